@@ -1,0 +1,4 @@
+//! Links the addon the way Node expects it on each platform.
+fn main() {
+    napi_build::setup();
+}

@@ -1,0 +1,1 @@
+//! The only place where effects happen: plan -> propose -> put -> patch.

@@ -1,0 +1,503 @@
+//! Every option once: name, default, minimum, meaning. The manifest's JSON schema, `index.d.ts` and the README table are
+//! generated from [`knobs`], so they cannot drift.
+//!
+//! Options arrive as one JSON object ([`Config::from_json`]). An unknown key or a bad value is an error that names key, value
+//! and range, except for the `sccs*` options, whose published contract is lenient: too small is lifted to the minimum, a wrong
+//! type falls back to the default, and each leaves one warning.
+
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result};
+
+/// How the type of an option reads from and writes to JSON.
+trait OptionValue: Sized + Clone {
+    /// The JSON schema of the type.
+    fn schema() -> Value;
+    /// The TypeScript type.
+    fn type_script() -> String;
+    /// Reads a value; `None` when the type does not fit.
+    fn read(value: &Value) -> Option<Self>;
+    /// Writes a value.
+    fn write(&self) -> Value;
+    /// The number behind it, when it has a range.
+    fn number(&self) -> Option<u64> {
+        None
+    }
+    /// The same type from a number, when it has a range.
+    fn from_number(_: u64) -> Option<Self> {
+        None
+    }
+}
+
+impl OptionValue for u64 {
+    fn schema() -> Value {
+        json!({ "type": "integer" })
+    }
+    fn type_script() -> String {
+        "number".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_u64().or_else(|| {
+            let float = value.as_f64()?;
+            (float >= 0.0 && float.fract() == 0.0 && float < 9e15).then_some(float as u64)
+        })
+    }
+    fn write(&self) -> Value {
+        json!(self)
+    }
+    fn number(&self) -> Option<u64> {
+        Some(*self)
+    }
+    fn from_number(number: u64) -> Option<Self> {
+        Some(number)
+    }
+}
+
+impl OptionValue for bool {
+    fn schema() -> Value {
+        json!({ "type": "boolean" })
+    }
+    fn type_script() -> String {
+        "boolean".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_bool()
+    }
+    fn write(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl OptionValue for String {
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+    fn type_script() -> String {
+        "string".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_str().map(str::to_owned)
+    }
+    fn write(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl OptionValue for Vec<String> {
+    fn schema() -> Value {
+        json!({ "type": "array", "items": { "type": "string" } })
+    }
+    fn type_script() -> String {
+        "string[]".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+    }
+    fn write(&self) -> Value {
+        json!(self)
+    }
+}
+
+/// Declares an option whose value is one of a few words.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$word_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$word_meta])* $variant),+ }
+
+        impl $name {
+            /// The word as users write it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+            /// Reads the word back.
+            pub fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl OptionValue for $name {
+            fn schema() -> Value { json!({ "type": "string", "enum": [$($word),+] }) }
+            fn type_script() -> String { [$(concat!("\"", $word, "\"")),+].join(" | ") }
+            fn read(value: &Value) -> Option<Self> { Self::parse(value.as_str()?) }
+            fn write(&self) -> Value { json!(self.as_str()) }
+        }
+    };
+}
+
+words! {
+    /// How far rewriting may go.
+    Preset {
+        /// Only restorable rewrites, and eviction with references.
+        Lossless = "lossless",
+        /// Also rewrites that need the store to be undone.
+        Balanced = "balanced",
+        /// Also shortened prose and outlines.
+        Max = "max",
+    }
+}
+
+words! {
+    /// When already-sent content may change.
+    Schedule {
+        /// By simple ages, on every assembly.
+        EveryTurn = "every-turn",
+    }
+}
+
+words! {
+    /// What happens to a text that seems to hold a secret.
+    Secrets {
+        /// It is neither stored nor replaced.
+        KeepInline = "keep-inline",
+        /// It is treated like any other text.
+        Store = "store",
+        /// It is stored and shown with the secrets blanked out; the secrets themselves are not recoverable.
+        Redact = "redact",
+    }
+}
+
+words! {
+    /// Whose argument placeholders to write.
+    Compat {
+        /// Ours: the arguments keep their shape, long strings shrink in place.
+        None = "none",
+        /// The published `_squeezed` object instead of the arguments.
+        ClawSqueezer = "clawsqueezer",
+    }
+}
+
+words! {
+    /// A published byte-pair vocabulary.
+    Encoding {
+        /// GPT-4o and later.
+        O200kBase = "o200k_base",
+        /// GPT-4 and GPT-3.5.
+        Cl100kBase = "cl100k_base",
+    }
+}
+
+/// One option, for whoever generates documentation, schema or types.
+#[derive(Debug, Clone)]
+pub struct Knob {
+    /// The option's name as users write it.
+    pub name: &'static str,
+    /// What it means, in one or two sentences.
+    pub doc: &'static str,
+    /// The default, as JSON.
+    pub default: Value,
+    /// The smallest value, for numbers.
+    pub minimum: Option<u64>,
+    /// Whether a bad value is corrected with a warning instead of refused.
+    pub lenient: bool,
+    /// JSON schema of the value.
+    pub schema: Value,
+    /// TypeScript type of the value.
+    pub type_script: String,
+}
+
+macro_rules! knobs {
+    ($($(#[doc = $doc:literal])+ $field:ident: $kind:ty = $default:expr, $name:literal $(, [min $minimum:literal])? $(, $lenient:ident)?;)+) => {
+        /// All options with their values. [`Config::default`] holds the documented defaults.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $field: $kind,)+
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        /// Every option in documentation order.
+        pub fn knobs() -> Vec<Knob> {
+            let defaults = Config::default();
+            vec![$(Knob {
+                name: $name,
+                doc: concat!($($doc,)+).trim(),
+                default: OptionValue::write(&defaults.$field),
+                minimum: minimum!($($minimum)?),
+                lenient: lenient!($($lenient)?),
+                schema: <$kind as OptionValue>::schema(),
+                type_script: <$kind as OptionValue>::type_script(),
+            },)+]
+        }
+
+        impl Config {
+            fn set(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<bool> {
+                match name {
+                    $($name => {
+                        self.$field = accept(
+                            $name,
+                            value,
+                            &self.$field,
+                            minimum!($($minimum)?),
+                            lenient!($($lenient)?),
+                            warnings,
+                        )?;
+                    })+
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            }
+        }
+    };
+}
+
+macro_rules! minimum {
+    () => {
+        None
+    };
+    ($minimum:literal) => {
+        Some($minimum)
+    };
+}
+
+macro_rules! lenient {
+    () => {
+        false
+    };
+    (lenient) => {
+        true
+    };
+}
+
+knobs! {
+    /// How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened prose.
+    preset: Preset = Preset::Balanced, "preset";
+    /// When content that was already sent may change.
+    schedule: Schedule = Schedule::EveryTurn, "schedule";
+    /// Content older than this many user turns may go.
+    stale_turns: u64 = 4, "staleTurns", [min 1];
+    /// Content older than this many model calls may go, even within one user turn.
+    stale_calls: u64 = 12, "staleCalls", [min 1];
+    /// Content smaller than this many tokens stays.
+    min_tokens_to_squeeze: u64 = 200, "minTokensToSqueeze", [min 50];
+    /// How many characters of what goes are kept as a preview.
+    keep_preview_chars: u64 = 200, "keepPreviewChars", [min 0];
+    /// Images go after this many user turns.
+    image_age_turns: u64 = 2, "imageAgeTurns", [min 1];
+    /// Drop heartbeat prompts together with their HEARTBEAT_OK answers. Only `squeeze()` does this: OpenClaw filters them itself.
+    prune_heartbeats: bool = true, "pruneHeartbeats";
+    /// A tool result of more characters than this is cut whatever its age; 0 turns it off. Only `squeeze()` does this.
+    large_result_threshold: u64 = 50000, "largeResultThreshold", [min 0];
+    /// How many characters of a cut result are kept.
+    large_result_preview_chars: u64 = 500, "largeResultPreviewChars", [min 0];
+    /// Shape of shrunk tool-call arguments: ours, or the `_squeezed` object of ClawSqueezer 1.0.
+    compat: Compat = Compat::None, "compat";
+    /// Replace large outputs by a reference and a summary. Off means that nothing is replaced or stored.
+    sccs_enabled: bool = true, "sccsEnabled", lenient;
+    /// An output of more characters than this is replaced.
+    sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
+    /// Longest summary, in characters.
+    sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;
+    /// Summarize by type; off keeps the head of the text instead.
+    sccs_enable_smart_summary: bool = true, "sccsEnableSmartSummary", lenient;
+    /// How many seconds an original lives after the last time a context referred to it.
+    sccs_storage_ttl_seconds: u64 = 86400, "sccsStorageTtlSeconds", [min 600], lenient;
+    /// Directory of the store; empty means the host's state directory for this plugin.
+    sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
+    /// How many originals are held in memory; the disk holds more.
+    sccs_max_entries: u64 = 10000, "sccsMaxEntries", [min 1000], lenient;
+    /// Largest size of the store on disk, in bytes. What a live session shows is never removed.
+    store_max_bytes: u64 = 1_073_741_824, "storeMaxBytes", [min 1048576];
+    /// What happens to a text that seems to hold a secret.
+    secrets: Secrets = Secrets::KeepInline, "secrets";
+    /// Tools whose results are never touched (globs).
+    skip_tools: Vec<String> = Vec::new(), "skipTools";
+    /// Tools whose results stay exact while fresh, because the next edit needs them (globs).
+    exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat"].map(str::to_owned).to_vec(), "exactTools";
+    /// When not empty, only results of these tools are touched (globs).
+    only_tools: Vec<String> = Vec::new(), "onlyTools";
+    /// Vocabulary that token counts use.
+    encoding: Encoding = Encoding::O200kBase, "encoding";
+}
+
+fn accept<T: OptionValue>(
+    name: &str,
+    value: &Value,
+    default: &T,
+    minimum: Option<u64>,
+    lenient: bool,
+    warnings: &mut Vec<String>,
+) -> Result<T> {
+    let refused = || Error::bad_argument(name, shorten(value), expectation::<T>(minimum));
+    // A lenient number may be negative or fractional before it is lifted.
+    let lifted = value.as_f64().filter(|_| lenient).and_then(|float| {
+        let rounded = if float.is_finite() {
+            float.max(0.0).round() as u64
+        } else {
+            return None;
+        };
+        T::from_number(rounded)
+    });
+    let Some(read) = T::read(value).or(lifted) else {
+        if !lenient {
+            return Err(refused());
+        }
+        warnings.push(format!(
+            "{name} is {}; it must be {}; using the default {}",
+            shorten(value),
+            expectation::<T>(minimum),
+            default.write()
+        ));
+        return Ok(default.clone());
+    };
+    match (read.number(), minimum) {
+        (Some(number), Some(minimum)) if number < minimum => {
+            let Some(lifted) = T::from_number(minimum).filter(|_| lenient) else {
+                return Err(refused());
+            };
+            warnings.push(format!("{name} is {}; lifted to the minimum {minimum}", shorten(value)));
+            Ok(lifted)
+        }
+        _ => Ok(read),
+    }
+}
+
+fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {
+    let schema = T::schema();
+    if let Some(words) = schema["enum"].as_array() {
+        let words: Vec<String> = words.iter().map(Value::to_string).collect();
+        return format!("one of {}", words.join(", "));
+    }
+    match (schema["type"].as_str(), minimum) {
+        (Some("integer"), Some(minimum)) => format!("a whole number of at least {minimum}"),
+        (Some("integer"), None) => "a whole number".into(),
+        (Some("array"), _) => "an array of strings".into(),
+        (Some(kind), _) => format!("a {kind}"),
+        (None, _) => "something else".into(),
+    }
+}
+
+/// The JSON of a value, cut to 80 characters, for messages.
+fn shorten(value: &Value) -> String {
+    let json = value.to_string();
+    match json.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &json[..end]),
+        None => json,
+    }
+}
+
+impl Config {
+    /// Reads options from a JSON object; absent keys keep their defaults.
+    ///
+    /// Returns the configuration and one warning for each lenient option that was corrected.
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`] for an unknown key or a bad value of a strict option.
+    pub fn from_json(options: &Map<String, Value>) -> Result<(Self, Vec<String>)> {
+        let mut config = Self::default();
+        let mut warnings = Vec::new();
+        for (name, value) in options {
+            if !config.set(name, value, &mut warnings)? {
+                let known: Vec<&str> = knobs().iter().map(|knob| knob.name).collect();
+                return Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))));
+            }
+        }
+        Ok((config, warnings))
+    }
+
+    /// Whether results of this tool may be replaced or rewritten at all (`onlyTools`, `skipTools`).
+    pub fn may_touch_tool(&self, tool_name: &str) -> bool {
+        (self.only_tools.is_empty() || matches_any(&self.only_tools, tool_name))
+            && !matches_any(&self.skip_tools, tool_name)
+    }
+
+    /// Whether results of this tool must stay exact while fresh (`exactTools`).
+    pub fn is_exact_tool(&self, tool_name: &str) -> bool {
+        matches_any(&self.exact_tools, tool_name)
+    }
+}
+
+fn matches_any(globs: &[String], name: &str) -> bool {
+    globs.iter().any(|glob| matches_glob(glob, name))
+}
+
+/// Matches a tool name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case. Linear per star.
+fn matches_glob(glob: &str, name: &str) -> bool {
+    let (glob, name): (Vec<char>, Vec<char>) =
+        (glob.to_ascii_lowercase().chars().collect(), name.to_ascii_lowercase().chars().collect());
+    let (mut g, mut n) = (0, 0);
+    let mut retry = None;
+    while n < name.len() {
+        match glob.get(g) {
+            Some('*') => {
+                retry = Some((g, n));
+                g += 1;
+            }
+            Some(&c) if c == '?' || c == name[n] => {
+                g += 1;
+                n += 1;
+            }
+            _ => match retry {
+                Some((star, start)) => {
+                    retry = Some((star, start + 1));
+                    g = star + 1;
+                    n = start + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    glob[g..].iter().all(|&c| c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(options: Value) -> Result<(Config, Vec<String>)> {
+        Config::from_json(options.as_object().unwrap())
+    }
+
+    #[test]
+    fn absent_options_keep_their_defaults() {
+        let (config, warnings) = read(json!({ "staleTurns": 2 })).unwrap();
+        assert_eq!(config, Config { stale_turns: 2, ..Config::default() });
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn a_bad_value_names_key_value_and_range() {
+        for (options, words) in [
+            (json!({ "staleTurns": 0 }), "staleTurns is 0; it must be a whole number of at least 1"),
+            (json!({ "staleTurns": "x" }), "staleTurns is \"x\"; it must be a whole number of at least 1"),
+            (json!({ "staleTurns": 1.5 }), "staleTurns is 1.5; it must be a whole number of at least 1"),
+            (json!({ "preset": "huge" }), "preset is \"huge\"; it must be one of \"lossless\", \"balanced\", \"max\""),
+            (json!({ "skipTools": [1] }), "skipTools is [1]; it must be an array of strings"),
+        ] {
+            assert_eq!(read(options).unwrap_err().to_string(), words);
+        }
+        let unknown = read(json!({ "stale": 1 })).unwrap_err().to_string();
+        assert!(unknown.starts_with("stale is not an option; it must be one of preset, "), "{unknown}");
+    }
+
+    #[test]
+    fn a_lenient_option_is_corrected_with_one_warning_each() {
+        let (config, warnings) = read(json!({
+            "sccsCompressThreshold": 5, "sccsSummaryMaxChars": "many", "sccsMaxEntries": -1, "sccsStorageTtlSeconds": 601.5
+        }))
+        .unwrap();
+        assert_eq!(config.sccs_compress_threshold, 2000);
+        assert_eq!(config.sccs_summary_max_chars, 300);
+        assert_eq!(config.sccs_max_entries, 1000);
+        assert_eq!(config.sccs_storage_ttl_seconds, 602);
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+    }
+
+    #[test]
+    fn globs_match_whole_names_in_any_case() {
+        for (glob, name, expected) in [
+            ("read", "Read", true),
+            ("read", "reader", false),
+            ("*read*", "thread_pool", true),
+            ("mcp__*__get?", "mcp__git__gets", true),
+            ("mcp__*__get?", "mcp__git__get", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches_glob(glob, name), expected, "{glob} {name}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The one error type. Every error has a stable [`Error::code`] that crosses into JavaScript; messages are lower case, name
+//! the thing that was wrong, what it was and what it may be.
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Whatever can go wrong. Expected outcomes (an unknown id, a duplicate turn) are data, not errors.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument or option has the wrong type, range or name.
+    #[error("{name} is {got}; it must be {expected}")]
+    BadArgument {
+        /// The argument as the caller wrote it, for example `staleTurns`.
+        name: String,
+        /// What was given, as short text.
+        got: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// A string that is not a reference id reached a place where only ids may go.
+    #[error("{got:?} is not a reference id; ids are 16 to 64 lower-case hexadecimal digits")]
+    BadRefId {
+        /// The rejected text, cut to 80 characters.
+        got: String,
+    },
+    /// The store's directory or file cannot be created, opened or written.
+    #[error("cannot use the store at {path}: {reason}")]
+    StoreUnavailable {
+        /// The directory or file.
+        path: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// Another process holds the store's write lock for longer than the store waits.
+    #[error("the store at {path} is locked by another process; waited {waited_ms} ms")]
+    StoreLocked {
+        /// The database file.
+        path: String,
+        /// How long the store waited, in milliseconds.
+        waited_ms: u64,
+    },
+    /// The disk, or the store's own size limit, is full.
+    #[error("the store at {path} is full: {reason}")]
+    StoreFull {
+        /// The database file.
+        path: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// The database file is not a database of ours, is damaged, or comes from a newer version.
+    #[error("the store at {path} is damaged or foreign: {reason}")]
+    StoreDamaged {
+        /// The database file.
+        path: String,
+        /// What was found.
+        reason: String,
+    },
+    /// A stored original no longer hashes to its id.
+    #[error("the original of {ref_id} was altered on disk: its bytes hash to {found}")]
+    OriginalDamaged {
+        /// The id that was asked for.
+        ref_id: String,
+        /// What the bytes found hash to.
+        found: String,
+    },
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// A pattern given to a fetch is not a regular expression.
+    #[error("the pattern {pattern:?} is not a regular expression: {reason}")]
+    BadPattern {
+        /// The pattern, cut to 80 characters.
+        pattern: String,
+        /// The parser's words.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// Builds a [`Error::BadArgument`].
+    pub fn bad_argument(name: impl Into<String>, got: impl std::fmt::Display, expected: impl Into<String>) -> Self {
+        Self::BadArgument { name: name.into(), got: got.to_string(), expected: expected.into() }
+    }
+
+    /// The stable code of this error, as JavaScript sees it in `error.code`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BadArgument { .. } => "CONCERTINA_BAD_ARGUMENT",
+            Self::BadRefId { .. } => "CONCERTINA_BAD_REF_ID",
+            Self::StoreUnavailable { .. } => "CONCERTINA_STORE_UNAVAILABLE",
+            Self::StoreLocked { .. } => "CONCERTINA_STORE_LOCKED",
+            Self::StoreFull { .. } => "CONCERTINA_STORE_FULL",
+            Self::StoreDamaged { .. } => "CONCERTINA_STORE_DAMAGED",
+            Self::OriginalDamaged { .. } => "CONCERTINA_ORIGINAL_DAMAGED",
+            Self::Closed => "CONCERTINA_CLOSED",
+            Self::BadPattern { .. } => "CONCERTINA_BAD_PATTERN",
+        }
+    }
+
+    /// Whether the caller made a mistake (a `TypeError` in JavaScript), rather than the world failing.
+    pub fn is_misuse(&self) -> bool {
+        matches!(self, Self::BadArgument { .. } | Self::BadRefId { .. } | Self::BadPattern { .. })
+    }
+}

@@ -1,0 +1,28 @@
+//! Concertina folds stale and bulky context before a model is billed for it, and unfolds any of it, byte for byte, on demand.
+//!
+//! This crate is the pure core: no Node, no network, no clock, no environment, no randomness. Time and prices come in as
+//! arguments. Data flows one way, and a module may use only the rows above its own (`tests/layering.rs` holds this list
+//! against the imports):
+//!
+//! ```text
+//! error, config
+//! transcript, reference, tokens, content   what there is: messages, originals and ids, counts, kinds of text
+//! prose, store                       protected spans and short words; durable originals
+//! plan, pipeline, summarize, rules   what to do: decide, and propose text with its originals
+//! squeeze, assemble                  the whole jobs; assemble is the only place where effects happen
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod assemble;
+pub mod config;
+pub mod content;
+pub mod error;
+pub mod pipeline;
+pub mod plan;
+pub mod reference;
+pub mod squeeze;
+pub mod store;
+pub mod summarize;
+pub mod tokens;
+pub mod transcript;

@@ -1,0 +1,133 @@
+//! The fusion pipeline: independent stages that rewrite one block of text so that it costs fewer tokens.
+//!
+//! A stage proposes [`Edit`]s; the runner measures them with real tokens, proves the lossless ones by restoring them, keeps
+//! the original of everything else, and rejects what does not pay. Stages never call each other and share nothing.
+//!
+//! Two ways back, and every rewrite takes one of them:
+//! - *lossless*: the edit is a [`fold`] that [`Stage::unfold`] inverts from the output alone;
+//! - *reversible*: the whole original is handed to the store and the block ends with its `[[REWIND:sha256:…]]` marker; what was
+//!   left out is said in place ([`elided`]), with unit, count and range, so that the fetch tool can be asked for just that.
+
+pub mod fold;
+pub mod stages;
+
+use std::ops::Range;
+
+use crate::config::{Encoding, Preset};
+use crate::content::{ContentType, Hints, Language, Segment};
+
+/// Who said the text. Words of users and of the system are never shortened.
+pub use crate::transcript::Role;
+
+/// What a stage may look at. Immutable.
+#[derive(Debug)]
+pub struct FusionContext<'a> {
+    /// The text as the earlier stages left it.
+    pub text: &'a str,
+    /// The type of most of it.
+    pub content_type: ContentType,
+    /// Its language, for code.
+    pub language: Option<Language>,
+    /// Its parts, in order, without gaps.
+    pub segments: &'a [Segment],
+    /// Byte ranges that earlier stages wrote, or that must stay for another reason; sorted. An edit that touches one is
+    /// rejected.
+    pub sealed: &'a [Range<usize>],
+    /// Who said it.
+    pub role: Role,
+    /// What the host knows about it.
+    pub hints: &'a Hints,
+    /// Length of the text before the first stage, in bytes.
+    pub original_len: usize,
+    /// How far rewriting may go.
+    pub preset: Preset,
+    /// The vocabulary that decides what pays.
+    pub encoding: Encoding,
+    /// The number of tokens the caller would like to have at most; `None` for no wish. Lossy sampling needs it.
+    pub max_tokens: Option<usize>,
+}
+
+impl FusionContext<'_> {
+    /// Whether a byte range is free of sealed ranges.
+    pub fn is_free(&self, range: &Range<usize>) -> bool {
+        let first = self.sealed.partition_point(|sealed| sealed.end <= range.start);
+        self.sealed.get(first).is_none_or(|sealed| sealed.start >= range.end)
+    }
+
+    /// The segments of a type, with their text, that no sealed range touches.
+    pub fn free_segments(&self, content_type: ContentType) -> impl Iterator<Item = (&Segment, &str)> {
+        self.segments
+            .iter()
+            .filter(move |segment| segment.content_type == content_type && self.is_free(&segment.range))
+            .map(|segment| (segment, &self.text[segment.range.clone()]))
+    }
+}
+
+/// One proposed change of the context's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Byte range of the context's text that goes. Both ends are character boundaries.
+    pub range: Range<usize>,
+    /// What comes instead.
+    pub text: String,
+    /// Whether later stages must leave the new text alone. Folds and elision notes are sealed; cleaned-up text is not.
+    pub sealed: bool,
+    /// Whether [`Stage::unfold`] restores it.
+    pub lossless: bool,
+}
+
+impl Edit {
+    /// A lossless edit: a whole [`fold`] in place of whole lines (without their last line end).
+    pub fn fold(range: Range<usize>, fold: &fold::Fold) -> Self {
+        Self { range, text: fold.to_string(), sealed: true, lossless: true }
+    }
+
+    /// A reversible edit that later stages may work on.
+    pub fn reversible(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self { range, text: text.into(), sealed: false, lossless: false }
+    }
+
+    /// A reversible edit that stands as it is: a note of what was left out.
+    pub fn note(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self { range, text: text.into(), sealed: true, lossless: false }
+    }
+}
+
+/// One pure step. See CONTRIBUTING for how to add one.
+pub trait Stage: Send + Sync {
+    /// The stage's name, as options and reports spell it (`logCrunch`).
+    fn name(&self) -> &'static str;
+
+    /// When it runs: 1-9 preparation and detection, 10-19 structure, 20-29 syntax, 30-44 meaning, 45 and up polish.
+    fn order(&self) -> u32;
+
+    /// The types it works on.
+    fn content_types(&self) -> &'static [ContentType];
+
+    /// Whether it only ever proposes lossless edits.
+    fn is_lossless(&self) -> bool;
+
+    /// Whether looking closer is worth it: a type check or one scan.
+    fn should_apply(&self, context: &FusionContext) -> bool;
+
+    /// Proposes edits: sorted, not overlapping, none touching a sealed range.
+    ///
+    /// Under [`Preset::Lossless`] it proposes lossless edits only.
+    fn apply(&self, context: &FusionContext) -> Vec<Edit>;
+
+    /// The inverse of this stage's folds: the text that the fold replaced, or `None` when the fold is not one of ours.
+    fn unfold(&self, fold: &fold::Fold) -> Option<String> {
+        let _ = fold;
+        None
+    }
+}
+
+/// The note that stands where something was left out: `[… 380 lines 41-420]`.
+///
+/// Numbers are 1-based and inclusive and count in the *original* text, so that `lines: "41-420"` fetches just that.
+pub fn elided(count: usize, unit: &str, range: Option<(usize, usize)>) -> String {
+    match range {
+        Some((first, last)) => format!("[… {count} {unit} {first}-{last}]"),
+        None => format!("[… {count} {unit}]"),
+    }
+}

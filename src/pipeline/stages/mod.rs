@@ -1,0 +1,6 @@
+//! The fourteen stages, one file each, and the one slice that registers them.
+
+use super::Stage;
+
+/// Every built-in stage. The runner sorts them by [`Stage::order`].
+pub const STAGES: &[&dyn Stage] = &[];

@@ -1,0 +1,100 @@
+//! The three printed forms of a reference: a whole output replaced, a fold inside a text, a repeat across messages.
+//!
+//! A marker in a text proves nothing: text from outside may quote one. Only the ledger of a session says which were issued.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::RefId;
+use crate::error::Result;
+
+/// A printed reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Marker {
+    /// `[REF_ID: <id>]`: a whole output was replaced.
+    Reference(RefId),
+    /// `[[REWIND:sha256:<id>]]`: part of a text was folded.
+    Rewind(RefId),
+    /// `[[DEDUP_REF:<message>:<block>]]`: a repeat of an earlier block in sight.
+    Repeat {
+        /// Index of the message that has the first copy.
+        message: usize,
+        /// Index of the block in it.
+        block: usize,
+    },
+}
+
+impl std::fmt::Display for Marker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Reference(id) => write!(f, "[REF_ID: {id}]"),
+            Self::Rewind(id) => write!(f, "[[REWIND:sha256:{id}]]"),
+            Self::Repeat { message, block } => write!(f, "[[DEDUP_REF:{message}:{block}]]"),
+        }
+    }
+}
+
+static MARKER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"\[REF_ID: ([0-9a-f]{16,64})\]|\[\[REWIND:sha256:([0-9a-f]{16,64})\]\]|\[\[DEDUP_REF:([0-9]{1,9}):([0-9]{1,9})\]\]",
+    )
+    .expect("the marker pattern is valid")
+});
+
+/// Every marker in a text with its byte range, in order.
+pub fn find_markers(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, Marker)> {
+    MARKER.captures_iter(text).map(|found| {
+        let id = |group: usize| found.get(group).and_then(|digits| RefId::parse(digits.as_str()).ok());
+        let number = |group: usize| found.get(group).and_then(|digits| digits.as_str().parse().ok()).unwrap_or(0);
+        let marker = match (id(1), id(2)) {
+            (Some(id), _) => Marker::Reference(id),
+            (_, Some(id)) => Marker::Rewind(id),
+            _ => Marker::Repeat { message: number(3), block: number(4) },
+        };
+        (found.get(0).expect("group 0 always matches").range(), marker)
+    })
+}
+
+/// Reads an id as a model may write it: bare digits, or exactly one whole `[REF_ID: …]` or `[[REWIND:sha256:…]]` marker.
+///
+/// # Errors
+/// [`crate::error::Error::BadRefId`] for anything else.
+pub fn parse_ref(text: &str) -> Result<RefId> {
+    let bare = text
+        .strip_prefix("[REF_ID: ")
+        .and_then(|rest| rest.strip_suffix(']'))
+        .or_else(|| text.strip_prefix("[[REWIND:sha256:")?.strip_suffix("]]"))
+        .unwrap_or(text);
+    RefId::parse(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_print_and_parse_back() {
+        let id = RefId::parse("0123456789abcdef").unwrap();
+        let markers =
+            [Marker::Reference(id.clone()), Marker::Rewind(id.clone()), Marker::Repeat { message: 3, block: 0 }];
+        let text = markers.iter().map(Marker::to_string).collect::<Vec<_>>().join(" and ");
+        let found: Vec<Marker> = find_markers(&text).map(|(_, marker)| marker).collect();
+        assert_eq!(found, markers);
+        for written in ["0123456789abcdef", "[REF_ID: 0123456789abcdef]", "[[REWIND:sha256:0123456789abcdef]]"] {
+            assert_eq!(parse_ref(written).unwrap(), id);
+        }
+    }
+
+    #[test]
+    fn a_marker_with_blanks_or_company_is_no_id() {
+        for bad in [
+            "[REF_ID:  0123456789abcdef]",
+            "[REF_ID: 0123456789abcdef ]",
+            "see [REF_ID: 0123456789abcdef]",
+            "[REF_ID: ]",
+        ] {
+            assert!(parse_ref(bad).is_err(), "{bad}");
+        }
+    }
+}

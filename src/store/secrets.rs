@@ -1,0 +1,1 @@
+//! Finds secrets in text before it is stored: known key formats and high-entropy assignments.

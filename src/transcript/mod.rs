@@ -1,0 +1,180 @@
+//! One typed view over the three message shapes: OpenClaw, Anthropic and OpenAI.
+//!
+//! [`Transcript::read`] borrows from the JSON messages and never fails: what it does not understand is [`Kind::Other`] and
+//! stays untouched. Blocks carry the [`Path`] of what may be replaced, so a change is a [`Patch`] and everything else in a
+//! message (unknown fields, signatures, ids) comes back as it was.
+
+mod patch;
+mod read;
+
+use serde_json::Value;
+
+pub use patch::{Patch, Path, Rewrite, Slot, Step};
+
+/// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `system` or `developer`.
+    System,
+    /// A person, another session, or an Anthropic message that carries tool results.
+    User,
+    /// The model.
+    Assistant,
+    /// A message that is a tool result.
+    Tool,
+    /// Anything else (compaction summaries, custom rows): never touched.
+    Other,
+}
+
+/// A transcript: messages in order, oldest first.
+#[derive(Debug)]
+pub struct Transcript<'a> {
+    /// The messages, one for each input value and in the same order.
+    pub messages: Vec<Message<'a>>,
+}
+
+/// One message.
+#[derive(Debug)]
+pub struct Message<'a> {
+    /// The message as it came.
+    pub raw: &'a Value,
+    /// Who speaks.
+    pub role: Role,
+    /// When it was made, in milliseconds since 1970, where the shape says so.
+    pub timestamp: Option<i64>,
+    /// The parts that Concertina understands, in order.
+    pub blocks: Vec<Block<'a>>,
+    /// Whether this message starts a user turn: a user message with words or images of its own, not only tool results.
+    pub starts_turn: bool,
+    /// Age in user turns: 1 from the newest turn start on; messages before the first turn start are the oldest. 0 when the
+    /// transcript has no turn start at all, so that nothing is stale.
+    pub turn_age: u64,
+    /// How many assistant messages follow: the model calls made since.
+    pub calls_after: u64,
+}
+
+/// One part of a message.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// Where the replaceable value lives in the message: the string of a text, the object of an image, the arguments of a call.
+    pub path: Path,
+    /// What it is.
+    pub kind: Kind<'a>,
+    /// Set on every block that is part of a tool result.
+    pub result: Option<ToolResult<'a>>,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind<'a> {
+    /// Words.
+    Text(&'a str),
+    /// A picture.
+    Image(Image<'a>),
+    /// A tool call; `path` leads to its arguments.
+    Call(Call<'a>),
+    /// Thinking, signed or not: never touched, and returned byte-identical.
+    Thinking,
+    /// Not understood: never touched.
+    Other,
+}
+
+/// The result that a block belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolResult<'a> {
+    /// Id of the call that it answers; providers rewrite and repeat ids, so nothing is keyed by it.
+    pub call_id: &'a str,
+    /// The tool's name, from the result or from its call.
+    pub tool_name: Option<&'a str>,
+    /// The arguments of its call, where the call is in the transcript.
+    pub arguments: Option<Arguments<'a>>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The id that its result names.
+    pub id: &'a str,
+    /// The tool's name.
+    pub name: &'a str,
+    /// What the tool was given.
+    pub arguments: Arguments<'a>,
+}
+
+/// Arguments of a call, in the form that the shape uses.
+#[derive(Debug, Clone, Copy)]
+pub enum Arguments<'a> {
+    /// A JSON value, usually an object (OpenClaw, Anthropic).
+    Value(&'a Value),
+    /// JSON as a string (OpenAI). It must stay a string.
+    Json(&'a str),
+}
+
+impl Arguments<'_> {
+    /// The arguments as a JSON value; `None` when a string does not parse.
+    pub fn to_value(&self) -> Option<Value> {
+        match *self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Json(json) => serde_json::from_str(json).ok(),
+        }
+    }
+
+    /// The arguments as JSON text, as a provider would be sent them.
+    pub fn to_json(&self) -> String {
+        match *self {
+            Self::Value(value) => value.to_string(),
+            Self::Json(json) => json.to_owned(),
+        }
+    }
+
+    /// The string under the first of `keys` that holds one.
+    pub fn string(&self, keys: &[&str]) -> Option<String> {
+        let parsed;
+        let value = match *self {
+            Self::Value(value) => value,
+            Self::Json(json) => {
+                parsed = serde_json::from_str::<Value>(json).ok()?;
+                &parsed
+            }
+        };
+        keys.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned)
+    }
+
+    /// The path that a file tool works on.
+    pub fn file_path(&self) -> Option<String> {
+        self.string(&["path", "file_path", "filePath", "filename", "file"])
+    }
+
+    /// The command that a shell tool runs.
+    pub fn command(&self) -> Option<String> {
+        self.string(&["command", "cmd", "script"])
+    }
+}
+
+/// A picture in a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Image<'a> {
+    /// Base64 payload, without a `data:` prefix; `None` for a remote URL.
+    pub base64: Option<&'a str>,
+    /// The MIME type, where stated.
+    pub mime: Option<&'a str>,
+    /// OpenAI's `detail`: `low`, `high` or `auto`.
+    pub detail: Option<&'a str>,
+}
+
+impl<'a> Transcript<'a> {
+    /// Reads messages of any of the three shapes.
+    pub fn read(messages: &'a [Value]) -> Self {
+        read::read(messages)
+    }
+
+    /// All blocks with the index of their message, oldest first.
+    pub fn blocks(&self) -> impl Iterator<Item = (usize, &Block<'a>)> {
+        self.messages
+            .iter()
+            .enumerate()
+            .flat_map(|(index, message)| message.blocks.iter().map(move |block| (index, block)))
+    }
+}

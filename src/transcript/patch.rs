@@ -1,0 +1,139 @@
+//! What a change to a transcript looks like: values to set at paths, and optionally a new order of messages.
+
+use serde_json::Value;
+
+/// One step into a JSON value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A field of an object.
+    Key(&'static str),
+    /// An element of an array.
+    Index(usize),
+}
+
+/// Where in a message a value lives, from the message inwards.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// The message itself.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One field further in.
+    #[must_use]
+    pub fn key(mut self, key: &'static str) -> Self {
+        self.0.push(Step::Key(key));
+        self
+    }
+
+    /// One element further in.
+    #[must_use]
+    pub fn index(mut self, index: usize) -> Self {
+        self.0.push(Step::Index(index));
+        self
+    }
+
+    /// The steps, outermost first.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    /// The value at this path, if the message has one.
+    pub fn follow<'a>(&self, message: &'a Value) -> Option<&'a Value> {
+        self.0.iter().try_fold(message, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.get(index),
+        })
+    }
+
+    fn follow_mut<'a>(&self, message: &'a mut Value) -> Option<&'a mut Value> {
+        self.0.iter().try_fold(message, |value, step| match step {
+            Step::Key(key) => value.get_mut(key),
+            Step::Index(index) => value.get_mut(index),
+        })
+    }
+}
+
+/// One replaced value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Patch {
+    /// Index of the message in the input.
+    pub message: usize,
+    /// Where in the message.
+    pub path: Path,
+    /// What stands there instead.
+    pub value: Value,
+}
+
+/// One place of a changed transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Slot {
+    /// The input message with this index, patched if a patch names it.
+    Keep(usize),
+    /// A new message.
+    Insert(Value),
+}
+
+/// A change to a transcript. The default changes nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rewrite {
+    /// Values to set. Every path exists in its message.
+    pub patches: Vec<Patch>,
+    /// The new sequence of messages; `None` keeps all, in order.
+    pub slots: Option<Vec<Slot>>,
+}
+
+impl Rewrite {
+    /// Whether the transcript stays as it is.
+    pub fn is_empty(&self) -> bool {
+        self.patches.is_empty() && self.slots.is_none()
+    }
+
+    /// Applies the change to a copy of the messages.
+    ///
+    /// # Panics
+    /// When a path does not exist in its message: the rewrite belongs to other messages.
+    pub fn apply(&self, messages: &[Value]) -> Vec<Value> {
+        let mut changed = messages.to_vec();
+        for patch in &self.patches {
+            let target = patch.path.follow_mut(&mut changed[patch.message]);
+            *target.expect("a patch path exists in its message") = patch.value.clone();
+        }
+        match &self.slots {
+            None => changed,
+            Some(slots) => slots
+                .iter()
+                .map(|slot| match slot {
+                    Slot::Keep(index) => changed[*index].clone(),
+                    Slot::Insert(message) => message.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn patches_land_and_slots_reorder() {
+        let messages = [json!({ "content": [{ "text": "a", "x": 1 }] }), json!({ "content": "b" })];
+        let rewrite = Rewrite {
+            patches: vec![Patch {
+                message: 0,
+                path: Path::new().key("content").index(0).key("text"),
+                value: json!("A"),
+            }],
+            slots: Some(vec![Slot::Keep(1), Slot::Insert(json!("new")), Slot::Keep(0)]),
+        };
+        assert_eq!(
+            rewrite.apply(&messages),
+            [json!({ "content": "b" }), json!("new"), json!({ "content": [{ "text": "A", "x": 1 }] })]
+        );
+    }
+}

@@ -1,0 +1,294 @@
+//! JSON messages -> [`Transcript`]. The only place that knows the field names of the three shapes.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, ToolResult, Transcript};
+
+/// Block types that mean a tool call, in every spelling that hosts and providers use.
+const CALL_TYPES: [&str; 6] = ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call"];
+
+pub(super) fn read(messages: &[Value]) -> Transcript<'_> {
+    let mut read: Vec<Message> = messages.iter().map(message).collect();
+    pair_results_with_calls(&mut read);
+    set_ages(&mut read);
+    Transcript { messages: read }
+}
+
+fn role(message: &Value) -> Role {
+    match message["role"].as_str().unwrap_or_default() {
+        "system" | "developer" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "toolResult" | "tool" | "tool_result" | "function" => Role::Tool,
+        _ => Role::Other,
+    }
+}
+
+fn message(raw: &Value) -> Message<'_> {
+    let role = role(raw);
+    let own_result = (role == Role::Tool).then(|| ToolResult {
+        call_id: text_of(raw, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+        tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
+        arguments: None,
+        is_error: is_error(raw),
+    });
+    let mut blocks = Vec::new();
+    if role != Role::Other {
+        content(&raw["content"], &Path::new().key("content"), own_result, &mut blocks);
+        calls(raw, &mut blocks);
+    }
+    let starts_turn = role == Role::User
+        && blocks.iter().any(|block| block.result.is_none() && matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
+    Message {
+        raw,
+        role,
+        timestamp: raw["timestamp"].as_i64().or_else(|| raw["timestamp"].as_f64().map(|float| float as i64)),
+        blocks,
+        starts_turn,
+        turn_age: 0,
+        calls_after: 0,
+    }
+}
+
+fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
+    match value {
+        Value::String(text) => blocks.push(Block { path: path.clone(), kind: Kind::Text(text), result }),
+        Value::Array(parts) => {
+            for (index, part) in parts.iter().enumerate() {
+                block(part, &path.clone().index(index), result, blocks);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
+    let kind = part["type"].as_str().unwrap_or_default();
+    let mut push = |path: Path, kind| blocks.push(Block { path, kind, result });
+    match kind {
+        "text" | "input_text" | "output_text" => match part["text"].as_str() {
+            Some(text) => push(path.clone().key("text"), Kind::Text(text)),
+            None => push(path.clone(), Kind::Other),
+        },
+        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking),
+        "image" | "image_url" | "input_image" => match image(part) {
+            Some(image) => push(path.clone(), Kind::Image(image)),
+            None => push(path.clone(), Kind::Other),
+        },
+        "tool_result" | "toolResult" => {
+            let inner = ToolResult {
+                call_id: text_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
+                tool_name: part["toolName"].as_str(),
+                arguments: None,
+                is_error: is_error(part),
+            };
+            content(&part["content"], &path.clone().key("content"), Some(inner), blocks);
+        }
+        _ if CALL_TYPES.contains(&kind) => match call(part, path) {
+            Some((path, call)) => push(path, Kind::Call(call)),
+            None => push(path.clone(), Kind::Other),
+        },
+        _ => push(path.clone(), Kind::Other),
+    }
+}
+
+/// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep.
+fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
+    let key = ["arguments", "input", "args"].into_iter().find(|key| part.get(key).is_some())?;
+    let call = Call {
+        id: text_of(part, &["id", "call_id", "toolCallId"]),
+        name: part["name"].as_str()?,
+        arguments: arguments(&part[key]),
+    };
+    Some((path.clone().key(key), call))
+}
+
+/// OpenAI's `tool_calls` beside the content.
+fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
+    for (index, part) in raw["tool_calls"].as_array().into_iter().flatten().enumerate() {
+        let function = &part["function"];
+        if let (Some(name), Some(given)) = (function["name"].as_str(), function.get("arguments")) {
+            blocks.push(Block {
+                path: Path::new().key("tool_calls").index(index).key("function").key("arguments"),
+                kind: Kind::Call(Call { id: text_of(part, &["id"]), name, arguments: arguments(given) }),
+                result: None,
+            });
+        }
+    }
+}
+
+fn arguments(value: &Value) -> Arguments<'_> {
+    match value {
+        Value::String(json) => Arguments::Json(json),
+        other => Arguments::Value(other),
+    }
+}
+
+fn image(part: &Value) -> Option<Image<'_>> {
+    if let Some(data) = part["data"].as_str() {
+        return Some(Image { base64: Some(data), mime: part["mimeType"].as_str(), detail: None });
+    }
+    let source = &part["source"];
+    if source.is_object() {
+        return Some(Image { base64: source["data"].as_str(), mime: source["media_type"].as_str(), detail: None });
+    }
+    let url = part["image_url"]["url"].as_str().or(part["image_url"].as_str())?;
+    let detail = part["image_url"]["detail"].as_str().or(part["detail"].as_str());
+    let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    Some(Image { base64: inline.map(|(_, data)| data), mime: inline.map(|(mime, _)| mime), detail })
+}
+
+fn is_error(value: &Value) -> bool {
+    value["isError"].as_bool().or(value["is_error"].as_bool()).unwrap_or(false)
+}
+
+fn text_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
+    keys.iter().find_map(|key| value.get(key)?.as_str()).unwrap_or_default()
+}
+
+/// Gives each result the name and arguments of the newest call before it with its id.
+fn pair_results_with_calls(messages: &mut [Message]) {
+    let mut seen: HashMap<&str, Call> = HashMap::new();
+    for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
+        if let Some(result) = &mut block.result {
+            if let Some(call) = seen.get(result.call_id) {
+                result.tool_name = result.tool_name.or(Some(call.name));
+                result.arguments = Some(call.arguments);
+            }
+        } else if let Kind::Call(call) = block.kind {
+            seen.insert(call.id, call);
+        }
+    }
+}
+
+fn set_ages(messages: &mut [Message]) {
+    let turns = messages.iter().filter(|message| message.starts_turn).count() as u64;
+    let (mut age, mut calls) = (u64::from(turns > 0), 0);
+    for message in messages.iter_mut().rev() {
+        message.turn_age = age.min(turns);
+        message.calls_after = calls;
+        age += u64::from(message.starts_turn);
+        calls += u64::from(message.role == Role::Assistant);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shapes() -> [Value; 3] {
+        [
+            json!([
+                { "role": "user", "content": "go", "timestamp": 5 },
+                { "role": "assistant", "content": [
+                    { "type": "thinking", "thinking": "hm", "thinkingSignature": "s" },
+                    { "type": "toolCall", "id": "c1", "name": "read", "arguments": { "path": "a.rs" } }] },
+                { "role": "toolResult", "toolCallId": "c1", "toolName": "read", "isError": false,
+                  "content": [{ "type": "text", "text": "fn a() {}" }, { "type": "image", "data": "AAAA", "mimeType": "image/png" }] },
+            ]),
+            json!([
+                { "role": "user", "content": [{ "type": "text", "text": "go" }] },
+                { "role": "assistant", "content": [
+                    { "type": "thinking", "thinking": "hm", "signature": "s" },
+                    { "type": "tool_use", "id": "c1", "name": "read", "input": { "path": "a.rs" } }] },
+                { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "content": [
+                    { "type": "text", "text": "fn a() {}" },
+                    { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AAAA" } }] }] },
+            ]),
+            json!([
+                { "role": "user", "content": "go" },
+                { "role": "assistant", "content": null, "tool_calls": [
+                    { "id": "c1", "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"a.rs\"}" } }] },
+                { "role": "tool", "tool_call_id": "c1", "content": [
+                    { "type": "text", "text": "fn a() {}" },
+                    { "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }] },
+            ]),
+        ]
+    }
+
+    #[test]
+    fn the_three_shapes_read_alike() {
+        for shape in shapes() {
+            let messages = shape.as_array().unwrap();
+            let transcript = Transcript::read(messages);
+            let result = &transcript.messages[2];
+            let Kind::Text(text) = result.blocks[0].kind else { panic!("{result:?}") };
+            assert_eq!(text, "fn a() {}");
+            let Kind::Image(image) = result.blocks[1].kind else { panic!("{result:?}") };
+            assert_eq!((image.base64, image.mime), (Some("AAAA"), Some("image/png")));
+            for block in &result.blocks {
+                let result = block.result.unwrap();
+                assert_eq!(result.tool_name, Some("read"));
+                assert_eq!(result.arguments.unwrap().file_path().as_deref(), Some("a.rs"));
+            }
+            assert!(!result.starts_turn);
+            assert_eq!((result.turn_age, result.calls_after), (1, 0));
+            assert_eq!(transcript.messages[0].calls_after, 1);
+        }
+    }
+
+    #[test]
+    fn every_path_leads_to_its_value() {
+        for shape in shapes() {
+            let messages = shape.as_array().unwrap();
+            for (index, block) in Transcript::read(messages).blocks() {
+                let value = block.path.follow(&messages[index]).unwrap();
+                match block.kind {
+                    Kind::Text(text) => assert_eq!(value, text),
+                    Kind::Call(call) => {
+                        assert_eq!(value.as_str().map_or(value.to_string(), str::to_owned), call.arguments.to_json())
+                    }
+                    _ => assert!(value["type"].is_string()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_before_the_first_turn_are_the_oldest() {
+        let messages = json!([
+            { "role": "assistant", "content": "hello" },
+            { "role": "user", "content": "a" },
+            { "role": "user", "content": "b" },
+            { "role": "assistant", "content": "c" },
+        ]);
+        let ages: Vec<u64> =
+            Transcript::read(messages.as_array().unwrap()).messages.iter().map(|message| message.turn_age).collect();
+        assert_eq!(ages, [2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn without_a_user_message_nothing_has_an_age() {
+        let messages = json!([{ "role": "assistant", "content": "hello" }]);
+        assert_eq!(Transcript::read(messages.as_array().unwrap()).messages[0].turn_age, 0);
+    }
+
+    #[test]
+    fn an_id_that_repeats_belongs_to_the_newest_call_before_it() {
+        let messages = json!([
+            { "role": "assistant", "content": [{ "type": "toolCall", "id": "x", "name": "one", "arguments": {} }] },
+            { "role": "toolResult", "toolCallId": "x", "content": "1" },
+            { "role": "assistant", "content": [{ "type": "toolCall", "id": "x", "name": "two", "arguments": {} }] },
+            { "role": "toolResult", "toolCallId": "x", "content": "2" },
+        ]);
+        let transcript = Transcript::read(messages.as_array().unwrap());
+        let names: Vec<_> = transcript.blocks().filter_map(|(_, block)| block.result?.tool_name).collect();
+        assert_eq!(names, ["one", "two"]);
+    }
+
+    #[test]
+    fn empty_null_and_foreign_content_is_left_alone() {
+        let messages = json!([
+            { "role": "assistant", "content": null }, { "role": "user", "content": [] }, {}, 7, null, "x",
+            { "role": "compactionSummary", "summary": "s" }, { "role": "user", "content": [1, null, { "type": "text" }] },
+        ]);
+        for message in Transcript::read(messages.as_array().unwrap()).messages {
+            assert!(message.blocks.iter().all(|block| matches!(block.kind, Kind::Other)));
+            assert!(!message.starts_turn);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Real inputs for tests: the corpus directory (`CONCERTINA_CORPUS`, else `../shared/corpus`) where it is present, and always
+//! the project's own fixtures, so that no test passes by having looked at nothing.
+
+use std::path::{Path, PathBuf};
+
+/// One real input.
+pub struct Input {
+    /// Path below its root, for messages.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Input {
+    /// Its text, where it is UTF-8.
+    #[allow(dead_code, reason = "not every test binary needs text")]
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.bytes).ok()
+    }
+}
+
+/// The corpus directory, when this machine has one.
+pub fn root() -> Option<PathBuf> {
+    let root = std::env::var_os("CONCERTINA_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
+    root.is_dir().then_some(root)
+}
+
+/// All inputs of a kind (`json`, `logs`, `sessions`, ...): the corpus's, then those of `fixtures/<kind>`; sorted by name.
+pub fn inputs(kind: &str) -> Vec<Input> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut found = Vec::new();
+    for root in root().into_iter().chain([fixtures]) {
+        collect(&root, &root.join(kind), &mut found);
+    }
+    if root().is_none() {
+        eprintln!("no corpus directory: testing {kind} on the project's own fixtures only");
+    }
+    found
+}
+
+fn collect(root: &Path, dir: &Path, found: &mut Vec<Input>) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable directory").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(root, &path, found);
+        } else {
+            let bytes = std::fs::read(&path).expect("a readable file");
+            let name = path.strip_prefix(root).expect("below its root").display().to_string();
+            found.push(Input { name, bytes });
+        }
+    }
+}
