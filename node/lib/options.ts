@@ -1,1 +1,1 @@
-export interface Options { sccsEnabled?: boolean; sccsStorageDir?: string; staleTurns?: number }
+/** d */ export interface Options { sccsEnabled?: boolean; sccsStorageDir?: string; staleTurns?: number }
