@@ -1,0 +1,63 @@
+/** Native errors -> JavaScript errors with a stable `code`. */
+
+/** What the addon puts into the message of an error it raises. */
+interface Raised {
+  code: string;
+  message: string;
+  misuse: boolean;
+}
+
+/** An error with a stable code. */
+export type CodedError = (Error | TypeError) & { code: string };
+
+/** Turns what the addon raised into an `Error`, or a `TypeError` where the caller made a mistake. */
+export function toError(raised: unknown): unknown {
+  if (!(raised instanceof Error) || !raised.message.startsWith("{")) return raised;
+  let told: Raised;
+  try {
+    told = JSON.parse(raised.message) as Raised;
+  } catch {
+    return raised;
+  }
+  const error = told.misuse ? new TypeError(told.message) : new Error(told.message);
+  return Object.assign(error, { code: told.code });
+}
+
+/** Runs a synchronous call into the addon. */
+export function calling<T>(body: () => T): T {
+  try {
+    return body();
+  } catch (raised) {
+    throw toError(raised);
+  }
+}
+
+/** Runs an asynchronous call into the addon. */
+export async function awaiting<T>(body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (raised) {
+    throw toError(raised);
+  }
+}
+
+/** Throws the TypeError of a bad argument: its name, what it was, and what it may be. */
+export function badArgument(name: string, got: unknown, expected: string): never {
+  const shown = typeof got === "string" ? JSON.stringify(got.slice(0, 80)) : got === null ? "null" : typeof got;
+  throw Object.assign(new TypeError(`${name} is ${shown}; it must be ${expected}`), { code: "CONCERTINA_BAD_ARGUMENT" });
+}
+
+/** Checks an argument that must be an array. */
+export function needArray(name: string, value: unknown): asserts value is unknown[] {
+  if (!Array.isArray(value)) badArgument(name, value, "an array");
+}
+
+/** Checks an argument that must be a string. */
+export function needString(name: string, value: unknown): asserts value is string {
+  if (typeof value !== "string") badArgument(name, value, "a string");
+}
+
+/** Checks an argument that must be an object. */
+export function needObject(name: string, value: unknown): asserts value is Record<string, unknown> {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) badArgument(name, value, "an object");
+}

@@ -1,0 +1,52 @@
+/** `fetch_original_data` as hosts register it: definition and handler. */
+import type { ContentBlock } from "./api.js";
+import { badArgument } from "./errors.js";
+import type { Concertina } from "./concertina.js";
+
+/** The tool's name. */
+export const FETCH_TOOL = "fetch_original_data";
+
+/** What the model gives the tool. */
+export interface FetchToolParameters {
+  ref_ids: string[];
+  lines?: string;
+  chars?: string;
+  pattern?: string;
+  max_chars?: number;
+}
+
+/** What the model reads about the tool. */
+export const fetchToolDescription =
+  "Returns the original of a folded output, byte for byte. Takes the ids that placeholders print as [REF_ID: <id>]. " +
+  "For large originals ask for a part: lines (\"41-420\"), chars, or pattern (matching lines with their numbers).";
+
+/** JSON schema of the parameters. */
+export const fetchToolParameters = {
+  type: "object",
+  additionalProperties: false,
+  required: ["ref_ids"],
+  properties: {
+    ref_ids: { type: "array", items: { type: "string" }, description: "Ids, or whole [REF_ID: …] markers" },
+    lines: { type: "string", description: 'Line range counted from 1: "41-420", "41-"' },
+    chars: { type: "string", description: "Character range, for originals of few long lines" },
+    pattern: { type: "string", description: "Regular expression; only matching lines come back, with two lines around each" },
+    max_chars: { type: "integer", minimum: 200, description: "Most characters of the whole answer" },
+  },
+} as const;
+
+/** Answers one call of the tool. @throws TypeError when the parameters are not what the schema says. */
+export async function answerFetch(
+  concertina: Concertina,
+  parameters: unknown,
+  scope: { agentId?: string; sessionId?: string; maxChars?: number },
+): Promise<ContentBlock[]> {
+  const given = parameters as Partial<FetchToolParameters> | null;
+  if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
+  const { ref_ids: refIds, lines, chars, pattern, max_chars: asked } = given;
+  const most = scope.maxChars;
+  const maxChars = asked === undefined ? most : Math.min(asked, most ?? asked);
+  const { content } = await concertina.fetch({
+    refIds: refIds.map(String), agentId: scope.agentId, sessionId: scope.sessionId, lines, chars, pattern, maxChars,
+  });
+  return content;
+}

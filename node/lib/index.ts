@@ -1,0 +1,12 @@
+/** The public interface of `openclaw-concertina`. */
+export * from "./api.js";
+export { Concertina, guidance } from "./concertina.js";
+export { agentOf, createContextEngine } from "./context-engine.js";
+export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngine, Warn } from "./context-engine.js";
+export type { CodedError } from "./errors.js";
+export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
+export type { FetchToolParameters } from "./fetch-tool.js";
+export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./pure.js";
+export type { Segment } from "./pure.js";
+export { createSccsIntegration } from "./sccs.js";
+export type { AnyEngine, FetchTool, Logger, SccsIntegration } from "./sccs.js";

@@ -1,0 +1,87 @@
+/**
+ * Loads the compiled addon. A loader of our own: the stock one starts a child process to find out which C library the system
+ * has, which OpenClaw's security audit rightly marks as critical.
+ */
+import { existsSync } from "node:fs";
+import path from "node:path";
+
+/** The addon's own functions, as `node/src` exports them. */
+export interface Native {
+  Handover: new () => NativeHandover;
+  NativeConcertina: { open(dir: string, options: string): Promise<NativeConcertina> };
+  squeeze(messages: NativeHandover, options: string): Outcome;
+  repairToolPairing(messages: NativeHandover): Outcome;
+  countTokens(text: string, encoding?: string): number;
+  countMessageTokens(messages: NativeHandover, model?: string, encoding?: string): number;
+  summarize(text: string, hints: string, maxChars: number): string;
+  detect(text: string, hints: string): string;
+  guidance(): string;
+  __panic(): void;
+  __panicOnWorker(): Promise<Outcome>;
+}
+
+/** Messages on their way into the addon. */
+export interface NativeHandover {
+  push(light: string, texts: string[]): void;
+}
+
+/** What a job hands back. */
+export interface Outcome {
+  patches: string[];
+  slots?: string;
+  report: string;
+  text?: string;
+  buffers: Buffer[];
+}
+
+/** One open store with one set of options. */
+export interface NativeConcertina {
+  readonly warnings: string[];
+  admit(messages: NativeHandover, session: string, now: number): Promise<Outcome>;
+  assemble(messages: NativeHandover, session: string, options: string, now: number): Promise<Outcome>;
+  commitTurn(session: string, advancementKey: string, now: number): Promise<string>;
+  inherit(parent: string, child: string, now: number): Promise<void>;
+  fetch(request: string, now: number): Promise<string>;
+  stats(sessionId?: string): Promise<string>;
+  sweep(now: number): Promise<string>;
+  purge(sessionId: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** `linux-x64-gnu`, `darwin-arm64`, ...: the name of the binary that fits this process. */
+export function platformName(): string {
+  const { platform, arch } = process;
+  if (platform === "linux") {
+    const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+    return `${platform}-${arch}-${report.header?.glibcVersionRuntime ? "gnu" : "musl"}`;
+  }
+  return platform === "win32" ? `${platform}-${arch}-msvc` : `${platform}-${arch}`;
+}
+
+/** The package's own directory: the one that holds `native/`. */
+const packageRoot = path.resolve(__dirname, "../../..");
+
+function load(): Native {
+  const name = platformName();
+  const bundled = path.join(packageRoot, "native", `concertina.${name}.node`);
+  if (existsSync(bundled)) return require(bundled) as Native;
+  const separate = `openclaw-concertina-${name}`;
+  try {
+    return require(separate) as Native;
+  } catch (cause) {
+    const error = new Error(
+      `openclaw-concertina has no binary for this platform (${name}, Node ${process.version}): neither ${bundled} nor the ` +
+        `package ${separate} is there. Build it with "npm run build" (needs Rust), or use a platform with a published binary.`,
+      { cause },
+    );
+    throw Object.assign(error, { code: "CONCERTINA_NO_BINARY" });
+  }
+}
+
+let loaded: Native | undefined;
+
+/** The addon, loaded on first use. @throws an error with code `CONCERTINA_NO_BINARY` where no binary fits. */
+export function native(): Native {
+  loaded ??= load();
+  return loaded;
+}

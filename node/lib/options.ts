@@ -1,0 +1,1 @@
+export interface Options { sccsEnabled?: boolean; sccsStorageDir?: string; staleTurns?: number }

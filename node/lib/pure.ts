@@ -1,0 +1,79 @@
+/** Functions without a store. */
+import type { Encoding, Message, RepairStats, SqueezeStats } from "./api.js";
+import { badArgument, calling, needArray, needObject, needString } from "./errors.js";
+import { apply, handOver } from "./handover.js";
+import { native } from "./native.js";
+import type { Options } from "./options.js";
+
+/**
+ * Evicts what is stale from a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
+ *
+ * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
+ */
+export function squeeze<M extends Message>(messages: M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
+  needArray("messages", messages);
+  needObject("options", options);
+  return calling(() => {
+    const addon = native();
+    const outcome = addon.squeeze(handOver(addon, messages), JSON.stringify(options));
+    return { messages: apply(messages, outcome), stats: JSON.parse(outcome.report) as SqueezeStats };
+  });
+}
+
+/**
+ * Makes every tool call have exactly one result, right behind it, so that providers accept the conversation.
+ *
+ * The same array comes back when nothing had to change.
+ */
+export function repairToolPairing<M extends Message>(messages: M[]): { messages: M[]; stats: RepairStats } {
+  needArray("messages", messages);
+  return calling(() => {
+    const addon = native();
+    const outcome = addon.repairToolPairing(handOver(addon, messages));
+    return { messages: apply(messages, outcome), stats: JSON.parse(outcome.report) as RepairStats };
+  });
+}
+
+/** Counts the tokens of a text, exactly, in a published vocabulary. */
+export function countTokens(text: string, options: { encoding?: Encoding } = {}): number {
+  needString("text", text);
+  needObject("options", options);
+  return calling(() => native().countTokens(text, options.encoding));
+}
+
+/** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
+export function countMessageTokens(messages: Message[], options: { model?: string; encoding?: Encoding } = {}): number {
+  needArray("messages", messages);
+  needObject("options", options);
+  return calling(() => {
+    const addon = native();
+    return addon.countMessageTokens(handOver(addon, messages), options.model, options.encoding);
+  });
+}
+
+/** Says in at most `maxChars` characters (300 by default) what a text is. */
+export function summarize(text: string, options: { maxChars?: number; hints?: import("./api.js").Hints } = {}): string {
+  needString("text", text);
+  needObject("options", options);
+  const { maxChars = 300, hints = {} } = options;
+  if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
+  return calling(() => native().summarize(text, JSON.stringify(hints), maxChars));
+}
+
+/** A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
+export interface Segment {
+  start: number;
+  end: number;
+  contentType: string;
+  language: string | null;
+}
+
+/** Says what kind of text something is, and what its parts are. */
+export function detect(
+  text: string,
+  hints: import("./api.js").Hints = {},
+): { contentType: string; language: string | null; segments: Segment[] } {
+  needString("text", text);
+  needObject("hints", hints);
+  return calling(() => JSON.parse(native().detect(text, JSON.stringify(hints))));
+}

@@ -1,0 +1,121 @@
+/**
+ * References for any context engine: decorates its `assemble()` and leaves everything else as it is.
+ *
+ * The wrapped engine may be a class instance: its own `this`, getters, private fields and prototype methods keep working,
+ * because every call but `assemble` goes straight to it.
+ */
+import { homedir } from "node:os";
+import path from "node:path";
+
+import type { ContentBlock, Message, OpenOptions } from "./api.js";
+import { Concertina } from "./concertina.js";
+import { agentOf, describe } from "./context-engine.js";
+import { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
+
+/** Where log lines go. */
+export interface Logger {
+  warn(line: string): void;
+}
+
+/** Any engine with an `assemble()`. */
+export interface AnyEngine {
+  assemble(parameters: { sessionId: string; messages: Message[] }): Promise<{ messages: Message[] }>;
+}
+
+/** The fetch tool, as hosts register it. */
+export interface FetchTool {
+  name: typeof FETCH_TOOL;
+  label: string;
+  description: string;
+  parameters: typeof fetchToolParameters;
+  /** Keeps the host from hiding the tool behind its catalogue, where answers arrive escaped. */
+  catalogMode: "direct-only";
+  execute(callId: string, parameters: unknown): Promise<{ content: ContentBlock[]; details: Record<string, never> }>;
+}
+
+/** What an integration offers. */
+export interface SccsIntegration {
+  enabled: boolean;
+  /** Decorates an engine; the very same object comes back when the integration is off. */
+  wrapContextEngine<E extends AnyEngine>(engine: E): E;
+  /** The tool that takes the ids, for one agent's session where the caller says which. */
+  tool: FetchTool;
+}
+
+/**
+ * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.
+ *
+ * Options out of range are lifted or fall back to their defaults, with one log line each.
+ */
+export function createSccsIntegration(input: {
+  cfg?: Partial<OpenOptions>;
+  logger: Logger;
+  agentId?: string;
+  sessionId?: string;
+}): SccsIntegration {
+  const { cfg = {}, logger } = input;
+  const enabled = cfg.sccsEnabled !== false;
+  let opening: Promise<Concertina> | undefined;
+  const open = () => {
+    opening ??= openStore(cfg, logger).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  return {
+    enabled,
+    wrapContextEngine: (engine) => (enabled ? decorate(engine, open, logger) : engine),
+    tool: {
+      name: FETCH_TOOL,
+      label: "Fetch original data",
+      description: fetchToolDescription,
+      parameters: fetchToolParameters,
+      catalogMode: "direct-only",
+      execute: async (_callId, parameters) => ({
+        content: await answerFetch(await open(), parameters, { agentId: input.agentId, sessionId: input.sessionId }),
+        details: {},
+      }),
+    },
+  };
+}
+
+async function openStore(cfg: Partial<OpenOptions>, logger: Logger): Promise<Concertina> {
+  const dir = cfg.sccsStorageDir || cfg.dir || path.join(homedir(), ".openclaw", "sccs");
+  const concertina = await Concertina.open({ ...cfg, dir });
+  for (const line of concertina.warnings) logger.warn(`sccs: ${line}`);
+  return concertina;
+}
+
+function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina>, logger: Logger): E {
+  const assemble = async (parameters: Parameters<E["assemble"]>[0] & { sessionKey?: string; availableTools?: Set<string>; model?: string }) => {
+    const assembled = await engine.assemble(parameters);
+    try {
+      const folded = await (await open()).assemble({
+        sessionId: parameters.sessionId,
+        agentId: agentOf(parameters.sessionKey),
+        messages: assembled.messages,
+        model: parameters.model,
+        availableTools: parameters.availableTools,
+        referOversize: true,
+      });
+      if (folded.report.warning) logger.warn(`sccs: ${folded.report.warning.message}`);
+      const usable = !parameters.availableTools || parameters.availableTools.has(FETCH_TOOL);
+      if (!usable) return assembled;
+      // What the wrapped engine itself adds to the prompt stays in front of our guidance.
+      const own = (assembled as { systemPromptAddition?: string }).systemPromptAddition;
+      const addition = own ? `${own}\n\n${folded.systemPromptAddition}` : folded.systemPromptAddition;
+      return { ...assembled, messages: folded.messages, systemPromptAddition: addition };
+    } catch (error) {
+      logger.warn(`sccs: outputs are sent in full: ${describe(error)}`);
+      return assembled;
+    }
+  };
+  return new Proxy(engine, {
+    get(target, property) {
+      if (property === "assemble") return assemble;
+      const value: unknown = Reflect.get(target, property, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

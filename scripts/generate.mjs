@@ -1,0 +1,90 @@
+// Writes everything that is derived from the core's option table and from the TypeScript sources: `npm run generate`.
+// With --check it writes nothing and fails when a file is out of date.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+import { main, root, run } from "./steps.mjs";
+
+const check = process.argv.includes("--check");
+const stale = [];
+
+function write(file, text) {
+  const target = path.join(root, file);
+  if (existsSync(target) && readFileSync(target, "utf8") === text) return;
+  if (check) stale.push(file);
+  else writeFileSync(target, text);
+}
+
+/** The options as the core describes them. */
+async function knobs() {
+  return JSON.parse(await run("read the option table", "cargo", ["run", "--quiet", "--locked", "--example", "describe_options"], { quiet: true }));
+}
+
+function optionsType(options) {
+  const fields = options.map(({ name, doc, default: value, minimum, typeScript }) => {
+    const least = minimum === null ? "" : `, at least ${minimum}`;
+    return `  /** ${doc} Default ${JSON.stringify(value)}${least}. */\n  ${name}?: ${typeScript};\n`;
+  });
+  return `// Generated from the core's option table by \`npm run generate\`. Do not edit.\n\n/** Every option. */\nexport interface Options {\n${fields.join("")}}\n`;
+}
+
+/** JSON schema for the host. A lenient option takes any value: it is corrected with a warning, not refused. */
+function schema(options) {
+  const property = ({ doc, default: value, minimum, lenient, schema: type }) => ({
+    ...(lenient ? {} : type),
+    ...(minimum === null || lenient ? {} : { minimum }),
+    default: value,
+    description: doc,
+  });
+  return {
+    type: "object",
+    additionalProperties: false,
+    properties: Object.fromEntries(options.map((option) => [option.name, property(option)])),
+  };
+}
+
+function table(options) {
+  const rows = options.map(({ name, doc, default: value, minimum }) => `| \`${name}\` | \`${JSON.stringify(value)}\` | ${minimum ?? ""} | ${doc} |`);
+  return ["| option | default | min | meaning |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** One declaration file from the library's own, so that users read one page. */
+function declarations() {
+  const lib = path.join(root, "dist", "node", "lib");
+  const order = ["options", "api", "errors", "pure", "concertina", "fetch-tool", "context-engine", "sccs"];
+  const texts = order.map((name) => readFileSync(path.join(lib, `${name}.d.ts`), "utf8"));
+  const visible = new Set([...readFileSync(path.join(lib, "index.d.ts"), "utf8").matchAll(/\b(\w+)(?=[,\s}])/g)].map((found) => found[1]));
+  for (const found of texts[1].matchAll(/export (?:interface|type) (\w+)/g)) visible.add(found[1]);
+  visible.add("Options");
+  const body = texts
+    .join("\n")
+    .replace(/^import .*?;\n/gms, "")
+    .replace(/^export (?:type )?\{[^}]*\};\n/gm, "")
+    .replaceAll(/import\("\.\/[\w-]+\.js"\)\./g, "")
+    .replace(/^ {4}(?:readonly )?#private;\n/gm, "")
+    .replace(/^ {4}private constructor\(.*\);\n/gm, "    private constructor();\n")
+    .replace(/^export (?=(?:declare )?(?:function|const|class|interface|type) (\w+))/gm, (_, name) => (visible.has(name) ? "export " : ""));
+  return `// Generated from node/lib by \`npm run generate\`. Do not edit.\n/// <reference types="node" />\n\n${body.trimEnd()}\n\nexport {};\n`;
+}
+
+function replaceBetween(file, name, text) {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const old = readFileSync(path.join(root, file), "utf8");
+  const [start, end] = [old.indexOf(open), old.indexOf(close)];
+  if (start < 0 || end < start) throw new Error(`${file} has no ${open} … ${close}`);
+  write(file, `${old.slice(0, start + open.length)}\n${text}\n${old.slice(end)}`);
+}
+
+main(async () => {
+  const options = await knobs();
+  write("node/lib/options.ts", optionsType(options));
+  const manifest = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
+  const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(options) }, null, 2)}\n`);
+  replaceBetween("README.md", "options", table(options));
+  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  await run("compile TypeScript", process.execPath, [tsc, "-p", "tsconfig.json"], { quiet: true });
+  write("index.d.ts", declarations());
+  if (stale.length > 0) throw new Error(`out of date: ${stale.join(", ")}; run "npm run generate"`);
+});

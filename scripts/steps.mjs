@@ -1,0 +1,49 @@
+// Running commands with a line of progress for anything that takes longer than two seconds.
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The project's root. */
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+
+/** The program that runs the scripts of npm packages on every platform. */
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+
+/** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. */
+export function run(title, command, args, { quiet = false, env = {}, cwd = root } = {}) {
+  return new Promise((resolve, reject) => {
+    const started = Date.now();
+    const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
+    const live = quiet && process.stderr.isTTY;
+    console.error(`▸ ${title}`);
+    const tick = quiet && setInterval(() => process.stderr.write(live ? `\r  ${seconds()} ` : `  ${title}: ${seconds()}\n`), live ? 1000 : 30_000);
+    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", quiet ? "pipe" : "inherit", quiet ? "pipe" : "inherit"] });
+    let output = "";
+    child.stdout?.on("data", (data) => (output += data));
+    child.stderr?.on("data", (data) => (output += data));
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      clearInterval(tick);
+      if (live) process.stderr.write("\r");
+      if (code === 0) {
+        console.error(`  done in ${seconds()}`);
+        return resolve(output);
+      }
+      if (quiet) process.stderr.write(output);
+      reject(new Error(`${title} failed (${signal ?? `exit ${code}`})`));
+    });
+  });
+}
+
+/** Installs exactly what a lock file says, without install scripts. */
+export function install(title, dir = root) {
+  return run(title, npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
+}
+
+/** Runs a script and ends the process with its outcome. */
+export function main(script) {
+  script().catch((error) => {
+    console.error(`✗ ${error.message}`);
+    process.exit(1);
+  });
+}

@@ -1,1 +1,0 @@
-//! The only place where effects happen: plan -> propose -> put -> patch.
