@@ -4,15 +4,15 @@
  * Figures and originals go to standard output, failures to standard error with exit status 1.
  */
 
-import type { Concertina } from "../node/lib/index.js";
+import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
 import { removedTable, statsTable } from "./commands.js";
-import type { ContentBlock, PluginApi } from "./host.js";
+import type { PluginApi } from "./host.js";
 import type { PluginState } from "./state.js";
 
 const DESCRIPTION = "Context savings, and the originals of what was folded";
 
 interface FetchOptions {
-  agent: string;
+  agent?: string;
   lines?: string;
   pattern?: string;
   maxChars?: string;
@@ -64,16 +64,16 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--pattern <regex>", "Only lines that match, with numbers and context")
       .option("--max-chars <count>", "Largest answer in characters")
       .option("--json", "Print JSON")
-      .action((refs: string[], options: Partial<FetchOptions>) =>
+      .action((refs: string[], options: FetchOptions) =>
         withStore(state, async (store) => {
           const { content } = await store.fetch({
             refIds: refs,
-            agentId: options.agent ?? "main",
+            agentId: options.agent ?? agentOf(undefined),
             lines: options.lines,
             pattern: options.pattern,
             maxChars: options.maxChars === undefined ? undefined : Number(options.maxChars),
           });
-          print(options.json ? json(content) : (content as ContentBlock[]).map(asText).join("\n"));
+          print(options.json ? json(content) : content.map(asText).join("\n"));
         }),
       );
   }, { descriptors });
@@ -83,8 +83,7 @@ async function withStore(state: PluginState, run: (store: Concertina) => Promise
   let store: Concertina | undefined;
   try {
     store = await state.open();
-    if (store === undefined) process.exitCode = 1;
-    else await run(store);
+    await run(store);
   } catch (error) {
     process.stderr.write(`concertina: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;

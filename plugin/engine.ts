@@ -4,11 +4,10 @@
  * The host makes a new engine for every turn, so an engine remembers nothing. It must not throw: the host would stop using it.
  */
 
-import { agentOfSessionKey } from "./agent.js";
+import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
 import type { AssembleParams, AssembleResult, CommitParams, ContextEngine, HostConfig, SubagentSpawnParams } from "./host.js";
 import { pricesOf } from "./prices.js";
 import type { PluginState } from "./state.js";
-import { FETCH_TOOL } from "./tool.js";
 
 export const ENGINE_ID = "concertina";
 
@@ -49,22 +48,23 @@ async function assemble(
   const canFetch = params.availableTools?.has(FETCH_TOOL) ?? false;
   state.noteFetchTool(params.sessionId, canFetch);
   if (!state.enabled || !canFetch) return view;
+  const systemPromptAddition = state.guidance();
+  if (systemPromptAddition === undefined) return view;
+  // From here on also when something fails: guidance that comes and goes would re-bill the whole prompt.
+  view = { ...view, systemPromptAddition };
   try {
-    const library = await state.library();
-    if (library === undefined) return view;
-    // Also in the failures below: guidance that comes and goes would re-bill the whole prompt.
-    view = { ...view, systemPromptAddition: library.CONCERTINA_GUIDANCE };
     const store = await state.store();
     if (store === undefined) return view;
-    const { messages, estimatedTokens } = await store.assemble({
+    const { messages, estimatedTokens, report } = await store.assemble({
       sessionId: params.sessionId,
-      agentId: agentOfSessionKey(params.sessionKey),
+      agentId: agentOf(params.sessionKey),
       messages: params.messages,
       tokenBudget: params.tokenBudget,
       model: params.runtimeSettings?.model?.resolved ?? params.model,
       prices: pricesOf(config, params),
       availableTools: params.availableTools,
     });
+    if (report.warning) state.complain("storing", report.warning, "new content goes to the model unchanged");
     view = { ...view, messages, estimatedTokens };
     state.sweepWhenDue(store);
   } catch (error) {
@@ -80,6 +80,7 @@ async function commitTurn(state: PluginState, params: CommitParams): Promise<{ s
     if (store !== undefined) {
       const { status } = await store.commitTurn({
         sessionId: params.sessionId,
+        agentId: agentOf(params.sessionKey),
         advancementKey: params.advancementKey,
         messages: params.messages,
       });
@@ -98,8 +99,8 @@ async function inherit(state: PluginState, params: SubagentSpawnParams): Promise
   try {
     const store = await state.store();
     await store?.inherit({
-      parent: { agentId: agentOfSessionKey(params.parentSessionKey), sessionId: parentSessionId },
-      child: { agentId: agentOfSessionKey(params.childSessionKey), sessionId: childSessionId },
+      parent: { agentId: agentOf(params.parentSessionKey), sessionId: parentSessionId },
+      child: { agentId: agentOf(params.childSessionKey), sessionId: childSessionId },
     });
   } catch (error) {
     state.complain("preparing a sub-agent", error, "it cannot fetch its parent's originals");

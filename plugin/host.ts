@@ -23,7 +23,14 @@ export interface Logger {
 /** The branch of the host's configuration that is read here. */
 export interface HostConfig {
   models?: { providers?: Record<string, { models?: HostModel[] }> };
+  agents?: { defaults?: AgentConfig; entries?: Record<string, AgentConfig> };
   [key: string]: unknown;
+}
+
+/** What all agents, or one of them, are configured with. */
+export interface AgentConfig {
+  params?: { cacheRetention?: string };
+  models?: Record<string, { params?: { cacheRetention?: string } }>;
 }
 
 export interface HostModel {
@@ -105,9 +112,9 @@ export interface Tool {
   name: string;
   label: string;
   description: string;
-  parameters: Record<string, unknown>;
+  parameters: object;
   catalogMode: "direct-only";
-  execute(toolCallId: string, params: Record<string, unknown>): Promise<ToolResult>;
+  execute(toolCallId: string, parameters: unknown): Promise<ToolResult>;
 }
 
 /** What a session-ending hook is told. */

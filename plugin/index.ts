@@ -2,6 +2,7 @@
  * The entry that OpenClaw loads. `register` runs many times, in several processes and modes: it only hands over functions.
  */
 
+import { FETCH_TOOL } from "../node/lib/index.js";
 import { registerCli } from "./cli.js";
 import { runSlashCommand } from "./commands.js";
 import { createEngine, ENGINE_ID } from "./engine.js";
@@ -9,7 +10,7 @@ import { purgeEndedSession } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
 import { PluginState } from "./state.js";
-import { createFetchTool, FETCH_TOOL } from "./tool.js";
+import { createFetchTool } from "./tool.js";
 
 export default {
   id: "concertina",

@@ -5,10 +5,9 @@
  * original. The host replaces a tool's answer by an error when this throws.
  */
 
-import { agentOf } from "./agent.js";
+import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
 import type { AgentMessage, CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
 import type { PluginState } from "./state.js";
-import { FETCH_TOOL } from "./tool.js";
 
 export async function foldToolResult(
   state: PluginState,
@@ -27,12 +26,13 @@ export async function foldToolResult(
       content: event.result.content,
       isError: event.isError ?? false,
     };
-    const { message } = await store.admitToolResult({
+    const { message, report } = await store.admitToolResult({
       sessionId,
-      agentId: agentOf(context),
+      agentId: context.agentId ?? agentOf(context.sessionKey),
       message: fresh,
       args: event.args,
     });
+    if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
     if (message === fresh) return;
     return { result: { ...event.result, content: message.content as ContentBlock[] } };
   } catch (error) {

@@ -7,22 +7,22 @@
 
 import { join } from "node:path";
 
-import type { Concertina } from "../node/lib/index.js";
+import { Concertina, guidance, type Options } from "../node/lib/index.js";
 import type { PluginApi } from "./host.js";
-
-type Library = typeof import("../node/lib/index.js");
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
+const UNCHANGED = "context goes to the model unchanged";
 /** Sessions remembered as able to fetch; the oldest is forgotten first. */
 const MAX_SESSIONS = 1000;
 
 export class PluginState {
-  readonly options: Record<string, unknown>;
+  readonly options: Options;
   /** Off means that nothing is replaced or stored; what was stored before can still be fetched. */
   readonly enabled: boolean;
   readonly #api: PluginApi;
-  #library: Promise<Library | undefined> | undefined;
+  #guidance: string | undefined;
+  #hasNoLibrary = false;
   #store: Promise<Concertina | undefined> | undefined;
   #reopenAt = 0;
   #sweptAt = 0;
@@ -31,50 +31,54 @@ export class PluginState {
 
   constructor(api: PluginApi) {
     this.#api = api;
-    this.options = { schedule: "cache-aware", ...api.pluginConfig };
+    this.options = (api.pluginConfig ?? {}) as Options;
     this.enabled = this.options.sccsEnabled !== false;
   }
 
-  /** The library, or undefined when its native binary does not load on this machine. */
-  library(): Promise<Library | undefined> {
-    this.#library ??= import("../node/lib/index.js").catch((error: unknown) => {
-      this.#api.logger.error(
-        `concertina: the native library does not load (${reason(error)}); context goes to the model unchanged`,
-      );
-      return undefined;
-    });
-    return this.#library;
+  /** What the model is told about placeholders: always the same text. Undefined when the native library does not load here. */
+  guidance(): string | undefined {
+    if (this.#hasNoLibrary) return undefined;
+    try {
+      this.#guidance ??= guidance();
+    } catch (error) {
+      this.#hasNoLibrary = true;
+      this.#api.logger.error(`concertina: the native library does not load (${reason(error)}); ${UNCHANGED}`);
+    }
+    return this.#guidance;
   }
 
   /** The open store, or undefined while it cannot be used. A failure is tried again after a minute and logged when it is a new one. */
-  store(): Promise<Concertina | undefined> {
-    if (this.#store && (this.#reopenAt === 0 || Date.now() < this.#reopenAt)) return this.#store;
-    this.#reopenAt = 0;
-    this.#store = this.open().catch((error: unknown) => {
-      this.#reopenAt = Date.now() + REOPEN_AFTER_MS;
-      const complaint = `concertina: the store cannot be opened (${reason(error)}); context goes to the model unchanged`;
-      if (complaint !== this.#lastComplaint) this.#api.logger.warn(complaint);
-      this.#lastComplaint = complaint;
-      return undefined;
-    });
+  async store(): Promise<Concertina | undefined> {
+    if (this.guidance() === undefined) return undefined;
+    if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;
+    this.#store ??= this.#openOrComplain();
     return this.#store;
   }
 
-  /**
-   * Opens the store.
-   *
-   * @throws when it cannot be opened; undefined means that there is no library to open it with.
-   */
-  async open(): Promise<Concertina | undefined> {
-    const library = await this.library();
-    return library?.Concertina.open({ ...this.options, dir: this.directory() });
+  async #openOrComplain(): Promise<Concertina | undefined> {
+    this.#reopenAt = 0;
+    try {
+      const store = await this.open();
+      for (const warning of store.warnings) this.#api.logger.warn(`concertina: ${warning}`);
+      return store;
+    } catch (error) {
+      this.#reopenAt = Date.now() + REOPEN_AFTER_MS;
+      const complaint = `concertina: the store cannot be opened (${reason(error)}); ${UNCHANGED}`;
+      if (complaint !== this.#lastComplaint) this.#api.logger.warn(complaint);
+      this.#lastComplaint = complaint;
+      return undefined;
+    }
+  }
+
+  /** Opens the store. @throws when it cannot be opened. */
+  open(): Promise<Concertina> {
+    return Concertina.open({ ...this.options, dir: this.directory() });
   }
 
   /** Where the store lives. */
   directory(): string {
-    const { sccsStorageDir } = this.options;
-    return typeof sccsStorageDir === "string" && sccsStorageDir !== ""
-      ? this.#api.resolvePath(sccsStorageDir)
+    return this.options.sccsStorageDir
+      ? this.#api.resolvePath(this.options.sccsStorageDir)
       : join(this.#api.runtime.state.resolveStateDir(), "concertina");
   }
 
