@@ -11,6 +11,7 @@ pub mod sqlite;
 
 use std::collections::BTreeSet;
 
+use crate::config::Config;
 use crate::error::Result;
 use crate::reference::{ContentHash, Original, RefId};
 
@@ -18,6 +19,54 @@ pub use sqlite::SqliteStore;
 
 /// Milliseconds since 1970.
 pub type Millis = i64;
+
+/// How long and how much a store keeps, and how long it waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// How many seconds an original lives after the last time a context referred to it. One in a context may live one
+    /// percent longer, because the time of a session is written no more often than that.
+    pub ttl_seconds: u64,
+    /// Largest size of the content on disk, in bytes. A commit at the limit first removes what no live session shows, and
+    /// fails when that is not enough.
+    pub max_bytes: u64,
+    /// How many originals are held in memory after reading, within 64 MB; the disk holds more.
+    pub max_entries: u64,
+    /// How many milliseconds to wait for another process's write lock.
+    pub busy_timeout_ms: u64,
+}
+
+impl From<&Config> for StoreOptions {
+    fn from(config: &Config) -> Self {
+        Self {
+            ttl_seconds: config.sccs_storage_ttl_seconds,
+            max_bytes: config.store_max_bytes,
+            max_entries: config.sccs_max_entries,
+            busy_timeout_ms: 2000,
+        }
+    }
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self::from(&Config::default())
+    }
+}
+
+impl StoreOptions {
+    /// How old the recorded time of a session may be before an assembly that changes nothing writes it again.
+    fn touch_interval_ms(&self) -> Millis {
+        self.ttl_ms() / 100
+    }
+
+    /// What was last referred to before this time is expired.
+    fn expired_before(&self, now: Millis) -> Millis {
+        now.saturating_sub(self.ttl_ms()).saturating_sub(self.touch_interval_ms())
+    }
+
+    fn ttl_ms(&self) -> Millis {
+        Millis::try_from(self.ttl_seconds).unwrap_or(Millis::MAX).saturating_mul(1000)
+    }
+}
 
 /// Whose content it is. An id resolves only for the agent whose session issued or inherited it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

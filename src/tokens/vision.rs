@@ -1,1 +1,267 @@
 //! Tokens of images, by each provider's published rule and the image's real size.
+//!
+//! The length of the base64 text says nothing about what an image costs: the rules know only width and height. Providers change
+//! their rules from model to model; these are the ones that cover most models, and each names its source.
+
+use std::io::Cursor;
+
+/// What an image counts whose size cannot be read: a remote URL, an unknown format, damaged data. About a 1024 x 768 picture under
+/// Anthropic's rule (1,049) or OpenAI's (765).
+pub const UNREADABLE_IMAGE_TOKENS: usize = 1000;
+
+/// Base64 characters that are decoded first; nearly every header lies within.
+const PREFIX_CHARS: usize = 64 * 1024;
+
+/// Whose rule counts the images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Provider {
+    /// Claude models, and every model that is not known otherwise.
+    #[default]
+    Anthropic,
+    /// GPT and o-series models.
+    OpenAi(OpenAiRule),
+    /// Gemini models.
+    Gemini,
+}
+
+/// How an OpenAI model counts: by tiles or by patches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OpenAiRule {
+    /// A base, and so many tokens for each 512-pixel tile.
+    Tiles {
+        /// Tokens of any image, and the whole of one with `detail: "low"`.
+        base: usize,
+        /// Tokens of one tile.
+        tile: usize,
+    },
+    /// One 32-pixel patch is so many hundredths of a token.
+    Patches {
+        /// Tokens of a hundred patches.
+        per_hundred: usize,
+    },
+}
+
+/// OpenAI, "Images and vision", section "Calculating costs"; longer names first. Models without a row of their own count as
+/// GPT-4o does.
+const OPENAI_RULES: [(&str, OpenAiRule); 6] = [
+    ("gpt-4.1-mini", OpenAiRule::Patches { per_hundred: 162 }),
+    ("gpt-4.1-nano", OpenAiRule::Patches { per_hundred: 246 }),
+    ("o4-mini", OpenAiRule::Patches { per_hundred: 172 }),
+    ("gpt-4o-mini", OpenAiRule::Tiles { base: 2833, tile: 5667 }),
+    ("o1", OpenAiRule::Tiles { base: 75, tile: 150 }),
+    ("o3", OpenAiRule::Tiles { base: 75, tile: 150 }),
+];
+
+const GPT_4O: OpenAiRule = OpenAiRule::Tiles { base: 85, tile: 170 };
+
+impl Provider {
+    /// The provider of a model, by its name, with or without `provider/` before it.
+    pub fn of_model(model: &str) -> Self {
+        let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+        let is_o_series = name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        if name.starts_with("gpt") || name.starts_with("chatgpt") || is_o_series {
+            let own = OPENAI_RULES.iter().find(|(prefix, _)| name.starts_with(prefix));
+            Self::OpenAi(own.map_or(GPT_4O, |&(_, rule)| rule))
+        } else if name.starts_with("gemini") {
+            Self::Gemini
+        } else {
+            Self::Anthropic
+        }
+    }
+
+    /// Tokens of an image of this size. `detail` is OpenAI's; other providers have none.
+    pub fn tokens(self, size: ImageSize, detail: Option<&str>) -> usize {
+        match self {
+            Self::Anthropic => anthropic_tokens(size),
+            Self::OpenAi(OpenAiRule::Tiles { base, tile }) => openai_tokens(size, detail, base, tile),
+            Self::OpenAi(OpenAiRule::Patches { per_hundred }) => openai_patches(size) * per_hundred / 100,
+            Self::Gemini => gemini_tokens(size),
+        }
+    }
+
+    /// Tokens of an image given as base64; [`UNREADABLE_IMAGE_TOKENS`] when there is none or its size cannot be read.
+    pub fn base64_tokens(self, base64: Option<&str>, detail: Option<&str>) -> usize {
+        match base64.and_then(ImageSize::of_base64) {
+            Some(size) => self.tokens(size, detail),
+            None => UNREADABLE_IMAGE_TOKENS,
+        }
+    }
+}
+
+/// Width and height in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ImageSize {
+    /// Pixels from left to right.
+    pub width: u32,
+    /// Pixels from top to bottom.
+    pub height: u32,
+}
+
+impl ImageSize {
+    /// Reads the size from the header of a PNG, JPEG, WebP or GIF file; pixels are not decoded.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let reader = image::ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
+        let (width, height) = reader.into_dimensions().ok()?;
+        Some(Self { width, height })
+    }
+
+    /// The same from base64, of which no more is decoded than needed.
+    pub fn of_base64(base64: &str) -> Option<Self> {
+        let decode = |chars: &[u8]| {
+            let mut chars: Vec<u8> = chars.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            if chars.len() < base64.len() {
+                chars.truncate(chars.len() / 4 * 4);
+            }
+            base64_simd::forgiving_decode_to_vec(&chars).ok()
+        };
+        let chars = base64.as_bytes();
+        let of_prefix = || Self::of(&decode(chars.get(..PREFIX_CHARS)?)?);
+        of_prefix().or_else(|| Self::of(&decode(chars)?))
+    }
+}
+
+/// Anthropic, "Vision", section "Calculate image costs": `width * height / 750` after the image was scaled to at most 1568 pixels
+/// on its long edge and about 1.15 megapixels. Larger images were billed 1,558 to 1,561 tokens in published measurements, which
+/// a bound of 1,568 tokens reproduces. The high-resolution tier of the newest Opus models is not modelled.
+fn anthropic_tokens(size: ImageSize) -> usize {
+    let (width, height) = fit(size, 1568.0);
+    ((width * height / 750.0).ceil() as usize).clamp(1, 1568)
+}
+
+/// OpenAI, "Images and vision": scale into 2048 x 2048, then the short side down to 768, then count 512-pixel tiles.
+fn openai_tokens(size: ImageSize, detail: Option<&str>, base: usize, tile: usize) -> usize {
+    if detail == Some("low") {
+        return base;
+    }
+    let (width, height) = fit(size, 2048.0);
+    let shrink = (768.0 / width.min(height)).min(1.0);
+    let tiles = |side: f64| (side * shrink / 512.0).ceil().max(1.0) as usize;
+    base + tile * tiles(width.round()) * tiles(height.round())
+}
+
+/// OpenAI, "Images and vision": 32-pixel patches; an image of more than 1536 is scaled down until it has no more.
+fn openai_patches(size: ImageSize) -> usize {
+    let patches = |side: f64| (side / 32.0).ceil().max(1.0);
+    let (width, height) = (f64::from(size.width), f64::from(size.height));
+    if patches(width) * patches(height) <= 1536.0 {
+        return (patches(width) * patches(height)) as usize;
+    }
+    // Shrunk so that the patches fit, and a little more so that one side is whole patches.
+    let shrink = (1536.0 * 32.0 * 32.0 / (width * height)).sqrt();
+    let whole = |side: f64| (side * shrink / 32.0).floor() / (side * shrink / 32.0);
+    let shrink = shrink * whole(width).min(whole(height));
+    ((patches(width * shrink) * patches(height * shrink)) as usize).clamp(1, 1536)
+}
+
+/// Google, "Understand and count tokens": 258 when both sides are at most 384 pixels, else 258 for each 768-pixel tile.
+fn gemini_tokens(size: ImageSize) -> usize {
+    if size.width <= 384 && size.height <= 384 {
+        return 258;
+    }
+    258 * size.width.div_ceil(768).max(1) as usize * size.height.div_ceil(768).max(1) as usize
+}
+
+/// Scales down to a longest edge.
+fn fit(size: ImageSize, longest: f64) -> (f64, f64) {
+    let (width, height) = (f64::from(size.width), f64::from(size.height));
+    let shrink = (longest / width.max(height)).min(1.0);
+    (width * shrink, height * shrink)
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{DynamicImage, ImageFormat};
+
+    use super::*;
+
+    fn size(width: u32, height: u32) -> ImageSize {
+        ImageSize { width, height }
+    }
+
+    fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        DynamicImage::new_rgb8(width, height).write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn anthropic_counts_pixels_of_the_scaled_image() {
+        for (width, height, tokens) in
+            [(200, 200, 54), (1000, 1000, 1334), (1, 1, 1), (1568, 300, 628), (3136, 600, 628), (4000, 3000, 1568)]
+        {
+            assert_eq!(Provider::Anthropic.tokens(size(width, height), None), tokens, "{width} x {height}");
+        }
+    }
+
+    #[test]
+    fn openai_counts_tiles() {
+        let gpt = Provider::of_model("gpt-4o");
+        // The first three are the examples of the documentation.
+        assert_eq!(gpt.tokens(size(1024, 1024), Some("high")), 765);
+        assert_eq!(gpt.tokens(size(2048, 4096), Some("high")), 1105);
+        assert_eq!(gpt.tokens(size(4096, 8192), Some("low")), 85);
+        assert_eq!(gpt.tokens(size(512, 512), None), 255);
+        assert_eq!(gpt.tokens(size(1, 1), Some("auto")), 255);
+        assert_eq!(Provider::of_model("o3").tokens(size(512, 512), None), 225);
+    }
+
+    #[test]
+    fn openai_counts_patches_of_small_models() {
+        let mini = Provider::of_model("gpt-4.1-mini-2025-04-14");
+        assert_eq!(mini.tokens(size(1024, 1024), None), 1024 * 162 / 100);
+        // The documentation's example: 1800 x 2400 has 1452 patches after scaling.
+        assert_eq!(mini.tokens(size(1800, 2400), None), 1452 * 162 / 100);
+        assert_eq!(mini.tokens(size(10, 10), None), 1);
+    }
+
+    #[test]
+    fn gemini_counts_tiles_above_384_pixels() {
+        for (width, height, tokens) in [(384, 384, 258), (385, 10, 258), (768, 769, 516), (1600, 800, 258 * 6)] {
+            assert_eq!(Provider::Gemini.tokens(size(width, height), None), tokens, "{width} x {height}");
+        }
+    }
+
+    #[test]
+    fn a_model_name_tells_the_provider() {
+        for (model, provider) in [
+            ("claude-opus-5", Provider::Anthropic),
+            ("anthropic/claude-sonnet-5", Provider::Anthropic),
+            ("kimi-code", Provider::Anthropic),
+            ("openrouter/auto", Provider::Anthropic),
+            ("openai/gpt-5.1-codex", Provider::OpenAi(GPT_4O)),
+            ("GPT-4o", Provider::OpenAi(GPT_4O)),
+            ("o9", Provider::OpenAi(GPT_4O)),
+            ("google/gemini-2.5-pro", Provider::Gemini),
+        ] {
+            assert_eq!(Provider::of_model(model), provider, "{model}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_from_the_header_alone() {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Gif] {
+            let bytes = encoded(640, 33, format);
+            assert_eq!(ImageSize::of(&bytes), Some(size(640, 33)), "{format:?}");
+            let base64 = base64_simd::STANDARD.encode_to_string(&bytes);
+            assert_eq!(ImageSize::of_base64(&base64), Some(size(640, 33)), "{format:?}");
+            let lines: Vec<&str> =
+                base64.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
+            assert_eq!(ImageSize::of_base64(&lines.join("\r\n")), Some(size(640, 33)), "{format:?} in lines");
+            assert_eq!(ImageSize::of_base64(base64.trim_end_matches('=')), Some(size(640, 33)), "{format:?} unpadded");
+        }
+    }
+
+    #[test]
+    fn a_large_file_with_junk_behind_its_header_is_read() {
+        let mut bytes = encoded(900, 700, ImageFormat::Png);
+        bytes.extend(vec![7; 300_000]);
+        assert_eq!(ImageSize::of_base64(&base64_simd::STANDARD.encode_to_string(&bytes)), Some(size(900, 700)));
+    }
+
+    #[test]
+    fn an_unreadable_image_counts_a_constant_whatever_its_length() {
+        for base64 in [None, Some(""), Some("AAAA"), Some("not base64!"), Some("x".repeat(500_000).as_str())] {
+            assert_eq!(Provider::Anthropic.base64_tokens(base64, None), UNREADABLE_IMAGE_TOKENS);
+        }
+    }
+}

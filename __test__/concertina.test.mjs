@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { Concertina, createContextEngine, FETCH_TOOL, guidance } from "openclaw-concertina";
+
+import { freshDir, noise, staleConversation, toolRound } from "./conversation.mjs";
+
+const sessionId = "s1";
+const idIn = (text) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(text)?.[1];
+
+async function opened(options = {}) {
+  const dir = options.dir ?? freshDir();
+  return { dir, concertina: await Concertina.open({ dir, ...options }) };
+}
+
+/** Admits the output of a command and returns it with its id. */
+async function admitted(concertina, text, scope = { sessionId }) {
+  const [, message] = toolRound("c", "exec", {}, text);
+  const { message: shown, report } = await concertina.admitToolResult({ ...scope, message, args: { command: "sh build.sh" } });
+  return { shown, report, id: idIn(shown.content[0].text), original: message };
+}
+
+test("an oversize output becomes a reference that brings back its bytes", async () => {
+  const { concertina } = await opened();
+  const text = noise(400);
+  const { shown, report, id, original } = await admitted(concertina, text);
+  assert.ok(id, shown.content[0].text);
+  assert.match(shown.content[0].text, /^\[REF_ID: [0-9a-f]{16}\] \(Summary: /);
+  assert.ok(shown.content[0].text.length < 600);
+  assert.equal(report.actions[0].reason, "large");
+  assert.ok(report.tokensAfter < report.tokensBefore / 5);
+  assert.deepEqual(shown.extra, { kept: true });
+  assert.equal(original.content[0].text, text, "the input is never changed");
+  for (const refId of [id, `[REF_ID: ${id}]`, `[[REWIND:sha256:${id}]]`]) {
+    const { content } = await concertina.fetch({ refIds: [refId], sessionId, maxChars: 1e6 });
+    assert.deepEqual(content, [{ type: "text", text }]);
+  }
+});
+
+test("reads, small outputs, skipped tools, fetches and the host's own files stay as they are", async () => {
+  const { concertina } = await opened({ skipTools: ["secret_*"] });
+  const text = noise(400);
+  for (const [toolName, args, body] of [
+    ["read", { path: "a.rs" }, text],
+    ["exec", {}, "x".repeat(2000)],
+    ["secret_tool", {}, text],
+    [FETCH_TOOL, { ref_ids: [] }, text],
+    ["exec", { path: "/ws/AGENTS.md" }, text],
+    ["exec", {}, `# SOUL.md - Who You Are\n${text}`],
+    ["exec", {}, `${text}\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzzzz\n`],
+  ]) {
+    const [, message] = toolRound("c", toolName, args, body);
+    const result = await concertina.admitToolResult({ sessionId, message, args });
+    assert.equal(result.message, message, `${toolName} ${JSON.stringify(args)}`);
+  }
+});
+
+test("a quoted marker neither resolves nor exempts its block", async () => {
+  const { concertina } = await opened();
+  const fake = "0123456789abcdef";
+  const { id } = await admitted(concertina, `see [REF_ID: ${fake}]\n${noise(400)}`);
+  assert.ok(id && id !== fake);
+  const { content, found } = await concertina.fetch({ refIds: [fake], sessionId });
+  assert.equal(found, 0);
+  assert.match(content[0].text, /^No original is stored under 0123456789abcdef: .* Asking again will not help/);
+});
+
+test("what is stale is folded once and replayed byte for byte, also by another process", async () => {
+  const { dir, concertina } = await opened();
+  const messages = staleConversation();
+  const first = await concertina.assemble({ sessionId, messages });
+  const placeholder = first.messages[2].content[0].text;
+  assert.ok(idIn(placeholder), placeholder);
+  assert.equal(first.report.epoch.reason, "stale");
+  assert.equal(first.messages[0], messages[0]);
+  const longer = [...messages, { role: "user", content: "more", timestamp: 999 }];
+  const second = await concertina.assemble({ sessionId, messages: longer });
+  assert.equal(second.report.epoch, undefined);
+  assert.equal(JSON.stringify(second.messages.slice(0, messages.length)), JSON.stringify(first.messages));
+  await concertina.close();
+  const script = `
+    const { Concertina } = require("openclaw-concertina");
+    Concertina.open({ dir: process.argv[1] })
+      .then((concertina) => concertina.assemble({ sessionId: "s1", messages: JSON.parse(process.argv[2]) }))
+      .then((folded) => console.log(JSON.stringify(folded.messages)));`;
+  const cwd = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+  const other = execFileSync(process.execPath, ["-e", script, dir, JSON.stringify(longer)], { cwd, encoding: "utf8" });
+  assert.equal(other.trim(), JSON.stringify(second.messages));
+});
+
+test("a re-run with the same bytes is fresh although the first run is folded", async () => {
+  const { concertina } = await opened();
+  const text = noise(90);
+  const messages = [...staleConversation(text), ...toolRound("again", "exec", { command: "sh build.sh" }, text, 5000)];
+  const { messages: folded } = await concertina.assemble({ sessionId, messages });
+  assert.ok(idIn(folded[2].content[0].text));
+  assert.equal(folded.at(-1), messages.at(-1));
+});
+
+test("a fetched answer is never folded while fresh, and goes back to the same original when stale", async () => {
+  const { concertina } = await opened();
+  const { id } = await admitted(concertina, noise(100));
+  const { content } = await concertina.fetch({ refIds: [id], sessionId });
+  const round = toolRound("f", FETCH_TOOL, { ref_ids: [id] }, content[0].text, 3);
+  const again = await concertina.admitToolResult({ sessionId, message: round[1], args: { ref_ids: [id] } });
+  assert.equal(again.message, round[1]);
+  const messages = [...round];
+  for (let turn = 0; turn < 6; turn++) messages.push({ role: "user", content: `t${turn}`, timestamp: 10 + turn });
+  const { originals } = await concertina.stats();
+  const { messages: folded } = await concertina.assemble({ sessionId, messages });
+  assert.equal(idIn(folded[1].content[0].text), id);
+  assert.equal((await concertina.stats()).originals, originals, "nothing is stored twice");
+});
+
+test("an image that is old goes and comes back as an image", async () => {
+  const { concertina } = await opened();
+  const data = readFileSync(new URL("../assets/icon.png", import.meta.url)).toString("base64");
+  const messages = staleConversation("ok");
+  messages[2].content.push({ type: "image", data, mimeType: "image/png" });
+  const { messages: folded } = await concertina.assemble({ sessionId, messages });
+  const { text } = folded[2].content[1];
+  assert.match(text, /^\[image was here — \d+ tokens\] \[REF_ID: /);
+  assert.equal(folded[2].content[0], messages[2].content[0], "the text beside it stays");
+  const { content } = await concertina.fetch({ refIds: [idIn(text)], sessionId });
+  assert.deepEqual(content, [{ type: "image", data, mimeType: "image/png" }]);
+});
+
+test("without the fetch tool nothing is folded", async () => {
+  const { concertina } = await opened();
+  const messages = staleConversation();
+  const folded = await concertina.assemble({ sessionId, messages, availableTools: new Set(["read"]) });
+  assert.equal(folded.messages, messages);
+  const engine = createContextEngine(concertina, { compact: async () => ({}) });
+  assert.equal((await engine.assemble({ sessionId, messages, availableTools: new Set(["read"]) })).messages, messages);
+});
+
+test("ids belong to the agent whose session issued them, and to sub-agents that inherit", async () => {
+  const { concertina } = await opened();
+  const { id } = await admitted(concertina, noise(400), { sessionId, agentId: "main" });
+  const found = async (agentId) => (await concertina.fetch({ refIds: [id], agentId })).found;
+  assert.deepEqual([await found("main"), await found("other"), await found("helper")], [1, 0, 0]);
+  await concertina.inherit({ parent: { agentId: "main", sessionId }, child: { agentId: "helper", sessionId: "s2" } });
+  assert.deepEqual([await found("other"), await found("helper")], [0, 1]);
+});
+
+test("what is no id never reaches the store", async () => {
+  const { concertina } = await opened();
+  const bad = ["../../x", "/etc/passwd", "%2e%2e", "0123456789abcdef\0", "0".repeat(15), "0".repeat(65), "ABCDEF0123456789", "[REF_ID:  0123456789abcdef]", ""];
+  const { content, found } = await concertina.fetch({ refIds: bad, sessionId });
+  assert.equal(found, 0);
+  assert.equal(content.length, bad.length);
+  for (const block of content) assert.match(block.text, /is not a valid REF_ID/);
+  const none = await concertina.fetch({ refIds: [] });
+  assert.match(none.content[0].text, /No valid REF_ID was provided/);
+});
+
+test("a large original comes in pages that name the call that continues", async () => {
+  const { concertina } = await opened();
+  const text = noise(3000);
+  const { id } = await admitted(concertina, text);
+  let [page, next, got] = ["", "1-", ""];
+  for (let call = 0; next && call < 100; call++) {
+    [{ text: page }] = (await concertina.fetch({ refIds: [id, id], lines: next, maxChars: 8000 })).content;
+    assert.ok(page.length <= 8000);
+    const note = page.lastIndexOf("[lines ");
+    got += page.slice(0, note);
+    next = /"lines":"(\d+-)"/.exec(page.slice(note))?.[1];
+  }
+  assert.equal(got, `${text}\n`);
+  const [{ text: few }] = (await concertina.fetch({ refIds: [id], lines: "41-43" })).content;
+  assert.equal(few, `${text.split("\n").slice(40, 43).join("\n")}\n[lines 41-43 of 3000]`);
+  const [{ text: hits }] = (await concertina.fetch({ refIds: [id], pattern: "^777 " })).content;
+  assert.match(hits, /^776-775 .*\n777-776 .*\n778:777 .*\n779-778 .*\n780-779 .*\n\[1 of 1 matching lines\]$/);
+  await assert.rejects(concertina.fetch({ refIds: [id], pattern: "(" }), { name: "TypeError", code: "CONCERTINA_BAD_PATTERN" });
+  await assert.rejects(concertina.fetch({ refIds: [id], lines: "9-3" }), { name: "TypeError", message: /^lines is "9-3"; it must be a range/ });
+});
+
+test("one endless line comes back by characters", async () => {
+  const { concertina } = await opened();
+  const text = "é".repeat(50_000);
+  const { id } = await admitted(concertina, text);
+  let [got, next] = ["", undefined];
+  for (let call = 0; call < 10; call++) {
+    const [{ text: page }] = (await concertina.fetch({ refIds: [id], chars: next, maxChars: 10_000 })).content;
+    const note = page.lastIndexOf("\n[chars ");
+    got += page.slice(0, note);
+    next = /"chars":"(\d+-)"/.exec(page.slice(note))?.[1];
+    if (!next) break;
+  }
+  assert.equal(got, text);
+});
+
+test("the three shapes are folded alike", async () => {
+  const text = noise(200);
+  const turns = Array.from({ length: 6 }, (_, at) => ({ role: "user", content: `t${at}` }));
+  const anthropic = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: [{ type: "tool_use", id: "c", name: "bash", input: { command: "x" } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: text }] },
+    ...turns,
+  ];
+  const openai = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "bash", arguments: "{}" } }] },
+    { role: "tool", tool_call_id: "c", content: text },
+    ...turns,
+  ];
+  for (const messages of [anthropic, openai]) {
+    const { concertina } = await opened();
+    const { messages: folded } = await concertina.assemble({ sessionId, messages });
+    const shown = folded[2].content[0].content ?? folded[2].content;
+    const { content } = await concertina.fetch({ refIds: [idIn(shown)] });
+    assert.equal(content[0].text, text);
+  }
+});
+
+test("a turn is committed once", async () => {
+  const { concertina } = await opened();
+  const turn = { sessionId, advancementKey: "k1", messages: [] };
+  assert.deepEqual(await concertina.commitTurn(turn), { status: "committed" });
+  assert.deepEqual(await concertina.commitTurn(turn), { status: "duplicate" });
+});
+
+test("an original lives for the time to live after it was last in context, then is gone for good", async () => {
+  const { concertina } = await opened();
+  const [now, hour] = [Date.now(), 3_600_000];
+  const [, message] = toolRound("c", "exec", {}, noise(400));
+  const { message: shown } = await concertina.admitToolResult({ sessionId, message, now });
+  const id = idIn(shown.content[0].text);
+  const found = async (at) => (await concertina.fetch({ refIds: [id], now: at })).found;
+  await concertina.assemble({ sessionId, messages: [shown], now: now + 20 * hour });
+  await concertina.sweep({ now: now + 40 * hour });
+  assert.equal(await found(now + 40 * hour), 1, "it was in context 20 hours ago");
+  const { originals } = await concertina.sweep({ now: now + 50 * hour });
+  assert.equal(originals, 1);
+  assert.equal(await found(now + 50 * hour), 0);
+});
+
+test("a purged session's originals are gone", async () => {
+  const { concertina } = await opened();
+  const { id } = await admitted(concertina, noise(400));
+  assert.equal((await concertina.purge({ sessionId })).originals, 1);
+  assert.equal((await concertina.fetch({ refIds: [id] })).found, 0);
+});
+
+test("the store's files belong to their owner alone", { skip: process.platform === "win32" }, async () => {
+  const { dir, concertina } = await opened({ dir: path.join(freshDir(), "deep", "er") });
+  await admitted(concertina, noise(400));
+  assert.equal(statSync(dir).mode & 0o777, 0o700);
+  assert.equal(statSync(path.join(dir, "concertina.sqlite")).mode & 0o777, 0o600);
+});
+
+test("an unusable directory is an error with a code", async () => {
+  const dir = path.join(freshDir(), "file");
+  writeFileSync(dir, "in the way");
+  await assert.rejects(Concertina.open({ dir }), { code: "CONCERTINA_STORE_UNAVAILABLE" });
+  const foreign = freshDir();
+  mkdirSync(foreign, { recursive: true });
+  writeFileSync(path.join(foreign, "concertina.sqlite"), "not a database, but long enough to look like one ".repeat(100));
+  await assert.rejects(Concertina.open({ dir: foreign }), { code: "CONCERTINA_STORE_DAMAGED" });
+});
+
+test("a closed Concertina says so", async () => {
+  const { concertina } = await opened();
+  await concertina.close();
+  await assert.rejects(concertina.stats(), { code: "CONCERTINA_CLOSED" });
+  await assert.rejects(concertina.assemble({ sessionId, messages: [] }), { code: "CONCERTINA_CLOSED" });
+});
+
+test("two open on one directory share what they store", async () => {
+  const { dir, concertina } = await opened();
+  const { concertina: other } = await opened({ dir });
+  const { id } = await admitted(concertina, noise(400));
+  assert.equal((await other.fetch({ refIds: [id] })).found, 1);
+});
+
+test("the guidance is constant and names the tool", async () => {
+  const { concertina } = await opened();
+  const folded = await concertina.assemble({ sessionId, messages: [] });
+  assert.equal(folded.systemPromptAddition, guidance());
+  assert.ok(guidance().includes(FETCH_TOOL));
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import * as esm from "openclaw-concertina";
+
+const require = createRequire(import.meta.url);
+
+test("import and require give one copy of every name in index.d.ts", () => {
+  const cjs = require("openclaw-concertina");
+  const types = readFileSync(new URL("../index.d.ts", import.meta.url), "utf8");
+  const names = [...types.matchAll(/^export declare (?:function|const|class) (\w+)/gm)].map((found) => found[1]);
+  assert.ok(names.length >= 10, names.join());
+  for (const name of names) {
+    assert.notEqual(esm[name], undefined, name);
+    assert.equal(esm[name], cjs[name], name);
+  }
+});
+
+test("a panic becomes an error with a code, on the event loop and on a worker", async () => {
+  const { native } = require("../dist/node/lib/native.js");
+  const { calling, awaiting } = require("../dist/node/lib/errors.js");
+  assert.throws(() => calling(() => native().__panic()), { code: "CONCERTINA_PANIC", message: "internal error: asked for by a test" });
+  await assert.rejects(awaiting(() => native().__panicOnWorker()), { code: "CONCERTINA_PANIC" });
+});
+
+test("a platform without a binary is named in the error", () => {
+  const { platformName } = require("../dist/node/lib/native.js");
+  assert.match(platformName(), /^(linux-\w+-(gnu|musl)|darwin-\w+|win32-\w+-msvc)$/);
+});
+
+test("bad arguments are TypeErrors that name argument, value and range", async () => {
+  for (const [call, message] of [
+    [() => esm.squeeze("x"), 'messages is "x"; it must be an array'],
+    [() => esm.squeeze([], { staleTurns: 0 }), "staleTurns is 0; it must be a whole number of at least 1"],
+    [() => esm.squeeze([], null), "options is null; it must be an object"],
+    [() => esm.countTokens(7), "text is number; it must be a string"],
+    [() => esm.countTokens("x", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base"'],
+    [() => esm.summarize("x", { maxChars: 0 }), 'maxChars is "0"; it must be a whole number of at least 1'],
+  ]) {
+    assert.throws(call, (error) => error instanceof TypeError && error.code === "CONCERTINA_BAD_ARGUMENT" && error.message === message, message);
+  }
+  await assert.rejects(esm.Concertina.open({ dir: "x", bogus: 1 }), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT" });
+});
+
+test("tokens are the published vocabulary's", () => {
+  assert.equal(esm.countTokens("hello world"), 2);
+  assert.equal(esm.countTokens("hello world", { encoding: "cl100k_base" }), 2);
+  assert.equal(esm.countTokens(""), 0);
+});

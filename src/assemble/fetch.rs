@@ -1,0 +1,286 @@
+//! The way back: ids -> the original bytes, whole, by lines, by characters or by pattern.
+//!
+//! The whole original comes back with nothing added, so that it is byte-exact; a part of it carries one line that says which
+//! part it is and which call continues. What was answered is recorded, so that an answer is never compressed again while it
+//! is fresh and goes back to the same original when it is stale.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+use regex::RegexBuilder;
+use serde::Serialize;
+
+use super::{Engine, FETCH_TOOL};
+use crate::error::{Error, Result};
+use crate::reference::{ContentHash, Media, Original, RefId, parse_ref};
+use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
+
+/// Lines shown before and after a matching line.
+const CONTEXT_LINES: usize = 2;
+
+/// What to fetch.
+#[derive(Debug, Clone, Default)]
+pub struct Fetch {
+    /// Bare ids, or whole markers as a placeholder prints them.
+    pub ref_ids: Vec<String>,
+    /// 1-based inclusive line range.
+    pub lines: Option<RangeInclusive<usize>>,
+    /// 1-based inclusive character range, for texts of few long lines.
+    pub characters: Option<RangeInclusive<usize>>,
+    /// Regular expression; only matching lines come back, numbered, with two lines around each.
+    pub pattern: Option<String>,
+    /// Most characters of the whole answer.
+    pub max_chars: usize,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fetched {
+    /// In the order of the ids.
+    pub blocks: Vec<FetchedBlock>,
+    /// How many ids led to an original.
+    pub found: usize,
+    /// Set when the answer could not be recorded; it is right all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<super::Warning>,
+}
+
+/// One part of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FetchedBlock {
+    /// Text.
+    Text(String),
+    /// An image: the decoded bytes and their MIME type.
+    Image(Vec<u8>, String),
+}
+
+impl Serialize for FetchedBlock {
+    /// As a content block of the host: `{ type: "text", text }` or `{ type: "image", data, mimeType }`.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serde_json::json!({ "type": "text", "text": text }),
+            Self::Image(bytes, mime) => serde_json::json!({
+                "type": "image",
+                "data": base64_simd::STANDARD.encode_to_string(bytes),
+                "mimeType": mime
+            }),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl Fetch {
+    /// Reads a range as a model writes it: `41-420`, `41-` or `41`.
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`] for anything else, for a first of 0, and for a last before the first.
+    pub fn parse_range(name: &str, text: &str) -> Result<RangeInclusive<usize>> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let last = if last.trim().is_empty() { Ok(usize::MAX) } else { last.trim().parse() };
+        match (first.trim().parse::<usize>(), last) {
+            (Ok(first), Ok(last)) if first >= 1 && last >= first => Ok(first..=last),
+            _ => Err(Error::bad_argument(
+                name,
+                format!("{:?}", text.chars().take(40).collect::<String>()),
+                "a range such as \"41-420\", counted from 1",
+            )),
+        }
+    }
+}
+
+impl Engine {
+    /// Answers a fetch. Unknown ids are answered in words, once each; duplicates are answered once.
+    ///
+    /// # Errors
+    /// [`Error::BadPattern`], and store errors. Ids that are not valid are named in the answer before the store is asked.
+    pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
+        let pattern = fetch.pattern.as_deref().map(compile).transpose()?;
+        let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
+        let mut seen = HashSet::new();
+        let mut batch = Batch::default();
+        let mut left = fetch.max_chars.max(1);
+        for written in &fetch.ref_ids {
+            let Ok(id) = parse_ref(written) else {
+                let shown: String = written.chars().take(80).collect();
+                answer.blocks.push(FetchedBlock::Text(format!(
+                    "{shown:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints."
+                )));
+                continue;
+            };
+            let Some((id, original)) = self.store.get(&id, &scope.agent_id)? else {
+                if seen.insert(id.to_string()) {
+                    answer.blocks.push(FetchedBlock::Text(unknown(&id)));
+                }
+                continue;
+            };
+            if !seen.insert(original.hash.to_hex()) {
+                continue;
+            }
+            answer.found += 1;
+            let block = part(&id, &original, fetch, pattern.as_ref(), left);
+            if let FetchedBlock::Text(text) = &block {
+                left = left.saturating_sub(text.chars().count()).max(1);
+                batch.printed.push(PrintedText {
+                    text: ContentHash::of(text.as_bytes()),
+                    printed: Printed::Answer,
+                    original: original.hash,
+                });
+            }
+            answer.blocks.push(block);
+        }
+        if answer.blocks.is_empty() {
+            answer.blocks.push(FetchedBlock::Text("No valid REF_ID was provided; nothing was fetched.".into()));
+        }
+        // The answer is right whether or not it can be recorded; unrecorded, it may be folded under a second id later.
+        if !scope.session_id.is_empty() {
+            answer.warning = self.put(scope, &batch, now).err().as_ref().map(Into::into);
+        }
+        Ok(answer)
+    }
+}
+
+fn compile(pattern: &str) -> Result<regex::Regex> {
+    RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| Error::BadPattern {
+        pattern: pattern.chars().take(80).collect(),
+        reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
+    })
+}
+
+fn unknown(id: &RefId) -> String {
+    format!(
+        "No original is stored under {id}: it has expired, was purged, or belongs to another agent. Asking again will not help; \
+         run the tool that produced the data again if it is still needed."
+    )
+}
+
+fn part(id: &RefId, original: &Original, fetch: &Fetch, pattern: Option<&regex::Regex>, max_chars: usize) -> FetchedBlock {
+    let text = match &original.media {
+        Media::Image(mime) => return FetchedBlock::Image(original.bytes.clone(), mime.clone()),
+        Media::Text => String::from_utf8_lossy(&original.bytes),
+    };
+    let answer = match (pattern, &fetch.lines, &fetch.characters) {
+        (Some(pattern), lines, _) => matches(id, &text, pattern, lines.clone(), max_chars),
+        (None, Some(lines), _) => line_page(id, &text, lines, max_chars),
+        (None, None, Some(characters)) => character_page(id, &text, characters, max_chars),
+        (None, None, None) if text.chars().count() <= max_chars => text.into_owned(),
+        (None, None, None) => first_page(id, &text, max_chars),
+    };
+    FetchedBlock::Text(answer)
+}
+
+/// The largest head of whole lines, or of characters where the first line alone is too long.
+fn first_page(id: &RefId, text: &str, max_chars: usize) -> String {
+    let first_line = text.split_inclusive('\n').next().unwrap_or_default();
+    if first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
+        character_page(id, text, &(1..=usize::MAX), max_chars)
+    } else {
+        line_page(id, text, &(1..=usize::MAX), max_chars)
+    }
+}
+
+/// Room for the line that says what part this is.
+const NOTE_CHARS: usize = 200;
+
+fn line_page(id: &RefId, text: &str, lines: &RangeInclusive<usize>, max_chars: usize) -> String {
+    let total = text.split_inclusive('\n').count();
+    let (first, wanted) = (*lines.start(), (*lines.end()).min(total));
+    if first > total {
+        return format!("The original {id} has {total} lines; lines {first} and after do not exist.");
+    }
+    let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
+    let (mut page, mut used, mut last) = (String::new(), 0, first - 1);
+    for line in text.split_inclusive('\n').skip(first - 1).take(wanted - first + 1) {
+        used += line.chars().count();
+        if used > room {
+            break;
+        }
+        page.push_str(line);
+        last += 1;
+    }
+    if last < first {
+        let start = text.split_inclusive('\n').take(first - 1).map(|line| line.chars().count()).sum::<usize>() + 1;
+        return character_page(id, text, &(start..=usize::MAX), max_chars);
+    }
+    close(&mut page, id, "lines", first, last, total, last < wanted);
+    page
+}
+
+fn character_page(id: &RefId, text: &str, characters: &RangeInclusive<usize>, max_chars: usize) -> String {
+    let total = text.chars().count();
+    let (first, wanted) = (*characters.start(), (*characters.end()).min(total));
+    if first > total {
+        return format!("The original {id} has {total} characters; characters {first} and after do not exist.");
+    }
+    let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
+    let mut page: String = text.chars().skip(first - 1).take((wanted - first + 1).min(room)).collect();
+    let last = first - 1 + page.chars().count();
+    close(&mut page, id, "chars", first, last, total, last < wanted);
+    page
+}
+
+/// Appends the line that says what part a page is, and, where more was asked for, the call that continues.
+fn close(page: &mut String, id: &RefId, unit: &str, first: usize, last: usize, total: usize, more: bool) {
+    if !page.ends_with('\n') {
+        page.push('\n');
+    }
+    let _ = write!(page, "[{unit} {first}-{last} of {total}");
+    if more {
+        let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{id}"],"{unit}":"{}-"}}"#, last + 1);
+    }
+    page.push(']');
+}
+
+/// Matching lines with their numbers, as `grep -n -C 2` prints them.
+fn matches(
+    id: &RefId,
+    text: &str,
+    pattern: &regex::Regex,
+    lines: Option<RangeInclusive<usize>>,
+    max_chars: usize,
+) -> String {
+    let asked = lines.unwrap_or(1..=usize::MAX);
+    let all: Vec<&str> = text.lines().collect();
+    let hits: Vec<usize> = (0..all.len()).filter(|&at| asked.contains(&(at + 1)) && pattern.is_match(all[at])).collect();
+    if hits.is_empty() {
+        return format!("No line of the original {id} ({} lines) matches.", all.len());
+    }
+    let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
+    let (mut page, mut used, mut next, mut shown) = (String::new(), 0, 0, 0);
+    for &hit in &hits {
+        let mut piece = String::new();
+        let first = hit.saturating_sub(CONTEXT_LINES).max(next);
+        if first > next && next > 0 {
+            piece.push_str("--\n");
+        }
+        let last = (hit + CONTEXT_LINES).min(all.len() - 1);
+        for (at, line) in all.iter().enumerate().take(last + 1).skip(first) {
+            let found = pattern.find(line);
+            let sign = if found.is_some() { ':' } else { '-' };
+            let _ = writeln!(piece, "{}{sign}{}", at + 1, clip(line, found.map_or(0, |found| found.start())));
+        }
+        used += piece.chars().count();
+        if used > room && shown > 0 {
+            break;
+        }
+        page.push_str(&piece);
+        next = next.max(last + 1);
+        shown += 1;
+    }
+    let _ = write!(page, "[{shown} of {} matching lines", hits.len());
+    if shown < hits.len() {
+        let from = hits[shown] + 1;
+        let _ = write!(page, "; continue with the same pattern and \"lines\":\"{from}-\"");
+    }
+    page.push(']');
+    page
+}
+
+/// A line short enough to show: 400 characters around a byte offset, with `…` where it was cut.
+fn clip(line: &str, at: usize) -> String {
+    const AROUND: usize = 200;
+    let start = line[..at].char_indices().rev().nth(AROUND - 1).map_or(0, |(start, _)| start);
+    let end = line[at..].char_indices().nth(AROUND).map_or(line.len(), |(end, _)| at + end);
+    let cut = |cut: bool| if cut { "…" } else { "" };
+    format!("{}{}{}", cut(start > 0), &line[start..end], cut(end < line.len()))
+}

@@ -1,0 +1,178 @@
+//! The whole jobs, and the only place where effects happen: plan -> propose -> put -> patch.
+//!
+//! The order is the invariant. Nothing is shown that is not durable: proposals become patches only after the store's commit
+//! returned. When the store fails, the new proposals are dropped, the text goes out as it came, and the reply carries a
+//! warning; the agent's turn never fails.
+
+mod birth;
+mod fetch;
+mod history;
+mod placeholder;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::config::{Config, Secrets};
+use crate::error::{Error, Result};
+use crate::plan::exempt;
+use crate::reference::{ContentHash, Original, RefId};
+use crate::store::{Batch, Millis, Scope, Stats, Store, TurnStatus, secrets};
+use crate::transcript::{Rewrite, ToolResult};
+
+pub use fetch::{Fetch, Fetched, FetchedBlock};
+pub use history::AssembleOptions;
+
+/// The tool that takes the ids that placeholders print.
+pub const FETCH_TOOL: &str = "fetch_original_data";
+
+/// What the agent needs to know about placeholders. Constant: a prompt that changes is billed again.
+pub const GUIDANCE: &str = "Some tool outputs and tool-call arguments in this conversation are folded: a summary or preview stands \
+in their place with [REF_ID: <id>]. Read the summary first; if it is enough for the task, go on and ignore the reference. Otherwise \
+call fetch_original_data with the id: it returns the original byte for byte, whole or by lines, characters or pattern. Fetch when you \
+need more than about thirty lines, exact line numbers or indentation, or plan an edit; do not fetch only to confirm that something \
+exists. Never copy a placeholder into a file, a command or another tool: only fetch_original_data understands the id.";
+
+/// The jobs, over one store and one set of options.
+pub struct Engine {
+    store: Arc<dyn Store>,
+    config: Config,
+}
+
+/// One block that was rewritten, for reports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Action {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the block in it.
+    pub block: usize,
+    /// Why: `large` at birth; `stale`; `replay` for what an earlier call decided.
+    pub reason: &'static str,
+    /// The id that the placeholder prints.
+    pub ref_id: Option<String>,
+    /// Tokens of the block as the host holds it.
+    pub tokens_before: u64,
+    /// Tokens of what is shown.
+    pub tokens_after: u64,
+}
+
+/// What a job did.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// One for each rewritten block.
+    pub actions: Vec<Action>,
+    /// Tokens of all messages as they came.
+    pub tokens_before: u64,
+    /// Tokens of all messages as returned.
+    pub tokens_after: u64,
+    /// Set when already-sent content changed in this call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<EpochReport>,
+    /// Set when the store failed and new content went out unreplaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<Warning>,
+}
+
+/// An epoch in a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EpochReport {
+    /// Why the epoch was opened.
+    pub reason: String,
+    /// Tokens that left the context.
+    pub tokens_freed: u64,
+    /// Tokens after the first changed block, which a prompt cache bills anew.
+    pub tokens_rebilled: u64,
+}
+
+/// A failure that did not stop the turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// Stable code of the error.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+}
+
+impl From<&Error> for Warning {
+    fn from(error: &Error) -> Self {
+        Self { code: error.code(), message: error.to_string() }
+    }
+}
+
+/// What a job returns: the change to the messages and its report.
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// What to change; empty when everything stays.
+    pub rewrite: Rewrite,
+    /// What was done.
+    pub report: Report,
+}
+
+impl Reply {
+    fn unchanged(report: Report) -> Self {
+        Self { rewrite: Rewrite::default(), report }
+    }
+}
+
+impl Engine {
+    /// An engine over a store.
+    pub fn new(store: Arc<dyn Store>, config: Config) -> Self {
+        Self { store, config }
+    }
+
+    /// The options in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Records a finished turn: atomic, and a second time the same key is a duplicate.
+    pub fn commit_turn(&self, scope: &Scope, advancement_key: &str, now: Millis) -> Result<TurnStatus> {
+        self.store.commit_turn(scope, advancement_key, now)
+    }
+
+    /// Gives a sub-agent's session what its parent's session may see.
+    pub fn inherit(&self, parent: &Scope, child: &Scope, now: Millis) -> Result<()> {
+        self.store.inherit(parent, child, now)
+    }
+
+    /// Totals of one session or of the whole store.
+    pub fn stats(&self, session_id: Option<&str>) -> Result<Stats> {
+        self.store.stats(session_id)
+    }
+
+    /// The store, for upkeep.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Whether results of this tool may be replaced at all. What was fetched on purpose is never folded while fresh, and a
+    /// result without a known tool is treated like any other.
+    fn may_replace(&self, result: &ToolResult, text: &str) -> bool {
+        self.config.sccs_enabled
+            && self.config.may_touch_tool(result.tool_name.unwrap_or_default())
+            && !exempt::is_host_file(result, text)
+    }
+
+    /// The text to store, by the `secrets` option: `None` keeps the block inline, and so out of the store.
+    fn storable(&self, text: &str) -> Option<String> {
+        match self.config.secrets {
+            Secrets::Store => Some(text.to_owned()),
+            Secrets::KeepInline => secrets::find_secrets(text).is_empty().then(|| text.to_owned()),
+            Secrets::Redact => Some(secrets::redact(text, &secrets::find_secrets(text))),
+        }
+    }
+
+    /// Puts a batch, unless there is nothing to put; the caller shows its proposals only on `Ok`.
+    fn put(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<()> {
+        if *batch == Batch::default() { Ok(()) } else { self.store.commit(scope, batch, now) }
+    }
+
+    /// Ids for originals, in order.
+    fn ids(&self, originals: &[&Original]) -> Result<Vec<RefId>> {
+        let hashes: Vec<ContentHash> = originals.iter().map(|original| original.hash).collect();
+        self.store.ref_ids(&hashes)
+    }
+}

@@ -1,0 +1,128 @@
+//! What blocks and messages cost, in tokens.
+//!
+//! Only content is counted: texts, arguments (as their JSON), tool names, images, visible thinking. The few tokens that providers
+//! add for each message and role differ between them and are left out.
+
+use serde_json::Value;
+
+use crate::config::Encoding;
+use crate::tokens::count;
+use crate::tokens::vision::Provider;
+use crate::transcript::{Arguments, Block, Image, Kind, Role, Transcript};
+
+/// Counts under one vocabulary and one provider's image rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meter {
+    provider: Provider,
+    encoding: Encoding,
+}
+
+impl Meter {
+    /// A meter for a model; without a name images count by Anthropic's rule.
+    pub fn new(model: Option<&str>, encoding: Encoding) -> Self {
+        Self { provider: model.map_or_else(Provider::default, Provider::of_model), encoding }
+    }
+
+    /// Tokens of a text.
+    pub fn text(&self, text: &str) -> usize {
+        count(text, self.encoding)
+    }
+
+    /// Tokens of an image by the provider's rule.
+    pub fn image(&self, image: &Image) -> usize {
+        self.provider.base64_tokens(image.base64, image.detail)
+    }
+
+    /// Tokens of a call's arguments as JSON.
+    pub fn arguments(&self, arguments: &Arguments) -> usize {
+        match arguments {
+            Arguments::Json(json) => self.text(json),
+            Arguments::Value(value) => self.text(&value.to_string()),
+        }
+    }
+
+    /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking and foreign blocks, none.
+    pub fn block(&self, block: &Block) -> usize {
+        match &block.kind {
+            Kind::Text(text) => self.text(text),
+            Kind::Image(image) => self.image(image),
+            Kind::Call(call) => self.arguments(&call.arguments),
+            Kind::Thinking | Kind::Other => 0,
+        }
+    }
+}
+
+/// Tokens of the content of messages, as a model would be billed for it.
+///
+/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do blocks of foreign types. Of
+/// rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`, `command` and `output` count.
+pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encoding) -> usize {
+    let meter = Meter::new(model, encoding);
+    let text_under = |value: &Value, keys: &[&str]| -> usize {
+        keys.iter().filter_map(|key| value.get(key)?.as_str()).map(|text| meter.text(text)).sum()
+    };
+    let transcript = Transcript::read(messages);
+    let rows = transcript.messages.iter().filter(|message| message.role == Role::Other);
+    let rows: usize = rows.map(|message| text_under(message.raw, &["summary", "content", "command", "output"])).sum();
+    let blocks: usize = transcript
+        .blocks()
+        .map(|(message, block)| match &block.kind {
+            Kind::Call(call) => meter.text(call.name) + meter.block(block),
+            Kind::Thinking => {
+                block.path.follow(&messages[message]).map_or(0, |part| text_under(part, &["thinking", "text"]))
+            }
+            _ => meter.block(block),
+        })
+        .sum();
+    rows + blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tokens(messages: &Value) -> usize {
+        message_tokens(messages.as_array().unwrap(), None, Encoding::O200kBase)
+    }
+
+    #[test]
+    fn every_part_that_is_billed_counts() {
+        let words = count("hello world", Encoding::O200kBase);
+        for content in [
+            json!("hello world"),
+            json!([{ "type": "text", "text": "hello world" }]),
+            json!([{ "type": "thinking", "thinking": "hello world", "thinkingSignature": "AAAA".repeat(100) }]),
+        ] {
+            assert_eq!(tokens(&json!([{ "role": "assistant", "content": content }])), words);
+        }
+        assert_eq!(tokens(&json!([{ "role": "compactionSummary", "summary": "hello world" }])), words);
+        assert_eq!(tokens(&json!([{ "role": "user", "content": null }, {}, 7])), 0);
+    }
+
+    #[test]
+    fn calls_count_alike_in_all_shapes() {
+        let name_and_json = count("read", Encoding::O200kBase) + count(r#"{"path":"a.rs"}"#, Encoding::O200kBase);
+        for message in [
+            json!({ "role": "assistant", "content": [
+                { "type": "toolCall", "id": "c", "name": "read", "arguments": { "path": "a.rs" } }] }),
+            json!({ "role": "assistant", "content": [
+                { "type": "tool_use", "id": "c", "name": "read", "input": { "path": "a.rs" } }] }),
+            json!({ "role": "assistant", "content": null, "tool_calls": [
+                { "id": "c", "function": { "name": "read", "arguments": r#"{"path":"a.rs"}"# } }] }),
+        ] {
+            assert_eq!(tokens(&json!([message])), name_and_json);
+        }
+    }
+
+    #[test]
+    fn an_image_counts_by_its_model_not_by_its_length() {
+        let messages =
+            [json!({ "role": "user", "content": [{ "type": "image", "data": "A".repeat(400_000), "mimeType": "x" }] })];
+        assert_eq!(
+            message_tokens(&messages, Some("gemini-2.5-pro"), Encoding::O200kBase),
+            crate::tokens::vision::UNREADABLE_IMAGE_TOKENS
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! What can go wrong below the store, and which [`Error`] each becomes.
+//!
+//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers from
+//! people, so they stay apart; everything unforeseen counts as "cannot use the store", never as damage.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use crate::error::Error;
+
+/// The result of work on a connection, before the error knows its file.
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+/// Why work on a connection did not succeed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// SQLite's reason.
+    Sql(rusqlite::Error),
+    /// Not ours, or not intact: what was found.
+    Damaged(String),
+    /// The size limit is reached and nothing may be removed.
+    Full(String),
+    /// An error that needs no file.
+    Other(Error),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Failure {
+    /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
+    pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
+        let path = path.display().to_string();
+        let error = match self {
+            Self::Sql(error) => error,
+            Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
+            Self::Full(reason) => return Error::StoreFull { path, reason },
+            Self::Other(error) => return error,
+        };
+        let reason = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Error::StoreFull { path, reason },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::StoreLocked { path, waited_ms },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::StoreDamaged { path, reason },
+            Some(_) if !has_unknown_schema(&error) => Error::StoreUnavailable { path, reason },
+            _ => Error::StoreDamaged { path, reason },
+        }
+    }
+}
+
+/// Whether a statement of ours did not even compile: the file lacks tables or columns that its version has.
+fn has_unknown_schema(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::SqlInputError { .. })
+}
+
+/// The error for a directory or file that the system refuses.
+pub(super) fn unavailable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Other(Error::StoreUnavailable { path: path.display().to_string(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn each_sqlite_code_has_its_error() {
+        for (code, expected) in [
+            (ffi::SQLITE_FULL, "CONCERTINA_STORE_FULL"),
+            (ffi::SQLITE_BUSY, "CONCERTINA_STORE_LOCKED"),
+            (ffi::SQLITE_BUSY_SNAPSHOT, "CONCERTINA_STORE_LOCKED"),
+            (ffi::SQLITE_LOCKED, "CONCERTINA_STORE_LOCKED"),
+            (ffi::SQLITE_READONLY, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_CANTOPEN, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_IOERR_FSYNC, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_TOOBIG, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_CORRUPT, "CONCERTINA_STORE_DAMAGED"),
+            (ffi::SQLITE_NOTADB, "CONCERTINA_STORE_DAMAGED"),
+        ] {
+            let failure = Failure::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+            assert_eq!(failure.at(Path::new("x"), 0).code(), expected, "{code}");
+        }
+    }
+}

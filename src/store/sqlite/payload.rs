@@ -1,0 +1,88 @@
+//! The bytes of an original -> the bytes on disk, and back.
+//!
+//! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash come out.
+
+use crate::error::{Error, Result};
+use crate::reference::{ContentHash, RefId};
+
+/// Compression level: the best ratio per millisecond on tool outputs.
+const ZSTD_LEVEL: i32 = 3;
+
+/// The bytes of an original as they lie on disk.
+#[derive(Debug)]
+pub(super) struct Payload {
+    /// Whether they are compressed.
+    pub(super) is_zstd: bool,
+    /// The bytes.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Payload {
+    /// Packs bytes; what does not shrink stays as it is.
+    pub(super) fn pack(bytes: &[u8]) -> Self {
+        match zstd::bulk::compress(bytes, ZSTD_LEVEL) {
+            Ok(packed) if packed.len() < bytes.len() => Self { is_zstd: true, bytes: packed },
+            _ => Self { is_zstd: false, bytes: bytes.to_vec() },
+        }
+    }
+
+    /// Unpacks `size` bytes and checks them against their hash.
+    ///
+    /// # Errors
+    /// [`Error::OriginalDamaged`]; for bytes that do not even unpack it names the hash of the packed ones.
+    pub(super) fn unpack(self, size: u64, hash: ContentHash, ref_id: &RefId) -> Result<Vec<u8>> {
+        let bytes = match self.is_zstd.then(|| decompress(&self.bytes, size)) {
+            Some(Some(bytes)) => bytes,
+            Some(None) | None => self.bytes,
+        };
+        let found = ContentHash::of(&bytes);
+        if found == hash {
+            return Ok(bytes);
+        }
+        Err(Error::OriginalDamaged { ref_id: ref_id.to_string(), found: found.to_hex() })
+    }
+}
+
+/// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we take.
+fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    (zstd::bulk::Decompressor::upper_bound(frame) == Some(size)).then(|| zstd::bulk::decompress(frame, size).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(bytes: &[u8]) -> Payload {
+        let hash = ContentHash::of(bytes);
+        let packed = Payload::pack(bytes);
+        let copy = Payload { is_zstd: packed.is_zstd, bytes: packed.bytes.clone() };
+        assert_eq!(copy.unpack(bytes.len() as u64, hash, &hash.to_ref_id(16)).unwrap(), bytes);
+        packed
+    }
+
+    #[test]
+    fn what_shrinks_is_compressed_and_the_rest_is_stored_as_it_is() {
+        assert!(round_trip(&b"line\n".repeat(1000)).is_zstd);
+        assert!(!round_trip(b"").is_zstd);
+        assert!(!round_trip(b"\0").is_zstd);
+    }
+
+    #[test]
+    fn bytes_that_do_not_hash_to_their_id_never_come_out() {
+        let text = b"line\n".repeat(1000);
+        let hash = ContentHash::of(&text);
+        let id = hash.to_ref_id(16);
+        let packed = Payload::pack(&text).bytes;
+        for (is_zstd, bytes, size) in [
+            (true, packed[..packed.len() - 1].to_vec(), 5000),
+            (true, packed.clone(), 4999),
+            (true, b"no frame".to_vec(), u64::MAX),
+            (false, packed, 5000),
+            (false, Vec::new(), 0),
+        ] {
+            let read = Payload { is_zstd, bytes }.unpack(size, hash, &id);
+            assert!(matches!(read, Err(Error::OriginalDamaged { .. })), "{size}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Rows -> what callers ask for.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::commit::find_session;
+use super::failure::{Failure, Outcome};
+use super::id::hash_range;
+use super::payload::Payload;
+use super::row::Count;
+use crate::reference::{ContentHash, Media, Original, RefId};
+use crate::store::{BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats};
+
+/// An original that some digits resolve to.
+pub(super) struct Resolved {
+    row: i64,
+    /// Its hash.
+    pub(super) hash: ContentHash,
+    /// The id that its markers print.
+    pub(super) id: RefId,
+}
+
+/// Resolves an id for an agent; grants that expired before `expired_before` do not count.
+pub(super) fn resolve(
+    connection: &Connection,
+    id: &RefId,
+    agent_id: &str,
+    expired_before: Millis,
+) -> Outcome<Option<Resolved>> {
+    let (first, last) = hash_range(id.as_str());
+    let found = connection
+        .prepare_cached(
+            "SELECT id, hash, ref_id FROM originals
+             WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id
+               AND EXISTS (SELECT 1 FROM access WHERE original = originals.id AND agent_id = ?4 AND referred_at >= ?5)",
+        )?
+        .query_row((first, last, id.as_str(), agent_id, expired_before), |row| {
+            Ok((row.get(0)?, row.get::<_, ContentHash>(1)?, row.get::<_, String>(2)?))
+        })
+        .optional()?;
+    let Some((row, hash, ref_id)) = found else { return Ok(None) };
+    let id = RefId::parse(&ref_id)
+        .map_err(|_| Failure::Damaged(format!("the id of the original {} is {ref_id:?}", hash.to_hex())))?;
+    Ok(Some(Resolved { row, hash, id }))
+}
+
+/// Reads and checks the bytes of an original.
+pub(super) fn read_original(connection: &Connection, resolved: &Resolved) -> Outcome<Original> {
+    let (mime, label, size, payload) = connection
+        .prepare_cached("SELECT mime, label, size, is_zstd, payload FROM originals WHERE id = ?1")?
+        .query_row((resolved.row,), |row| {
+            let payload = Payload { is_zstd: row.get(3)?, bytes: row.get(4)? };
+            Ok((row.get::<_, Option<String>>(0)?, row.get(1)?, count(row, 2)?, payload))
+        })?;
+    let bytes = payload.unpack(size, resolved.hash, &resolved.id)?;
+    Ok(Original { hash: resolved.hash, bytes, media: mime.map_or(Media::Text, Media::Image), label })
+}
+
+/// What a session knows, in the order in which it was first written.
+pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> {
+    let Some(session) = find_session(connection, scope)? else { return Ok(Ledger::default()) };
+    let projections = connection
+        .prepare_cached(
+            "SELECT block, place, replacement, hash FROM projections
+             JOIN originals ON originals.id = projections.original WHERE session = ?1 ORDER BY projections.id",
+        )?
+        .query_map((session,), |row| {
+            Ok(Projection {
+                block: BlockKey { hash: row.get(0)?, place: row.get(1)? },
+                replacement: row.get(2)?,
+                original: row.get(3)?,
+            })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let printed = connection
+        .prepare_cached(
+            "SELECT text, is_answer, hash FROM printed
+             JOIN originals ON originals.id = printed.original WHERE session = ?1 ORDER BY text",
+        )?
+        .query_map((session,), |row| {
+            let printed = if row.get(1)? { Printed::Answer } else { Printed::Placeholder };
+            Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)? })
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let epochs = connection
+        .prepare_cached("SELECT count(*) FROM epochs WHERE session = ?1")?
+        .query_row((session,), |row| count(row, 0))?;
+    Ok(Ledger { projections, printed, epochs })
+}
+
+/// Totals of the sessions of this name, or of the whole store.
+pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcome<Stats> {
+    let sum = |sql: &str| -> Outcome<[u64; 3]> {
+        let mut query = connection.prepare_cached(sql)?;
+        Ok(query.query_row((session_id,), |row| Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?]))?)
+    };
+    let [sessions, turns, _] = sum("SELECT count(*),
+           (SELECT count(*) FROM turns JOIN sessions ON sessions.id = turns.session
+            WHERE ?1 IS NULL OR session_id = ?1), 0
+         FROM sessions WHERE ?1 IS NULL OR session_id = ?1")?;
+    let [originals, original_bytes, stored_bytes] =
+        sum("SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals
+         WHERE ?1 IS NULL OR id IN
+           (SELECT original FROM grants JOIN sessions ON sessions.id = grants.session WHERE session_id = ?1)")?;
+    let [tokens_before, tokens_after, _] =
+        sum("SELECT coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0), 0
+         FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE ?1 IS NULL OR session_id = ?1")?;
+    let [swept_turns, swept_before, swept_after] =
+        sum("SELECT coalesce(sum(turns), 0), coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0)
+         FROM swept WHERE ?1 IS NULL")?;
+    let receipts = connection
+        .prepare_cached(
+            "SELECT at, kind, tokens_before, tokens_after, detail FROM receipts
+             JOIN sessions ON sessions.id = receipts.session
+             WHERE ?1 IS NULL OR session_id = ?1 ORDER BY receipts.id DESC LIMIT 100",
+        )?
+        .query_map((session_id,), |row| {
+            let receipt = Receipt {
+                kind: row.get(1)?,
+                tokens_before: count(row, 2)?,
+                tokens_after: count(row, 3)?,
+                detail: row.get(4)?,
+            };
+            Ok((row.get(0)?, receipt))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let epochs = connection
+        .prepare_cached(
+            "SELECT at, reason, tokens_freed, tokens_rebilled, blocks FROM epochs
+             JOIN sessions ON sessions.id = epochs.session
+             WHERE ?1 IS NULL OR session_id = ?1 ORDER BY epochs.id DESC LIMIT 100",
+        )?
+        .query_map((session_id,), |row| {
+            let epoch = Epoch {
+                reason: row.get(1)?,
+                tokens_freed: count(row, 2)?,
+                tokens_rebilled: count(row, 3)?,
+                blocks: count(row, 4)?,
+            };
+            Ok((row.get(0)?, epoch))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(Stats {
+        sessions,
+        originals,
+        original_bytes,
+        stored_bytes,
+        turns: turns + swept_turns,
+        receipts,
+        tokens_before: tokens_before + swept_before,
+        tokens_after: tokens_after + swept_after,
+        epochs,
+    })
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, Count>(column)?.0)
+}

@@ -1,0 +1,34 @@
+//! How hashes and counts look in SQL: 32-byte blobs and signed 64-bit integers.
+
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+
+use crate::reference::ContentHash;
+
+impl ToSql for ContentHash {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for ContentHash {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        FromSql::column_result(value).map(Self)
+    }
+}
+
+/// A count; SQL has no unsigned integers.
+pub(super) struct Count(pub(super) u64);
+
+impl ToSql for Count {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(i64::try_from(self.0).unwrap_or(i64::MAX)))
+    }
+}
+
+impl FromSql for Count {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let count = i64::column_result(value)?;
+        u64::try_from(count).map(Self).map_err(|_| FromSqlError::OutOfRange(count))
+    }
+}

@@ -1,0 +1,134 @@
+//! Creates, recognises and migrates the database file.
+//!
+//! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum` set
+//! after `journal_mode=WAL` is silently ignored and the file never shrinks.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::failure::{Failure, Outcome, unavailable};
+
+/// `CNCT`: marks a database file as ours.
+const APPLICATION_ID: i32 = 0x434e_4354;
+
+/// The statements that lead from version n to n + 1.
+const MIGRATIONS: [&str; 1] = [include_str!("version_1.sql")];
+
+/// What a database file is.
+enum Found {
+    /// Nothing was ever written, or its creation was cut off before the first commit.
+    Blank,
+    /// Ours, of this version.
+    Ours(usize),
+}
+
+/// Creates the directory and the empty file where they are missing, for the owner only.
+pub(super) fn create_file(dir: &Path, path: &Path) -> Outcome<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    let mut options = fs::OpenOptions::new();
+    // An existing file is never opened here: closing it would drop the locks that other connections of this process hold.
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        builder.mode(0o700);
+        options.mode(0o600);
+    }
+    builder.create(dir).map_err(|error| unavailable(dir, &error))?;
+    match options.open(path) {
+        Ok(_) => sync_directory(dir),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => keep_private(path),
+        Err(error) => Err(unavailable(path, &error)),
+    }
+}
+
+/// Makes the names of a new file and of its directory survive a loss of power.
+#[cfg(unix)]
+fn sync_directory(dir: &Path) -> Outcome<()> {
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+    for dir in parent.into_iter().chain([dir]) {
+        fs::File::open(dir).and_then(|opened| opened.sync_all()).map_err(|error| unavailable(dir, &error))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> Outcome<()> {
+    Ok(())
+}
+
+/// Takes the group's and others' rights off a file that someone widened; SQLite gives its side files the same rights.
+#[cfg(unix)]
+fn keep_private(path: &Path) -> Outcome<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
+    if found.is_file() && found.permissions().mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn keep_private(_: &Path) -> Outcome<()> {
+    Ok(())
+}
+
+/// Opens an existing file, creating or migrating the schema as needed.
+pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> {
+    let mut connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(Duration::from_millis(busy_timeout_ms))?;
+    if matches!(recognise(&connection)?, Found::Blank) {
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    // In a write-ahead log only FULL syncs on every commit.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // What was purged must not linger in free pages, nor anything stored in a temporary file.
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(64);
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+fn recognise(connection: &Connection) -> Outcome<Found> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    match (application, usize::try_from(version)) {
+        (0, Ok(0)) if tables == 0 => Ok(Found::Blank),
+        (APPLICATION_ID, Ok(version)) if (1..=MIGRATIONS.len()).contains(&version) => Ok(Found::Ours(version)),
+        (APPLICATION_ID, _) => Err(Failure::Damaged(format!(
+            "its version is {version}; this program knows versions 1 to {}",
+            MIGRATIONS.len()
+        ))),
+        _ => Err(Failure::Damaged(format!(
+            "it is another program's database, with application id {application:#010x} and {tables} tables and indexes"
+        ))),
+    }
+}
+
+/// Brings the schema to the newest version, in one transaction.
+fn migrate(connection: &mut Connection) -> Outcome<()> {
+    if matches!(recognise(connection)?, Found::Ours(version) if version == MIGRATIONS.len()) {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    let version = match recognise(&transaction)? {
+        Found::Blank => 0,
+        Found::Ours(version) => version,
+    };
+    for statements in &MIGRATIONS[version..] {
+        transaction.execute_batch(statements)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+    Ok(transaction.commit()?)
+}

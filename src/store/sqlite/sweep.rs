@@ -1,0 +1,153 @@
+//! Removes what nobody refers to any more, and gives the space back to the system.
+//!
+//! Works in steps of [`STEP`] rows, each its own transaction, so that a long sweep never keeps another process from writing.
+//! Rows below a removed one (projections, printed texts) go with it by foreign key.
+
+use rusqlite::{Connection, Transaction};
+
+use super::failure::Outcome;
+use super::row::Count;
+use crate::store::{Millis, Removed, StoreOptions};
+
+/// Rows removed in one transaction.
+pub(super) const STEP: usize = 256;
+
+/// Pages given back to the system in one transaction: 8 MB.
+const PAGES: u32 = 2048;
+
+/// Removes one step of grants that expired, and the originals that nobody else may see.
+///
+/// Returns how many originals went, and whether there may be more.
+pub(super) fn expire(transaction: &Transaction<'_>, options: &StoreOptions, now: Millis) -> Outcome<(u64, bool)> {
+    let expired = transaction
+        .prepare_cached(
+            "DELETE FROM grants WHERE (session, original) IN
+               (SELECT session, original FROM access WHERE referred_at < ?1 LIMIT ?2)
+             RETURNING original",
+        )?
+        .query_map((options.expired_before(now), STEP as i64), |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    Ok((remove_ungranted(transaction, &expired)?, expired.len() == STEP))
+}
+
+/// Removes originals that no live session shows, least recently referred to first, until the file's content is no larger than
+/// `target` bytes or `limit` of them are gone. Returns how many went.
+pub(super) fn evict(
+    transaction: &Transaction<'_>,
+    options: &StoreOptions,
+    target: u64,
+    now: Millis,
+    limit: usize,
+) -> Outcome<usize> {
+    if used_bytes(transaction)? <= target {
+        return Ok(0);
+    }
+    let idle = transaction
+        .prepare_cached(
+            "SELECT original FROM access GROUP BY original
+             HAVING max(in_context AND referred_at >= ?1) = 0 ORDER BY max(referred_at), original",
+        )?
+        .query_map((options.expired_before(now),), |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let mut delete = transaction.prepare_cached("DELETE FROM originals WHERE id = ?1")?;
+    let mut removed = 0;
+    for original in idle.into_iter().take(limit) {
+        removed += delete.execute((original,))?;
+        if used_bytes(transaction)? <= target {
+            break;
+        }
+    }
+    Ok(removed)
+}
+
+/// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to stays
+/// in the totals.
+pub(super) fn forget_silent_sessions(
+    transaction: &Transaction<'_>,
+    options: &StoreOptions,
+    now: Millis,
+) -> Outcome<u64> {
+    let since = options.expired_before(now);
+    let silent = transaction
+        .prepare_cached(
+            "SELECT id FROM sessions WHERE last_seen < ?1
+               AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
+               AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
+               AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)",
+        )?
+        .query_map((since,), |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    for session in &silent {
+        transaction
+            .prepare_cached(
+                "UPDATE swept SET
+                   turns = turns + (SELECT count(*) FROM turns WHERE session = ?1),
+                   tokens_before = tokens_before
+                     + (SELECT coalesce(sum(receipts.tokens_before), 0) FROM receipts WHERE session = ?1),
+                   tokens_after = tokens_after
+                     + (SELECT coalesce(sum(receipts.tokens_after), 0) FROM receipts WHERE session = ?1)",
+            )?
+            .execute((session,))?;
+        transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
+    }
+    Ok(silent.len() as u64)
+}
+
+/// Forgets all sessions of this name with everything they have.
+pub(super) fn purge(transaction: &Transaction<'_>, session_id: &str) -> Outcome<Removed> {
+    let theirs = transaction
+        .prepare_cached(
+            "DELETE FROM grants WHERE session IN (SELECT id FROM sessions WHERE session_id = ?1) RETURNING original",
+        )?
+        .query_map((session_id,), |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let originals = remove_ungranted(transaction, &theirs)?;
+    let sessions = transaction.prepare_cached("DELETE FROM sessions WHERE session_id = ?1")?.execute((session_id,))?;
+    Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
+}
+
+/// Removes those of some originals that no session may see. Returns how many that were.
+fn remove_ungranted(transaction: &Transaction<'_>, originals: &[i64]) -> Outcome<u64> {
+    let mut delete = transaction.prepare_cached(
+        "DELETE FROM originals WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM grants WHERE original = ?1)",
+    )?;
+    let mut removed = 0;
+    for original in originals {
+        removed += delete.execute((original,))? as u64;
+    }
+    Ok(removed)
+}
+
+/// Gives free pages back to the system; only the checkpoint makes the file shorter.
+pub(super) fn shrink(connection: &Connection) -> Outcome<()> {
+    let mut free = pages(connection, "freelist_count")?;
+    while free > 0 {
+        let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+        let mut rows = vacuum.query(())?;
+        // Each step frees one page.
+        while rows.next()?.is_some() {}
+        let rest = pages(connection, "freelist_count")?;
+        if rest >= free {
+            break;
+        }
+        free = rest;
+    }
+    // Says in its row, not as an error, when another process is reading; then the next one does it.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
+    Ok(())
+}
+
+/// Bytes of the file that hold something.
+pub(super) fn used_bytes(connection: &Connection) -> Outcome<u64> {
+    let used = pages(connection, "page_count")?.saturating_sub(pages(connection, "freelist_count")?);
+    Ok(used * pages(connection, "page_size")?)
+}
+
+/// Length of the file in bytes, once the log is written back.
+pub(super) fn file_bytes(connection: &Connection) -> Outcome<u64> {
+    Ok(pages(connection, "page_count")? * pages(connection, "page_size")?)
+}
+
+fn pages(connection: &Connection, pragma: &str) -> Outcome<u64> {
+    Ok(connection.pragma_query_value(None, pragma, |row| row.get::<_, Count>(0))?.0)
+}

@@ -1,0 +1,120 @@
+//! Failures that only a test with its hands on the connection can cause.
+
+use std::sync::Arc;
+
+use super::*;
+
+fn scope() -> Scope {
+    Scope { agent_id: "main".into(), session_id: "s".into() }
+}
+
+fn batch(texts: &[&str]) -> Batch {
+    let originals = texts.iter().map(|text| Original::text(text, "test"));
+    Batch { originals: originals.map(|original| (original.hash.to_ref_id(16), original)).collect(), ..Batch::default() }
+}
+
+fn noise(length: usize) -> String {
+    (0..length / 64).map(|i| ContentHash::of(&i.to_le_bytes()).to_hex()).collect()
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
+    let limit = |pages: u64| {
+        let set = |connection: &mut Connection| {
+            Ok(connection.pragma_update_and_check(None, "max_page_count", pages as i64, |_| Ok(()))?)
+        };
+        store.with(&store.writer, set).unwrap();
+    };
+    store.commit(&scope(), &batch(&["before"]), 1).unwrap();
+    limit(60);
+    let (first, second) = ("small", noise(600_000));
+    let error = store.commit(&scope(), &batch(&[first, &second]), 2).unwrap_err();
+    assert!(matches!(error, Error::StoreFull { .. }), "{error}");
+    let get = |text: &str| store.get(&ContentHash::of(text.as_bytes()).to_ref_id(16), "main").unwrap();
+    assert!(get("before").is_some());
+    assert!(get(first).is_none());
+    assert_eq!(store.stats(None).unwrap().originals, 1);
+    limit(10_000);
+    store.commit(&scope(), &batch(&[first, &second]), 3).unwrap();
+    assert_eq!(get(&second).unwrap().1.bytes, second.as_bytes());
+}
+
+#[test]
+fn a_database_that_cannot_be_written_is_unavailable_and_still_readable() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
+    store.commit(&scope(), &batch(&["text"]), 1).unwrap();
+    let read_only = |connection: &mut Connection| Ok(connection.pragma_update(None, "query_only", true)?);
+    store.with(&store.writer, read_only).unwrap();
+    let error = store.commit(&scope(), &batch(&["more"]), 2).unwrap_err();
+    assert!(matches!(&error, Error::StoreUnavailable { reason, .. } if reason.contains("readonly")), "{error}");
+    assert!(matches!(store.commit_turn(&scope(), "1", 2), Err(Error::StoreUnavailable { .. })));
+    assert!(store.get(&ContentHash::of(b"text").to_ref_id(16), "main").unwrap().is_some());
+}
+
+#[test]
+fn a_panic_in_one_call_costs_only_that_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(dir.path(), StoreOptions::default()).unwrap());
+    let panicking = Arc::clone(&store);
+    let panicked = std::thread::spawn(move || {
+        panicking.write(|transaction| -> Outcome<()> {
+            commit::ensure_session(transaction, &scope(), 1)?;
+            panic!("in the middle of a transaction");
+        })
+    });
+    assert!(panicked.join().is_err());
+    assert!(store.writer.is_poisoned());
+    assert_eq!(store.stats(None).unwrap().sessions, 0);
+    store.commit(&scope(), &batch(&["text"]), 2).unwrap();
+    assert_eq!(store.stats(None).unwrap().sessions, 1);
+}
+
+#[test]
+fn a_warm_turn_does_not_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = StoreOptions { ttl_seconds: 600, ..StoreOptions::default() };
+    let store = SqliteStore::open(dir.path(), options).unwrap();
+    store.commit(&scope(), &batch(&["one", "two"]), 0).unwrap();
+    let context = |texts: &[&str]| Batch {
+        in_context: Some(texts.iter().map(|text| ContentHash::of(text.as_bytes())).collect()),
+        ..Batch::default()
+    };
+    let writes = |batch: &Batch, now| {
+        let count = |connection: &mut Connection| Ok(connection.total_changes());
+        let before = store.with(&store.writer, count).unwrap();
+        store.commit(&scope(), batch, now).unwrap();
+        store.with(&store.writer, count).unwrap() > before
+    };
+    let both = context(&["one", "two"]);
+    assert!(!writes(&both, 5_999));
+    assert!(!writes(&context(&["one", "two", "never stored"]), 5_999));
+    assert!(!writes(&Batch::default(), 999_999));
+    assert!(writes(&both, 6_000));
+    assert!(!writes(&both, 6_001));
+    assert!(writes(&context(&["one"]), 6_001));
+    assert!(!writes(&context(&["one"]), 6_002));
+    assert!(writes(&both, 6_002));
+    // A clock that was set back is corrected.
+    assert!(writes(&both, -1_000_000));
+}
+
+#[test]
+fn memory_is_bounded_by_entries_and_by_bytes() {
+    let hold = |max_entries, length: usize, count: u32| {
+        let held = memory(max_entries);
+        for i in 0..count {
+            let mut bytes = vec![0; length];
+            bytes[..4].copy_from_slice(&i.to_le_bytes());
+            let original = Original::image(bytes, "image/png", "");
+            held.insert(original.hash, Arc::new(original));
+        }
+        (held.len(), held.iter().map(|(_, original)| original.bytes.len() as u64).sum::<u64>())
+    };
+    let (entries, _) = hold(50, 4, 200);
+    assert!((40..=50).contains(&entries), "{entries}");
+    let (entries, bytes) = hold(1_000, 4 << 20, 40);
+    assert!((12..=16).contains(&entries) && bytes <= MEMORY_BYTES, "{entries} {bytes}");
+}

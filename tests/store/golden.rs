@@ -1,0 +1,72 @@
+//! Files of every version that was ever written keep opening. A file of a version is never written again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use concertina::reference::{Media, Original};
+use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, SqliteStore, Store, TurnStatus};
+
+use crate::suite::{START, batch_of, options, projection, scope};
+
+fn golden(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/version-{version}.sqlite"))
+}
+
+/// Everything that a store can hold, once.
+fn contents(store: &dyn Store) -> Batch {
+    let text = Original::text(&"a line that compresses\n".repeat(50), "exec: make");
+    Batch {
+        projections: vec![projection("block", "\"[REF_ID: 1]\"", "short")],
+        printed: vec![PrintedText {
+            text: projection("answer", "", "").block.hash,
+            printed: Printed::Answer,
+            original: text.hash,
+        }],
+        receipts: vec![Receipt { kind: "admit".into(), tokens_before: 70, tokens_after: 7, detail: "{}".into() }],
+        epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 60, tokens_rebilled: 5, blocks: 1 }),
+        ..batch_of(
+            store,
+            vec![text, Original::text("short", "read: a"), Original::image(vec![0, 1, 2], "image/png", "screenshot")],
+        )
+    }
+}
+
+#[test]
+#[ignore = "writes the file of the newest version, once, when there is a newer one"]
+fn write_the_golden_file() {
+    let dir = tempfile::tempdir().unwrap();
+    // Small pages keep the file small.
+    rusqlite::Connection::open(dir.path().join("concertina.sqlite"))
+        .unwrap()
+        .execute_batch("PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+        .unwrap();
+    let store = SqliteStore::open(dir.path(), options()).unwrap();
+    store.commit(&scope("main", "s"), &contents(&store), START).unwrap();
+    store.commit_turn(&scope("main", "s"), "turn:1", START).unwrap();
+    store.inherit(&scope("main", "s"), &scope("sub", "c"), START).unwrap();
+    store.close();
+    assert!(!golden(1).exists(), "{} is never written again", golden(1).display());
+    fs::copy(dir.path().join("concertina.sqlite"), golden(1)).unwrap();
+}
+
+#[test]
+fn a_file_of_version_1_opens_and_has_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(golden(1), dir.path().join("concertina.sqlite")).unwrap();
+    let store = SqliteStore::open(dir.path(), options()).unwrap();
+    let me = scope("main", "s");
+    let expected = contents(&store);
+    for (id, original) in &expected.originals {
+        assert_eq!(store.get(id, "main").unwrap(), Some((id.clone(), original.clone())));
+        assert_eq!(store.get(id, "sub").unwrap(), Some((id.clone(), original.clone())));
+    }
+    assert_eq!(expected.originals[2].1.media, Media::Image("image/png".into()));
+    let ledger = store.ledger(&me).unwrap();
+    assert_eq!((&ledger.projections, &ledger.printed, ledger.epochs), (&expected.projections, &expected.printed, 1));
+    assert_eq!(store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
+    let stats = store.stats(None).unwrap();
+    assert_eq!((stats.sessions, stats.originals, stats.turns, stats.tokens_before), (2, 3, 1, 70));
+    assert_eq!(store.commit_turn(&me, "turn:1", START).unwrap(), TurnStatus::Duplicate);
+    store.commit(&me, &batch_of(&store, vec![Original::text("further", "test")]), START).unwrap();
+    assert_eq!(store.stats(None).unwrap().originals, 4);
+}

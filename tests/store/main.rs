@@ -1,0 +1,29 @@
+//! The store's promises: one suite for every backend, and what only several processes or a killed one can show.
+
+#[path = "../corpus/mod.rs"]
+mod corpus;
+mod crash;
+mod file;
+mod golden;
+mod suite;
+
+use concertina::store::{SqliteStore, Store, StoreOptions};
+
+/// Runs the suite over a backend; each case gets a store of its own.
+fn run_suite<S: Store>(open: impl Fn(StoreOptions) -> S) {
+    for case in suite::CASES {
+        println!("{}", case.name);
+        (case.check)(&open(suite::options()));
+    }
+}
+
+#[test]
+fn sqlite_keeps_the_promises_of_a_store() {
+    let dirs = std::cell::RefCell::new(Vec::new());
+    run_suite(|options| {
+        let dir = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(dir.path(), options).unwrap();
+        dirs.borrow_mut().push(dir);
+        store
+    });
+}

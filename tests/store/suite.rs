@@ -1,0 +1,487 @@
+//! What every backend of the store must do, as functions over `&dyn Store`.
+
+use std::collections::BTreeSet;
+
+use concertina::error::Error;
+use concertina::reference::{ContentHash, Media, Original, RefId};
+use concertina::store::{
+    Batch, BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats, Store,
+    StoreOptions, TurnStatus,
+};
+
+use crate::corpus;
+
+/// One promise.
+pub struct Case {
+    /// Says it.
+    pub name: &'static str,
+    /// Checks it on an empty store with [`options`].
+    pub check: fn(&dyn Store),
+}
+
+macro_rules! cases {
+    ($($case:ident),+ $(,)?) => {
+        /// All promises.
+        pub const CASES: &[Case] = &[$(Case { name: stringify!($case), check: $case }),+];
+    };
+}
+
+cases![
+    what_was_committed_comes_back_byte_for_byte,
+    images_come_back_as_images,
+    real_inputs_come_back_byte_for_byte,
+    the_issued_id_and_every_longer_prefix_resolve,
+    unknown_ids_are_none,
+    contents_of_one_batch_get_distinct_ids,
+    a_second_put_keeps_the_first,
+    another_agents_original_is_unknown,
+    an_agent_sees_its_originals_from_every_session,
+    sharing_takes_a_put_and_not_a_mention,
+    a_projection_needs_its_original,
+    a_failed_batch_leaves_nothing,
+    an_original_that_is_not_what_it_says_is_refused,
+    the_ledger_replays_what_was_decided,
+    a_later_projection_of_a_block_replaces_the_earlier,
+    a_child_session_inherits_what_its_parent_may_see,
+    a_turn_is_committed_once_per_session,
+    stats_add_up,
+    what_left_the_context_expires,
+    what_is_in_the_context_never_expires,
+    a_put_is_young_even_in_an_old_session,
+    an_expired_original_is_unknown_before_it_is_swept,
+    a_shared_original_lives_as_long_as_its_last_session,
+    a_sweep_takes_the_ledger_rows_along,
+    totals_survive_the_sessions_that_a_sweep_forgets,
+    a_purge_forgets_all_that_no_other_session_shares,
+    a_purge_of_nothing_removes_nothing,
+];
+
+/// Ten minutes to live.
+pub fn options() -> StoreOptions {
+    StoreOptions { ttl_seconds: 600, ..StoreOptions::default() }
+}
+
+/// Longer than anything unreferenced lives.
+pub const EXPIRED: Millis = 610_000;
+
+/// Some point in time.
+pub const START: Millis = 1_700_000_000_000;
+
+pub fn scope(agent: &str, session: &str) -> Scope {
+    Scope { agent_id: agent.into(), session_id: session.into() }
+}
+
+/// A batch of originals with the ids that the store proposes.
+pub fn batch_of(store: &dyn Store, originals: Vec<Original>) -> Batch {
+    let hashes: Vec<ContentHash> = originals.iter().map(|original| original.hash).collect();
+    let ids = store.ref_ids(&hashes).unwrap();
+    Batch { originals: ids.into_iter().zip(originals).collect(), ..Batch::default() }
+}
+
+/// Puts originals for a session and returns their ids.
+pub fn put(store: &dyn Store, scope: &Scope, originals: Vec<Original>, now: Millis) -> Vec<RefId> {
+    let batch = batch_of(store, originals);
+    store.commit(scope, &batch, now).unwrap();
+    batch.originals.into_iter().map(|(id, _)| id).collect()
+}
+
+fn put_text(store: &dyn Store, scope: &Scope, text: &str, now: Millis) -> RefId {
+    put(store, scope, vec![Original::text(text, "test")], now).remove(0)
+}
+
+fn bytes(store: &dyn Store, id: &RefId, agent: &str) -> Option<Vec<u8>> {
+    store.get(id, agent).unwrap().map(|(_, original)| original.bytes)
+}
+
+/// A batch that only says what the context refers to.
+pub fn context(texts: &[&str]) -> Batch {
+    let hashes = texts.iter().map(|text| ContentHash::of(text.as_bytes())).collect();
+    Batch { in_context: Some(hashes), ..Batch::default() }
+}
+
+pub fn projection(block: &str, replacement: &str, original: &str) -> Projection {
+    Projection {
+        block: BlockKey { hash: ContentHash::of(block.as_bytes()), place: 7 },
+        replacement: replacement.into(),
+        original: ContentHash::of(original.as_bytes()),
+    }
+}
+
+fn receipt(before: u64, after: u64) -> Receipt {
+    Receipt { kind: "assemble".into(), tokens_before: before, tokens_after: after, detail: "{}".into() }
+}
+
+fn what_was_committed_comes_back_byte_for_byte(store: &dyn Store) {
+    let me = scope("main", "s");
+    let originals = vec![
+        Original::text("", "empty"),
+        Original::text("\0", "nul"),
+        Original::text("a\0b\r\n\u{feff}漢字\n", "mixed"),
+        Original::text(&"line 17 of a log\n".repeat(650_000), "10 MB"),
+        Original::text(&"x".repeat(1_000_000), "one line"),
+    ];
+    let ids = put(store, &me, originals.clone(), START);
+    for _ in 0..2 {
+        for (id, original) in ids.iter().zip(&originals) {
+            assert_eq!(id.as_str().len(), 16);
+            assert_eq!(store.get(id, "main").unwrap(), Some((id.clone(), original.clone())), "{}", original.label);
+        }
+    }
+}
+
+fn images_come_back_as_images(store: &dyn Store) {
+    let image = Original::image((0..=255).cycle().take(70_000).collect(), "image/png", "screenshot");
+    let ids = put(store, &scope("main", "s"), vec![image.clone()], START);
+    let (_, found) = store.get(&ids[0], "main").unwrap().unwrap();
+    assert_eq!(found, image);
+    assert_eq!(found.media, Media::Image("image/png".into()));
+}
+
+fn real_inputs_come_back_byte_for_byte(store: &dyn Store) {
+    let me = scope("main", "s");
+    for kind in ["logs", "json", "images", "store"] {
+        let originals: Vec<Original> = corpus::inputs(kind)
+            .into_iter()
+            .map(|input| match input.text() {
+                Some(text) => Original::text(text, input.name.clone()),
+                None => Original::image(input.bytes, "image/png", input.name),
+            })
+            .collect();
+        let ids = put(store, &me, originals.clone(), START);
+        for (id, original) in ids.iter().zip(&originals) {
+            assert_eq!(bytes(store, id, "main").as_ref(), Some(&original.bytes), "{}", original.label);
+        }
+    }
+}
+
+fn the_issued_id_and_every_longer_prefix_resolve(store: &dyn Store) {
+    let id = put_text(store, &scope("main", "s"), "text", START);
+    let hash = ContentHash::of(b"text");
+    for digits in 16..=64 {
+        let (issued, original) = store.get(&hash.to_ref_id(digits), "main").unwrap().unwrap();
+        assert_eq!((&issued, original.hash), (&id, hash));
+    }
+    let mut other = hash;
+    other.0[31] ^= 1;
+    assert_eq!(store.get(&other.to_ref_id(64), "main").unwrap(), None);
+    assert!(store.get(&other.to_ref_id(63), "main").unwrap().is_some());
+}
+
+fn unknown_ids_are_none(store: &dyn Store) {
+    for id in ["0000000000000000", "ffffffffffffffff", &"f".repeat(64)] {
+        assert_eq!(store.get(&RefId::parse(id).unwrap(), "main").unwrap(), None);
+    }
+}
+
+fn contents_of_one_batch_get_distinct_ids(store: &dyn Store) {
+    let mut near = ContentHash::of(b"a");
+    near.0[10] ^= 1;
+    let hashes = [ContentHash::of(b"a"), near, ContentHash::of(b"a")];
+    let ids = store.ref_ids(&hashes).unwrap();
+    assert_eq!(ids[0], hashes[0].to_ref_id(16));
+    assert_eq!(ids[1], near.to_ref_id(22));
+    assert_eq!(ids[2], ids[0]);
+    assert_eq!(store.ref_ids(&hashes).unwrap(), ids);
+    assert_eq!(store.ref_ids(&[]).unwrap(), []);
+}
+
+fn a_second_put_keeps_the_first(store: &dyn Store) {
+    let (me, other) = (scope("main", "s"), scope("main", "t"));
+    let first = put(store, &me, vec![Original::text("same", "first")], START);
+    let second = put(store, &other, vec![Original::text("same", "second")], START + 1);
+    assert_eq!(first, second);
+    assert_eq!(store.get(&first[0], "main").unwrap().unwrap().1.label, "first");
+    assert_eq!(store.stats(None).unwrap().originals, 1);
+}
+
+fn another_agents_original_is_unknown(store: &dyn Store) {
+    let id = put_text(store, &scope("main", "s"), "mine", START);
+    assert_eq!(bytes(store, &id, "other"), None);
+    assert_eq!(bytes(store, &ContentHash::of(b"mine").to_ref_id(64), "other"), None);
+    assert_eq!(bytes(store, &id, ""), None);
+    let theirs = put_text(store, &scope("other", "s"), "mine", START);
+    assert_eq!(theirs, id);
+    assert!(bytes(store, &id, "other").is_some());
+}
+
+fn an_agent_sees_its_originals_from_every_session(store: &dyn Store) {
+    put_text(store, &scope("main", "one"), "text", START);
+    // A session that refers to it keeps it alive by itself from then on.
+    store.commit(&scope("main", "two"), &context(&["text"]), START + 500_000).unwrap();
+    store.sweep(START + EXPIRED).unwrap();
+    assert!(bytes(store, &ContentHash::of(b"text").to_ref_id(16), "main").is_some());
+}
+
+fn sharing_takes_a_put_and_not_a_mention(store: &dyn Store) {
+    let id = put_text(store, &scope("main", "s"), "mine", START);
+    store.commit(&scope("other", "s"), &context(&["mine", "never stored"]), START).unwrap();
+    assert_eq!(bytes(store, &id, "other"), None);
+    let thief = Batch { projections: vec![projection("block", "\"[REF_ID: x]\"", "mine")], ..Batch::default() };
+    assert!(matches!(store.commit(&scope("other", "s"), &thief, START), Err(Error::BadArgument { .. })));
+    assert_eq!(bytes(store, &id, "other"), None);
+}
+
+fn a_projection_needs_its_original(store: &dyn Store) {
+    let me = scope("main", "s");
+    let batch = Batch { projections: vec![projection("block", "\"short\"", "gone")], ..Batch::default() };
+    let error = store.commit(&me, &batch, START).unwrap_err();
+    assert!(error.to_string().contains(&ContentHash::of(b"gone").to_hex()), "{error}");
+    assert_eq!(store.ledger(&me).unwrap(), Ledger::default());
+}
+
+fn a_failed_batch_leaves_nothing(store: &dyn Store) {
+    let me = scope("main", "s");
+    let batch = Batch {
+        projections: vec![projection("block", "\"short\"", "kept"), projection("other", "\"short\"", "gone")],
+        receipts: vec![receipt(10, 1)],
+        ..batch_of(store, vec![Original::text("kept", "test")])
+    };
+    assert!(store.commit(&me, &batch, START).is_err());
+    assert_eq!(store.stats(None).unwrap(), Stats::default());
+    assert_eq!(bytes(store, &ContentHash::of(b"kept").to_ref_id(16), "main"), None);
+}
+
+fn an_original_that_is_not_what_it_says_is_refused(store: &dyn Store) {
+    let me = scope("main", "s");
+    let mut forged = Original::text("text", "test");
+    forged.bytes = b"other".to_vec();
+    let batch = Batch { originals: vec![(forged.hash.to_ref_id(16), forged)], ..Batch::default() };
+    assert!(matches!(store.commit(&me, &batch, START), Err(Error::BadArgument { .. })));
+    let foreign_id = ContentHash::of(b"else").to_ref_id(16);
+    let batch = Batch { originals: vec![(foreign_id, Original::text("text", "test"))], ..Batch::default() };
+    assert!(matches!(store.commit(&me, &batch, START), Err(Error::BadArgument { .. })));
+    assert_eq!(store.stats(None).unwrap().originals, 0);
+}
+
+fn the_ledger_replays_what_was_decided(store: &dyn Store) {
+    let me = scope("main", "s");
+    let printed = |text: &str, printed| PrintedText {
+        text: ContentHash::of(text.as_bytes()),
+        printed,
+        original: ContentHash::of(b"one"),
+    };
+    let batch = Batch {
+        projections: vec![
+            projection("z", "\"[REF_ID: 1]\\n\\u0000漢\"", "one"),
+            projection("a", "{\"b\": 1.10}", "two"),
+        ],
+        printed: vec![printed("[REF_ID: 1]", Printed::Placeholder), printed("answer", Printed::Answer)],
+        epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 9, tokens_rebilled: 3, blocks: 2 }),
+        ..batch_of(store, vec![Original::text("one", "test"), Original::text("two", "test")])
+    };
+    store.commit(&me, &batch, START).unwrap();
+    let ledger = store.ledger(&me).unwrap();
+    assert_eq!(ledger.projections, batch.projections);
+    assert_eq!(ledger.epochs, 1);
+    let shown = |rows: &[PrintedText]| -> BTreeSet<(ContentHash, bool)> {
+        rows.iter().map(|row| (row.text, row.printed == Printed::Answer)).collect()
+    };
+    assert_eq!(shown(&ledger.printed), shown(&batch.printed));
+    assert_eq!(store.ledger(&scope("other", "s")).unwrap(), Ledger::default());
+    assert_eq!(store.ledger(&scope("main", "t")).unwrap(), Ledger::default());
+}
+
+fn a_later_projection_of_a_block_replaces_the_earlier(store: &dyn Store) {
+    let me = scope("main", "s");
+    let first = Batch {
+        projections: vec![projection("a", "1", "one"), projection("b", "2", "one")],
+        ..batch_of(store, vec![Original::text("one", "test")])
+    };
+    store.commit(&me, &first, START).unwrap();
+    let second = Batch {
+        projections: vec![projection("a", "3", "two")],
+        ..batch_of(store, vec![Original::text("two", "test")])
+    };
+    store.commit(&me, &second, START).unwrap();
+    let ledger = store.ledger(&me).unwrap();
+    assert_eq!(ledger.projections, [projection("a", "3", "two"), projection("b", "2", "one")]);
+}
+
+fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
+    let (parent, child) = (scope("main", "p"), scope("sub", "c"));
+    let expired = put_text(store, &parent, "expired", START - 2 * EXPIRED);
+    store.commit(&parent, &context(&[]), START - 2 * EXPIRED).unwrap();
+    let batch = Batch {
+        projections: vec![projection("block", "\"short\"", "text")],
+        printed: vec![PrintedText {
+            text: ContentHash::of(b"short"),
+            printed: Printed::Answer,
+            original: ContentHash::of(b"text"),
+        }],
+        ..batch_of(store, vec![Original::text("text", "test")])
+    };
+    store.commit(&parent, &batch, START).unwrap();
+    let id = &batch.originals[0].0;
+    assert_eq!(bytes(store, id, "sub"), None);
+    store.inherit(&parent, &child, START).unwrap();
+    store.inherit(&parent, &child, START).unwrap();
+    assert_eq!(bytes(store, id, "sub").unwrap(), b"text");
+    assert_eq!(bytes(store, &expired, "sub"), None);
+    assert_eq!(store.ledger(&child).unwrap(), store.ledger(&parent).unwrap());
+    // What comes later stays the parent's.
+    let later = put_text(store, &parent, "later", START);
+    assert_eq!(bytes(store, &later, "sub"), None);
+    // The child's share does not hang on the parent.
+    store.purge("p").unwrap();
+    assert_eq!(bytes(store, id, "main"), None);
+    assert_eq!(bytes(store, id, "sub").unwrap(), b"text");
+    store.inherit(&scope("main", "never seen"), &child, START).unwrap();
+    assert_eq!(store.ledger(&child).unwrap().projections, batch.projections);
+}
+
+fn a_turn_is_committed_once_per_session(store: &dyn Store) {
+    let me = scope("main", "s");
+    assert_eq!(store.commit_turn(&me, "turn:1", START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&me, "turn:1", START + 5).unwrap(), TurnStatus::Duplicate);
+    assert_eq!(store.commit_turn(&me, "turn:2", START + 9).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&scope("main", "t"), "turn:1", START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&scope("other", "s"), "turn:1", START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.stats(Some("s")).unwrap().turns, 3);
+    let copies = std::thread::scope(|threads| {
+        let commits: Vec<_> =
+            (0..8).map(|_| threads.spawn(|| store.commit_turn(&me, "turn:3", START).unwrap())).collect();
+        commits.into_iter().map(|commit| commit.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(copies.iter().filter(|status| **status == TurnStatus::Committed).count(), 1);
+}
+
+fn stats_add_up(store: &dyn Store) {
+    let text = "a line that shrinks\n".repeat(100);
+    for (session, before) in [("s", 100), ("t", 50)] {
+        let me = scope("main", session);
+        let epoch = Epoch { reason: session.into(), tokens_freed: 1, tokens_rebilled: 2, blocks: 3 };
+        let batch = Batch {
+            receipts: vec![receipt(before, 10), receipt(1, 1)],
+            epoch: Some(epoch),
+            ..batch_of(store, vec![Original::text(&text, "test"), Original::text(session, "test")])
+        };
+        store.commit(&me, &batch, START).unwrap();
+        store.commit_turn(&me, "1", START).unwrap();
+    }
+    let all = store.stats(None).unwrap();
+    assert_eq!((all.sessions, all.originals, all.turns), (2, 3, 2));
+    assert_eq!((all.tokens_before, all.tokens_after), (152, 22));
+    assert_eq!(all.original_bytes, text.len() as u64 + 2);
+    assert!(all.stored_bytes < 200, "{}", all.stored_bytes);
+    assert_eq!(all.receipts.len(), 4);
+    assert_eq!(all.epochs[0].1.reason, "t");
+    let one = store.stats(Some("s")).unwrap();
+    assert_eq!((one.sessions, one.originals, one.turns), (1, 2, 1));
+    assert_eq!((one.tokens_before, one.tokens_after), (101, 11));
+    assert_eq!(one.receipts, [(START, receipt(1, 1)), (START, receipt(100, 10))]);
+    assert_eq!(store.stats(Some("u")).unwrap(), Stats::default());
+    let many = Batch { receipts: (0..150).map(|i| receipt(i, 0)).collect(), ..Batch::default() };
+    store.commit(&scope("main", "s"), &many, START).unwrap();
+    assert_eq!(store.stats(None).unwrap().receipts.len(), 100);
+    assert_eq!(store.stats(None).unwrap().receipts[0].1.tokens_before, 149);
+}
+
+fn what_left_the_context_expires(store: &dyn Store) {
+    let me = scope("main", "s");
+    let id = put_text(store, &me, "text", START);
+    store.commit(&me, &context(&["text"]), START).unwrap();
+    store.commit(&me, &context(&[]), START + 1000).unwrap();
+    // The session goes on without it.
+    store.commit(&me, &context(&[]), START + 590_000).unwrap();
+    assert_eq!(store.sweep(START + 600_999).unwrap().originals, 0);
+    assert!(bytes(store, &id, "main").is_some());
+    assert_eq!(store.sweep(START + 1000 + EXPIRED).unwrap().originals, 1);
+    assert_eq!(bytes(store, &id, "main"), None);
+    assert_eq!(store.stats(None).unwrap().originals, 0);
+}
+
+fn what_is_in_the_context_never_expires(store: &dyn Store) {
+    let me = scope("main", "s");
+    let id = put_text(store, &me, "text", START);
+    let mut now = START;
+    for _ in 0..10 {
+        // Just below the time to live, and once more within the interval in which times are not written.
+        now += 597_000;
+        store.commit(&me, &context(&["text"]), now).unwrap();
+        now += 5_999;
+        store.commit(&me, &context(&["text"]), now).unwrap();
+        assert_eq!(store.sweep(now + 600_000).unwrap().originals, 0);
+    }
+    assert!(bytes(store, &id, "main").is_some());
+    assert_eq!(store.sweep(now + EXPIRED).unwrap().originals, 1);
+}
+
+fn a_put_is_young_even_in_an_old_session(store: &dyn Store) {
+    let me = scope("main", "s");
+    store.commit(&me, &context(&[]), START).unwrap();
+    let id = put_text(store, &me, "text", START + 10 * EXPIRED);
+    store.sweep(START + 10 * EXPIRED + 600_000).unwrap();
+    assert!(bytes(store, &id, "main").is_some());
+}
+
+fn an_expired_original_is_unknown_before_it_is_swept(store: &dyn Store) {
+    let me = scope("main", "s");
+    let id = put_text(store, &me, "text", START);
+    store.commit_turn(&scope("main", "t"), "1", START + EXPIRED).unwrap();
+    assert_eq!(bytes(store, &id, "main"), None);
+    // A context that still refers to it brings it back.
+    store.commit(&me, &context(&["text"]), START + EXPIRED).unwrap();
+    assert!(bytes(store, &id, "main").is_some());
+}
+
+fn a_shared_original_lives_as_long_as_its_last_session(store: &dyn Store) {
+    let id = put_text(store, &scope("main", "s"), "text", START);
+    put_text(store, &scope("other", "t"), "text", START + 300_000);
+    assert_eq!(store.sweep(START + EXPIRED).unwrap().originals, 0);
+    assert_eq!(bytes(store, &id, "main"), None);
+    assert!(bytes(store, &id, "other").is_some());
+    assert_eq!(store.sweep(START + 300_000 + EXPIRED).unwrap().originals, 1);
+}
+
+fn a_sweep_takes_the_ledger_rows_along(store: &dyn Store) {
+    let me = scope("main", "s");
+    let batch = Batch {
+        projections: vec![projection("a", "1", "one"), projection("b", "2", "two")],
+        ..batch_of(store, vec![Original::text("one", "test"), Original::text("two", "test")])
+    };
+    store.commit(&me, &batch, START).unwrap();
+    store.commit(&me, &context(&["two"]), START + 500_000).unwrap();
+    store.commit(&me, &context(&["two"]), START + 1_000_000).unwrap();
+    assert_eq!(store.sweep(START + 500_000 + EXPIRED).unwrap().originals, 1);
+    assert_eq!(store.ledger(&me).unwrap().projections, [projection("b", "2", "two")]);
+}
+
+fn totals_survive_the_sessions_that_a_sweep_forgets(store: &dyn Store) {
+    let me = scope("main", "s");
+    let batch = Batch { receipts: vec![receipt(100, 10)], ..batch_of(store, vec![Original::text("text", "test")]) };
+    store.commit(&me, &batch, START).unwrap();
+    store.commit_turn(&me, "1", START + 1).unwrap();
+    assert_eq!(store.sweep(START + 600_000).unwrap().sessions, 0);
+    assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
+    let stats = store.stats(None).unwrap();
+    assert_eq!((stats.sessions, stats.turns, stats.tokens_before, stats.tokens_after), (0, 1, 100, 10));
+}
+
+fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
+    let (me, other) = (scope("main", "s"), scope("main", "t"));
+    let batch = Batch {
+        projections: vec![projection("a", "1", "mine")],
+        receipts: vec![receipt(5, 1)],
+        ..batch_of(store, vec![Original::text("mine", "test"), Original::text("ours", "test")])
+    };
+    store.commit(&me, &batch, START).unwrap();
+    store.commit_turn(&me, "1", START).unwrap();
+    let ours = put_text(store, &other, "ours", START);
+    let mine = &batch.originals[0].0;
+    assert!(bytes(store, mine, "main").is_some());
+    let removed = store.purge("s").unwrap();
+    assert_eq!((removed.originals, removed.sessions), (1, 1));
+    assert_eq!(bytes(store, mine, "main"), None);
+    assert!(bytes(store, &ours, "main").is_some());
+    assert_eq!(store.ledger(&me).unwrap(), Ledger::default());
+    let stats = store.stats(None).unwrap();
+    assert_eq!((stats.sessions, stats.turns, stats.tokens_before), (1, 0, 0));
+    assert_eq!(store.commit_turn(&me, "1", START).unwrap(), TurnStatus::Committed);
+}
+
+fn a_purge_of_nothing_removes_nothing(store: &dyn Store) {
+    put_text(store, &scope("main", "s"), "text", START);
+    let removed = store.purge("t").unwrap();
+    assert_eq!((removed.originals, removed.sessions), (0, 0));
+    assert_eq!(store.stats(None).unwrap().originals, 1);
+}
