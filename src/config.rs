@@ -146,8 +146,6 @@ words! {
 }
 
 words! {
-    /// Forget a session as soon as its user resets or deletes it, instead of when its originals expire. Only the plugin does this.
-    purge_on_reset: bool = false, "purgeOnReset";
     /// What happens to a text that seems to hold a secret.
     Secrets {
         /// It is neither stored nor replaced.
