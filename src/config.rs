@@ -302,6 +302,8 @@ knobs! {
     sccs_max_entries: u64 = 10000, "sccsMaxEntries", [min 1000], lenient;
     /// Largest size of the store on disk, in bytes. What a live session shows is never removed.
     store_max_bytes: u64 = 1_073_741_824, "storeMaxBytes", [min 1048576];
+    /// Forget a session as soon as its user resets or deletes it, instead of when its originals expire. Only the plugin does this.
+    purge_on_reset: bool = false, "purgeOnReset";
     /// What happens to a text that seems to hold a secret.
     secrets: Secrets = Secrets::KeepInline, "secrets";
     /// Tools whose results are never touched (globs).

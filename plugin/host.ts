@@ -1,0 +1,159 @@
+/**
+ * The part of OpenClaw's plugin interface that this plugin uses, as types only: nothing here imports the host at run time.
+ *
+ * The host passes more than is listed and may add keys; whatever is not named here goes through untouched.
+ */
+
+/** One message of the host's transcript. Live objects of the host: copy, never change. */
+export interface AgentMessage {
+  role: string;
+  [key: string]: unknown;
+}
+
+export type ContentBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; data: string; mimeType: string };
+
+export interface Logger {
+  info(line: string): void;
+  warn(line: string): void;
+  error(line: string): void;
+}
+
+/** The branch of the host's configuration that is read here. */
+export interface HostConfig {
+  models?: { providers?: Record<string, { models?: HostModel[] }> };
+  agents?: { defaults?: AgentConfig; entries?: Record<string, AgentConfig> };
+  [key: string]: unknown;
+}
+
+/** What all agents, or one of them, are configured with. */
+export interface AgentConfig {
+  params?: { cacheRetention?: string };
+  models?: Record<string, { params?: { cacheRetention?: string } }>;
+}
+
+export interface HostModel {
+  id: string;
+  /** US dollars per million tokens. */
+  cost?: { input?: number; cacheRead?: number; cacheWrite?: number };
+}
+
+export interface AssembleParams {
+  sessionId: string;
+  sessionKey?: string;
+  messages: AgentMessage[];
+  tokenBudget?: number;
+  availableTools?: Set<string>;
+  model?: string;
+  runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null } };
+}
+
+export interface AssembleResult {
+  messages: AgentMessage[];
+  estimatedTokens: number;
+  systemPromptAddition?: string;
+}
+
+export interface CommitParams {
+  advancementKey: string;
+  messages: AgentMessage[];
+  sessionId: string;
+  sessionKey?: string;
+}
+
+export interface SubagentSpawnParams {
+  parentSessionKey: string;
+  parentSessionId?: string;
+  childSessionKey: string;
+  childSessionId?: string;
+}
+
+export interface ContextEngine {
+  readonly info: {
+    id: string;
+    name: string;
+    ownsCompaction: boolean;
+    acceptedHostParams: string[];
+    transcriptSemantics: {
+      currentTurnFence: "before-current-turn-entry-v1";
+      turnAdvancementIdempotency: "atomic-idempotent-v1";
+    };
+  };
+  ingest(params: { sessionId: string; message: AgentMessage }): Promise<{ ingested: boolean }>;
+  assemble(params: AssembleParams): Promise<AssembleResult>;
+  compact(params: Record<string, unknown>): Promise<unknown>;
+  commitTurn(params: CommitParams): Promise<{ status: "committed" | "duplicate" }>;
+  prepareSubagentSpawn(params: SubagentSpawnParams): Promise<undefined>;
+}
+
+export interface ToolResult {
+  content: ContentBlock[];
+  details?: unknown;
+  [key: string]: unknown;
+}
+
+export interface ToolResultEvent {
+  toolCallId: string;
+  toolName: string;
+  args: Record<string, unknown>;
+  isError?: boolean;
+  result: ToolResult;
+}
+
+/** Which conversation a tool call belongs to. */
+export interface CallContext {
+  agentId?: string;
+  sessionId?: string;
+  sessionKey?: string;
+}
+
+export interface Tool {
+  name: string;
+  label: string;
+  description: string;
+  parameters: object;
+  catalogMode: "direct-only";
+  execute(toolCallId: string, parameters: unknown): Promise<ToolResult>;
+}
+
+/** What a session-ending hook is told. */
+export interface SessionEnd {
+  sessionId: string;
+  reason?: string;
+}
+
+/** The subset of a commander command that the CLI registration uses. */
+export interface CliCommand {
+  command(nameAndArgs: string): CliCommand;
+  description(text: string): CliCommand;
+  option(flags: string, description: string): CliCommand;
+  requiredOption(flags: string, description: string): CliCommand;
+  action(run: (...args: never[]) => Promise<void>): CliCommand;
+}
+
+export interface PluginApi {
+  registrationMode: string;
+  pluginConfig?: Record<string, unknown>;
+  logger: Logger;
+  /** Reading this throws in the modes `cli-metadata` and `setup-only`. */
+  runtime: { state: { resolveStateDir(): string } };
+  resolvePath(input: string): string;
+  registerContextEngine(id: string, factory: (context: { config?: HostConfig }) => ContextEngine): void;
+  registerTool(factory: (context: CallContext) => Tool, options: { name: string }): void;
+  registerAgentToolResultMiddleware(
+    handler: (event: ToolResultEvent, context: CallContext) => Promise<{ result: ToolResult } | undefined>,
+    options: { runtimes: string[] },
+  ): void;
+  registerCommand(command: {
+    name: string;
+    description: string;
+    acceptsArgs: boolean;
+    handler(context: CallContext & { args?: string }): Promise<{ text: string }>;
+  }): void;
+  registerCli(
+    registrar: (context: { program: CliCommand }) => void,
+    options: { descriptors: { name: string; description: string; hasSubcommands: boolean }[] },
+  ): void;
+  on(hook: "session_end", handler: (event: SessionEnd) => Promise<void>): void;
+}

@@ -1,0 +1,36 @@
+/**
+ * The entry that OpenClaw loads. `register` runs many times, in several processes and modes: it only hands over functions.
+ */
+
+import { FETCH_TOOL } from "../node/lib/index.js";
+import { registerCli } from "./cli.js";
+import { runSlashCommand } from "./commands.js";
+import { createEngine, ENGINE_ID } from "./engine.js";
+import { purgeEndedSession } from "./hooks.js";
+import type { PluginApi } from "./host.js";
+import { foldToolResult } from "./middleware.js";
+import { PluginState } from "./state.js";
+import { createFetchTool } from "./tool.js";
+
+export default {
+  id: "concertina",
+  name: "Concertina",
+  description: "Folds stale and bulky context before the model is billed for it, and unfolds any of it byte for byte.",
+  register(api: PluginApi): void {
+    const state = new PluginState(api);
+    registerCli(api, state);
+    if (api.registrationMode === "cli-metadata" || api.registrationMode === "setup-only") return;
+    api.registerContextEngine(ENGINE_ID, (context) => createEngine(state, context.config));
+    api.registerTool((context) => createFetchTool(state, context), { name: FETCH_TOOL });
+    api.registerAgentToolResultMiddleware((event, context) => foldToolResult(state, event, context), {
+      runtimes: ["openclaw"],
+    });
+    api.registerCommand({
+      name: "concertina",
+      description: "What Concertina folded in this session and saved; `purge` forgets this session's originals.",
+      acceptsArgs: true,
+      handler: (context) => runSlashCommand(state, context),
+    });
+    if (state.options.purgeOnReset === true) api.on("session_end", (event) => purgeEndedSession(state, event));
+  },
+};

@@ -1,0 +1,40 @@
+/**
+ * `fetch_original_data`: gives the model back, byte for byte, what was folded away.
+ *
+ * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
+ */
+
+import { agentOf, answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../node/lib/index.js";
+import type { CallContext, ContentBlock, Tool } from "./host.js";
+import type { PluginState } from "./state.js";
+
+/** The tool of one conversation. */
+export function createFetchTool(state: PluginState, context: CallContext): Tool {
+  return {
+    name: FETCH_TOOL,
+    label: "Fetch original data",
+    description: fetchToolDescription,
+    parameters: fetchToolParameters,
+    catalogMode: "direct-only",
+    execute: async (_toolCallId, parameters) => ({ content: await fetchOriginals(state, context, parameters), details: {} }),
+  };
+}
+
+async function fetchOriginals(state: PluginState, context: CallContext, parameters: unknown): Promise<ContentBlock[]> {
+  try {
+    const store = await state.store();
+    if (store === undefined) return unreachable("the store cannot be opened");
+    const agentId = context.agentId ?? agentOf(context.sessionKey);
+    return await answerFetch(store, parameters, { agentId, sessionId: context.sessionId });
+  } catch (error) {
+    // The model's own mistake: the host shows it the message, and it can call again properly.
+    if (error instanceof TypeError) throw error;
+    state.complain("fetching an original", error, "the model was told so");
+    return unreachable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function unreachable(why: string): ContentBlock[] {
+  const text = `The original cannot be read: ${why}. Do not call this again; read the file or run the command again instead.`;
+  return [{ type: "text", text }];
+}

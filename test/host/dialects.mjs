@@ -1,0 +1,85 @@
+// The two provider dialects that the scripted model speaks: reading a request into rows, writing an answer as a stream.
+
+const text = (content) =>
+  typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
+
+/**
+ * One row per message: role, text, tool calls, tool results, images (their base64).
+ * Rows of both dialects look alike, so scenarios and assertions need not know which one is spoken.
+ */
+export function readRows(body) {
+  const rows = [];
+  if (body.system !== undefined) rows.push(row("system", { text: text(body.system) }));
+  for (const message of body.messages ?? []) {
+    if (message.role === "tool") {
+      rows.push(row("tool", { results: [{ id: message.tool_call_id, text: text(message.content) }] }));
+      continue;
+    }
+    const parts = Array.isArray(message.content) ? message.content : [{ type: "text", text: message.content ?? "" }];
+    const found = row(message.role, { text: text(parts.filter((part) => part.type === "text")) });
+    for (const part of parts) readPart(found, part);
+    for (const call of message.tool_calls ?? []) {
+      found.calls.push({ id: call.id, name: call.function.name, args: JSON.parse(call.function.arguments || "{}") });
+    }
+    rows.push(found);
+  }
+  return rows;
+}
+
+function row(role, fields) {
+  return { role, text: "", calls: [], results: [], images: [], ...fields };
+}
+
+function readPart(found, part) {
+  if (part.type === "tool_use") found.calls.push({ id: part.id, name: part.name, args: part.input });
+  if (part.type === "image_url") found.images.push(part.image_url.url.replace(/^data:[^,]*,/, ""));
+  if (part.type === "image") found.images.push(part.source.data);
+  if (part.type !== "tool_result") return;
+  found.results.push({ id: part.tool_use_id, text: text(part.content) });
+  for (const inner of Array.isArray(part.content) ? part.content : []) readPart(found, inner);
+}
+
+/** The names of the tools a request offers. */
+export function readTools(body) {
+  return (body.tools ?? []).map((tool) => tool.function?.name ?? tool.name);
+}
+
+/** Streams an answer: `{ text }` or `{ calls: [{ id, name, args }] }`. `tokens` is the prompt's size as the provider bills it. */
+export function streamOpenAi(response, model, answer, tokens) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const frame = (fields) => `data: ${JSON.stringify({ id: "chat", object: "chat.completion.chunk", created: 0, model, ...fields })}\n\n`;
+  const choice = (delta, finish_reason = null) => frame({ choices: [{ index: 0, delta, finish_reason }] });
+  const tool_calls = answer.calls?.map(({ id, name, args }, index) => ({
+    index,
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  response.write(choice({ role: "assistant", content: answer.text ?? "", ...(tool_calls && { tool_calls }) }));
+  response.write(choice({}, tool_calls ? "tool_calls" : "stop"));
+  response.write(frame({ choices: [], usage: { prompt_tokens: tokens, completion_tokens: 20, total_tokens: tokens + 20 } }));
+  response.end("data: [DONE]\n\n");
+}
+
+/** The same for the Anthropic dialect. */
+export function streamAnthropic(response, model, answer, tokens) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (type, fields = {}) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+  const usage = { input_tokens: tokens, output_tokens: 20 };
+  send("message_start", {
+    message: { id: "msg", type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage },
+  });
+  const blocks = answer.calls?.map(({ id, name, args }) => [
+    { type: "tool_use", id, name, input: {} },
+    { type: "input_json_delta", partial_json: JSON.stringify(args) },
+  ]) ?? [[{ type: "text", text: "" }, { type: "text_delta", text: answer.text }]];
+  blocks.forEach(([content_block, delta], index) => {
+    send("content_block_start", { index, content_block });
+    send("content_block_delta", { index, delta });
+    send("content_block_stop", { index });
+  });
+  const stop_reason = answer.calls ? "tool_use" : "end_turn";
+  send("message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } });
+  send("message_stop");
+  response.end();
+}

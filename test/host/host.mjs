@@ -1,0 +1,216 @@
+// An unmodified OpenClaw with a throw-away home, driven from outside: its command line, its gateway, its log.
+
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const OPENCLAW = path.join(HERE, "node_modules/openclaw/openclaw.mjs");
+const TOKEN = "host-test";
+const GATEWAY_READY_MS = 120_000;
+const COMMAND_MS = 180_000;
+
+/** The packed plugin: `PLUGIN_TGZ`, else the one that `npm pack` left in the root of the repository. */
+export function packedPlugin() {
+  if (process.env.PLUGIN_TGZ) return path.resolve(process.env.PLUGIN_TGZ);
+  const root = path.join(HERE, "../..");
+  const found = fs.readdirSync(root).filter((name) => /^openclaw-concertina-\d.*\.tgz$/.test(name));
+  if (found.length !== 1) throw new Error(`expected one packed plugin in the repository's root, found ${found.length}; run npm pack`);
+  return path.join(root, found[0]);
+}
+
+/** Prints what is going on, on the side of the test's own output. */
+export function say(line) {
+  process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${line}\n`);
+}
+
+export class Host {
+  /**
+   * @param {{ provider: { url: string }, api?: "openai-completions" | "anthropic-messages", contextWindow?: number,
+   *   config?: object, name: string }} options
+   */
+  constructor({ provider, api = "openai-completions", contextWindow = 200_000, config = {}, name }) {
+    this.name = name;
+    this.log = "";
+    this.children = new Set();
+    this.root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-host-"));
+    this.home = path.join(this.root, "home");
+    this.state = path.join(this.root, "state");
+    this.workspace = path.join(this.root, "workspace");
+    for (const directory of [this.home, this.state, this.workspace]) fs.mkdirSync(directory);
+    const model = {
+      id: "scripted",
+      name: "Scripted",
+      reasoning: false,
+      input: ["text", "image"],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow,
+      maxTokens: 8192,
+    };
+    const baseUrl = api === "anthropic-messages" ? provider.url : `${provider.url}/v1`;
+    this.writeConfig({
+      models: { mode: "replace", providers: { scripted: { baseUrl, apiKey: "none", api, models: [model] } } },
+      agents: {
+        defaults: {
+          model: { primary: "scripted/scripted" },
+          workspace: this.workspace,
+          skipBootstrap: true,
+          heartbeat: { every: "0m" },
+        },
+      },
+      tools: { exec: { mode: "full" } },
+      gateway: {
+        mode: "local",
+        bind: "loopback",
+        auth: { mode: "token", token: TOKEN },
+        http: { endpoints: { chatCompletions: { enabled: true } } },
+      },
+      ...config,
+    });
+    this.onExit = () => {
+      for (const child of this.children) killGroup(child, "SIGKILL");
+      fs.rmSync(this.root, { recursive: true, force: true });
+    };
+    process.on("exit", this.onExit);
+  }
+
+  readConfig() {
+    return JSON.parse(fs.readFileSync(path.join(this.state, "openclaw.json"), "utf8"));
+  }
+
+  writeConfig(config) {
+    fs.writeFileSync(path.join(this.state, "openclaw.json"), JSON.stringify(config, null, 2));
+  }
+
+  /** Installs the packed plugin the way a user does, with this configuration. */
+  async install(tgz, pluginConfig = {}) {
+    say(`${this.name}: installing ${path.basename(tgz)}`);
+    await this.openclaw(["plugins", "install", `npm-pack:${tgz}`, "--force", "--accept-capabilities"]);
+    const config = this.readConfig();
+    config.plugins.entries.concertina = { ...config.plugins.entries.concertina, config: pluginConfig };
+    this.writeConfig(config);
+  }
+
+  /** Runs a command of the host; its standard output. Rejects when it fails. */
+  async openclaw(args) {
+    const child = this.#spawn(args);
+    let output = "";
+    let errors = "";
+    child.stdout.on("data", (data) => (output += data));
+    child.stderr.on("data", (data) => (errors += data));
+    const timer = setTimeout(() => killGroup(child, "SIGKILL"), COMMAND_MS);
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    clearTimeout(timer);
+    if (code !== 0) throw new Error(`openclaw ${args.join(" ")} ended with ${code}:\n${output}\n${errors}`);
+    return output;
+  }
+
+  /** The JSON that a command prints. */
+  async openclawJson(args) {
+    return JSON.parse(await this.openclaw([...args, "--json"]));
+  }
+
+  /** Calls a method of the running gateway. */
+  call(method, params) {
+    return this.openclawJson(["gateway", "call", method, "--params", JSON.stringify(params)]);
+  }
+
+  async start() {
+    this.port ??= await freePort();
+    const config = this.readConfig();
+    this.writeConfig({ ...config, gateway: { ...config.gateway, port: this.port } });
+    this.gateway = this.#spawn(["gateway", "run"]);
+    const listen = (data) => (this.log += data);
+    this.gateway.stdout.on("data", listen);
+    this.gateway.stderr.on("data", listen);
+    const started = Date.now();
+    while (!(await this.#isReady())) {
+      if (this.gateway.exitCode !== null) throw new Error(`the gateway ended with ${this.gateway.exitCode}:\n${this.log}`);
+      if (Date.now() - started > GATEWAY_READY_MS) throw new Error(`the gateway is not ready:\n${this.log}`);
+      await sleep(100);
+    }
+    say(`${this.name}: gateway ready after ${Date.now() - started} ms`);
+  }
+
+  async stop() {
+    const { gateway } = this;
+    if (gateway === undefined || gateway.exitCode !== null) return;
+    const closed = new Promise((resolve) => gateway.on("close", resolve));
+    killGroup(gateway, "SIGTERM");
+    const timer = setTimeout(() => killGroup(gateway, "SIGKILL"), 20_000);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  /** Sends one user message and waits for the reply. */
+  async turn(sessionKey, message) {
+    const started = Date.now();
+    const response = await fetch(`http://127.0.0.1:${this.port}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        "content-type": "application/json",
+        "x-openclaw-session-key": sessionKey,
+      },
+      body: JSON.stringify({ model: `openclaw/${sessionKey.split(":")[1]}`, messages: [{ role: "user", content: message }] }),
+    });
+    const body = await response.json();
+    if (!response.ok) throw new Error(`the turn failed: ${JSON.stringify(body)}\n${this.log}`);
+    return { reply: body.choices[0].message.content, ms: Date.now() - started };
+  }
+
+  /** Ends the gateway and removes everything. */
+  async remove() {
+    await this.stop();
+    process.off("exit", this.onExit);
+    this.onExit();
+  }
+
+  async #isReady() {
+    return fetch(`http://127.0.0.1:${this.port}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  }
+
+  #spawn(args) {
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(OPENCLAW_|NODE_TEST_)/.test(name));
+    const child = spawn(process.execPath, [OPENCLAW, ...args], {
+      cwd: this.workspace,
+      env: {
+        ...Object.fromEntries(inherited),
+        PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`,
+        HOME: this.home,
+        OPENCLAW_STATE_DIR: this.state,
+        NO_COLOR: "1",
+        npm_config_cache: process.env.npm_config_cache ?? path.join(os.homedir(), ".npm"),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+      // The host starts itself anew as a child: the whole group must be signalled.
+      detached: true,
+    });
+    this.children.add(child);
+    child.on("close", () => this.children.delete(child));
+    return child;
+  }
+}
+
+function killGroup(child, signal) {
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Already gone.
+  }
+}
+
+async function freePort() {
+  const server = net.createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

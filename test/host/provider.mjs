@@ -1,0 +1,61 @@
+// A scripted model on loopback that records every request it gets.
+
+import { once } from "node:events";
+import http from "node:http";
+
+import { readRows, readTools, streamAnthropic, streamOpenAi } from "./dialects.mjs";
+
+/**
+ * Starts the model. A test sets `play(steps)` before a turn; each request of that turn takes the next step:
+ * an array of `{ name, args }` (tool calls made at once), a string (the reply), or a function from the request to one of these.
+ *
+ * `requests` holds `{ body, chars, rows, tools }` of the agent's requests, in order. Requests without tools (the host's own, for
+ * titles and summaries) are answered and not recorded.
+ */
+export async function startProvider() {
+  const requests = [];
+  const failures = [];
+  let steps = [];
+  let calls = 0;
+
+  function answer(request) {
+    const next = steps.shift();
+    const step = typeof next === "function" ? next(request) : next;
+    if (step === undefined) failures.push(`request ${requests.length} came after the last step of its turn`);
+    if (!Array.isArray(step)) return { text: step ?? "The script has no more steps." };
+    return { calls: step.map((call) => ({ ...call, id: `call_${++calls}` })) };
+  }
+
+  const server = http.createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const json = Buffer.concat(parts).toString();
+    const isAnthropic = request.url.split("?")[0].endsWith("/messages");
+    try {
+      const body = JSON.parse(json);
+      const record = { body, chars: json.length, rows: readRows(body), tools: readTools(body) };
+      const stream = isAnthropic ? streamAnthropic : streamOpenAi;
+      if (record.tools.length > 0) requests.push(record);
+      stream(response, body.model, record.tools.length > 0 ? answer(record) : { text: "NO_REPLY" }, Math.ceil(json.length / 4));
+    } catch (error) {
+      failures.push(String(error.stack ?? error));
+      response.writeHead(500).end();
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    requests,
+    failures,
+    play(script) {
+      steps = [...script];
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
