@@ -46,6 +46,7 @@ pub struct Stats {
 ///
 /// Recent messages, words of people and the model, thinking, small blocks and the structure of calls stay as they are. A
 /// placeholder costs fewer tokens than what it stands for, is the same on every later turn, and is itself never replaced.
+/// Images count by Anthropic's rule, whatever the model: the number is printed, and must not change with the model.
 pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut stats = Stats { messages_processed: messages.len(), ..Stats::default() };
     let meter = Meter::new(None, config.encoding);
@@ -152,7 +153,7 @@ fn fold(message: &Message, block: &Block, candidate: &Candidate, config: &Config
         _ => return None,
     };
     let tokens_freed = saving(tokens, tokens_after)?;
-    Some(Folded { value, part: Some(candidate.part), tokens_freed })
+    Some(Folded { value, part: Some(candidate.kind), tokens_freed })
 }
 
 fn saving(before: usize, after: usize) -> Option<usize> {
@@ -408,6 +409,16 @@ mod tests {
         assert_eq!(after, [work, vec![heartbeat[0].clone()]].concat());
         assert_eq!((stats.heartbeats_pruned, stats.blocks_evicted), (9, 0));
         assert_eq!(squeezed(&messages, &json!({ "pruneHeartbeats": false })).0.len(), messages.len());
+    }
+
+    #[test]
+    fn a_heartbeat_that_waits_for_its_answer_ages_nothing() {
+        let heartbeat = [user("[OpenClaw heartbeat poll]"), assistant("HEARTBEAT_OK")];
+        let work = vec![user("go"), result(&json!(output(100))), assistant("done")];
+        for (end, evicted) in [(vec![heartbeat[0].clone()], 0), (heartbeat.to_vec(), 0), (vec![user("next")], 1)] {
+            let (_, stats) = squeezed(&[work.clone(), end].concat(), &json!({ "staleTurns": 1 }));
+            assert_eq!(stats.tool_results_evicted, evicted);
+        }
     }
 
     #[test]
