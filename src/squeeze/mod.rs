@@ -46,6 +46,7 @@ pub struct Stats {
 ///
 /// Recent messages, words of people and the model, thinking, small blocks and the structure of calls stay as they are. A
 /// placeholder costs fewer tokens than what it stands for, is the same on every later turn, and is itself never replaced.
+/// Images count by Anthropic's rule, whatever the model: the number is printed, and must not change with the model.
 pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut stats = Stats { messages_processed: messages.len(), ..Stats::default() };
     let meter = Meter::new(None, config.encoding);
@@ -152,7 +153,7 @@ fn fold(message: &Message, block: &Block, candidate: &Candidate, config: &Config
         _ => return None,
     };
     let tokens_freed = saving(tokens, tokens_after)?;
-    Some(Folded { value, part: Some(candidate.part), tokens_freed })
+    Some(Folded { value, part: Some(candidate.kind), tokens_freed })
 }
 
 fn saving(before: usize, after: usize) -> Option<usize> {
@@ -185,11 +186,11 @@ mod tests {
         json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] })
     }
 
-    fn call(name: &str, arguments: Value) -> Value {
+    fn call(name: &str, arguments: &Value) -> Value {
         json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "c", "name": name, "arguments": arguments }] })
     }
 
-    fn result(content: Value) -> Value {
+    fn result(content: &Value) -> Value {
         json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": content, "isError": false })
     }
 
@@ -221,7 +222,7 @@ mod tests {
     fn a_stale_result_becomes_the_published_placeholder() {
         let text = output(100);
         for content in [json!(text), json!([text_block(&text)])] {
-            let messages = then_turns(vec![user("go"), call("exec", json!({})), result(content)], 4);
+            let messages = then_turns(vec![user("go"), call("exec", &json!({})), result(&content)], 4);
             let (after, stats) = squeezed(&messages, &json!({}));
             let shown = after[2]["content"].as_str().or(after[2]["content"][0]["text"].as_str()).unwrap();
             let tokens = Meter::new(None, Config::default().encoding).text(&text);
@@ -233,8 +234,11 @@ mod tests {
 
     #[test]
     fn a_placeholder_is_the_same_on_every_later_turn() {
-        let first =
-            vec![user("go"), call("write", json!({ "path": "a", "content": output(99) })), result(json!(output(100)))];
+        let first = vec![
+            user("go"),
+            call("write", &json!({ "path": "a", "content": output(99) })),
+            result(&json!(output(100))),
+        ];
         let (once, _) = squeezed(&then_turns(first.clone(), 4), &json!({}));
         for turns in 5..40 {
             assert_eq!(squeezed(&then_turns(first.clone(), turns), &json!({})).0[..3], once[..3], "{turns} turns");
@@ -248,8 +252,8 @@ mod tests {
                 user("Read HEARTBEAT.md if it exists."),
                 assistant("HEARTBEAT_OK"),
                 json!({ "role": "user", "content": [text_block("look"), png(900, 800)] }),
-                call("write", json!({ "path": "a", "content": output(99) })),
-                result(json!([text_block(&output(100)), png(500, 500), text_block(&output(5000))])),
+                call("write", &json!({ "path": "a", "content": output(99) })),
+                result(&json!([text_block(&output(100)), png(500, 500), text_block(&output(5000))])),
             ],
             6,
         );
@@ -281,7 +285,7 @@ mod tests {
     fn only_heavy_blocks_of_a_result_go_and_each_leaves_a_trace() {
         let content =
             json!([text_block("exit code 0"), text_block(&output(100)), png(20, 20), text_block(&output(200))]);
-        let messages = then_turns(vec![user("go"), call("exec", json!({})), result(content.clone())], 5);
+        let messages = then_turns(vec![user("go"), call("exec", &json!({})), result(&content)], 5);
         let (after, stats) = squeezed(&messages, &json!({}));
         let blocks = after[2]["content"].as_array().unwrap();
         assert_eq!((&blocks[0], &blocks[2]), (&content[0], &content[2]));
@@ -294,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_failed_result_keeps_its_last_lines() {
-        let mut failed = result(json!(output(300) + "the cause"));
+        let mut failed = result(&json!(output(300) + "the cause"));
         failed["isError"] = json!(true);
         let (after, _) = squeezed(&then_turns(vec![user("go"), failed], 5), &json!({}));
         let text = after[1]["content"].as_str().unwrap();
@@ -305,7 +309,7 @@ mod tests {
     fn a_fresh_large_result_is_cut_and_a_fresh_image_stays() {
         let large = format!("$ build\n{}step 7 failed: disk full\n{}done\n", output(2000), output(2000));
         let image = png(2000, 2000);
-        let messages = [user("go"), call("exec", json!({})), result(json!([text_block(&large), image]))];
+        let messages = [user("go"), call("exec", &json!({})), result(&json!([text_block(&large), image]))];
         let (after, stats) = squeezed(&messages, &json!({}));
         let text = after[2]["content"][0]["text"].as_str().unwrap();
         let header = format!("[large result truncated — was {} chars, ~", utf16::thousands(large.len()));
@@ -337,7 +341,7 @@ mod tests {
 
     #[test]
     fn two_hundred_calls_in_one_turn_age() {
-        let steps = (0..200).flat_map(|_| [call("exec", json!({ "command": "x" })), result(json!(output(100)))]);
+        let steps = (0..200).flat_map(|_| [call("exec", &json!({ "command": "x" })), result(&json!(output(100)))]);
         let messages: Vec<Value> = std::iter::once(user("go")).chain(steps).collect();
         let (after, stats) = squeezed(&messages, &json!({}));
         assert_eq!(stats.tool_results_evicted, 200 - 13);
@@ -351,7 +355,7 @@ mod tests {
         let messages = then_turns(
             vec![
                 user("go"),
-                call("write", arguments.clone()),
+                call("write", &arguments),
                 json!({ "role": "assistant", "content": null, "tool_calls": [
                     { "id": "c", "type": "function", "function": { "name": "write", "arguments": as_string } }] }),
             ],
@@ -374,10 +378,10 @@ mod tests {
     fn a_body_that_was_read_back_goes_at_once() {
         let messages = [
             user("go"),
-            call("write", json!({ "path": "a.rs", "content": output(100) })),
-            result(json!("ok")),
-            call("read", json!({ "path": "a.rs" })),
-            result(json!(output(100))),
+            call("write", &json!({ "path": "a.rs", "content": output(100) })),
+            result(&json!("ok")),
+            call("read", &json!({ "path": "a.rs" })),
+            result(&json!(output(100))),
         ];
         let (after, stats) = squeezed(&messages, &json!({}));
         assert_eq!((stats.tool_calls_evicted, stats.blocks_evicted), (1, 1));
@@ -386,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_placeholder_never_costs_as_much_as_what_it_replaces() {
-        let messages = then_turns(vec![user("go"), result(json!(output(20))), result(json!(" ".repeat(60_000)))], 5);
+        let messages = then_turns(vec![user("go"), result(&json!(output(20))), result(&json!(" ".repeat(60_000)))], 5);
         let options =
             json!({ "minTokensToSqueeze": 50, "keepPreviewChars": 60_000, "largeResultPreviewChars": 60_000 });
         assert_eq!(squeezed(&messages, &options).0, messages);
@@ -395,7 +399,7 @@ mod tests {
     #[test]
     fn heartbeats_go_and_age_nothing() {
         let heartbeat = [user("Read HEARTBEAT.md if it exists. Follow it strictly."), assistant("HEARTBEAT_OK")];
-        let work = vec![user("go"), call("exec", json!({})), result(json!(output(100))), assistant("done")];
+        let work = vec![user("go"), call("exec", &json!({})), result(&json!(output(100))), assistant("done")];
         let mut messages = work.clone();
         for _ in 0..9 {
             messages.extend(heartbeat.clone());
@@ -408,9 +412,19 @@ mod tests {
     }
 
     #[test]
+    fn a_heartbeat_that_waits_for_its_answer_ages_nothing() {
+        let heartbeat = [user("[OpenClaw heartbeat poll]"), assistant("HEARTBEAT_OK")];
+        let work = vec![user("go"), result(&json!(output(100))), assistant("done")];
+        for (end, evicted) in [(vec![heartbeat[0].clone()], 0), (heartbeat.to_vec(), 0), (vec![user("next")], 1)] {
+            let (_, stats) = squeezed(&[work.clone(), end].concat(), &json!({ "staleTurns": 1 }));
+            assert_eq!(stats.tool_results_evicted, evicted);
+        }
+    }
+
+    #[test]
     fn nothing_to_do_is_an_empty_rewrite() {
         for messages in
-            [vec![], vec![user("hi")], vec![json!(null), json!(7), json!({})], vec![result(json!(output(900)))]]
+            [vec![], vec![user("hi")], vec![json!(null), json!(7), json!({})], vec![result(&json!(output(900)))]]
         {
             let (rewrite, stats) = squeeze(&messages, &Config::default());
             assert!(rewrite.is_empty());
