@@ -8,13 +8,15 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::Language;
-use super::lexicon::{DIALECTS, INTERPRETERS, LEXICON};
+use super::lexicon::{DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
 use super::lines::{head, lines};
 
 /// The least weight that names a language.
 const MIN_SCORE: u32 = 9;
-/// The least number of different clues.
-const MIN_CLUES: u32 = 2;
+/// The least number of different clues that English does not share.
+const MIN_STRONG: u32 = 2;
+/// The weight from which a clue is such a one.
+const STRONG: u32 = 3;
 
 /// A line with the number that `cat -n` or a read tool put before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,10 +106,11 @@ pub(super) fn language_of(skeleton: &str) -> Verdict {
     for dialect in DIALECTS {
         let own = scores[dialect.language as usize];
         let base = scores[dialect.base as usize];
-        let wins = own.weight >= dialect.needs && own.clues >= 2;
+        // A large program has more chances to look like what it is not.
+        let wins = own.weight >= dialect.needs + base.weight / 12 && own.strong >= 1;
         for (language, score) in &mut ranked {
             if *language == dialect.language {
-                *score = Score { weight: own.weight + base.weight, clues: own.clues + base.clues };
+                *score = Score { weight: own.weight + base.weight, strong: own.strong + base.strong };
             }
             if *language == if wins { dialect.base } else { dialect.language } {
                 *score = Score::default();
@@ -119,14 +122,22 @@ pub(super) fn language_of(skeleton: &str) -> Verdict {
     let (language, best) = ranked[0];
     let second = ranked[1].1.weight;
     let leads = best.weight * 100 >= second * 108 && best.weight > second + 1;
-    let known = best.weight >= MIN_SCORE && best.clues >= MIN_CLUES && leads;
+    let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && leads;
     Verdict { language: known.then_some(language), score: best.weight }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     weight: u32,
-    clues: u32,
+    strong: u32,
+}
+
+impl Score {
+    fn add(&mut self, weight: u32, count: u32) {
+        // 1, 2, 4, 8, ... occurrences count once, twice, three times, ...: breadth weighs more than repetition.
+        self.weight += weight * count.checked_ilog2().map_or(0, |log| log + 1);
+        self.strong += u32::from(count > 0 && weight >= STRONG);
+    }
 }
 
 /// The lexicon as one automaton.
@@ -182,19 +193,24 @@ impl Lexicon {
             }
         }
         let mut scores = [Score::default(); Language::ALL.len()];
+        let typed = typed_parameters(skeleton);
         for (clue, &count) in self.clues.iter().zip(&counts) {
-            if count > 0 {
-                // 1, 2, 4, 8, ... occurrences count once, twice, three times, ...: breadth weighs more than repetition.
-                let times = count.ilog2() + 1;
-                for &(language, weight) in &clue.votes {
-                    let score = &mut scores[language as usize];
-                    score.weight += weight * times;
-                    score.clues += 1;
-                }
-            }
+            clue.votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
         }
+        TYPED_PARAMETER.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, typed));
         scores
     }
+}
+
+/// How often a bracket is followed by a name, a colon and a blank: `(name: `.
+fn typed_parameters(skeleton: &str) -> u32 {
+    let is_typed = |at: usize| {
+        let rest = &skeleton.as_bytes()[at + 1..];
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let colon = name + usize::from(rest.get(name) == Some(&b'?'));
+        name > 0 && rest[colon..].starts_with(b": ")
+    };
+    memchr::memchr_iter(b'(', skeleton.as_bytes()).filter(|&at| is_typed(at)).count().try_into().unwrap_or(u32::MAX)
 }
 
 /// Source reduced to what the lexicon describes: trimmed lines, comments cut down to their markers.
@@ -213,6 +229,10 @@ pub(super) fn skeleton(source: &str) -> String {
             block = (!text[marker.len()..].contains(close)).then_some(close);
         } else if let Some(marker) = comment_marker(text) {
             push(&mut bare, marker);
+        } else if let Some(directive) = text.strip_prefix("# ") {
+            // `#  define`: the comment it looks like was ruled out above.
+            bare.push('#');
+            push(&mut bare, without_trailing_comment(directive.trim_start()));
         } else {
             push(&mut bare, without_trailing_comment(text));
         }
@@ -338,5 +358,28 @@ mod tests {
         assert_eq!(language(typed), Some(Language::TypeScript));
         let c = "#include <stdio.h>\nint main(void) {\n  char *p = NULL;\n  printf(\"%s\", p);\n  return 0;\n}\n";
         assert_eq!(language(c), Some(Language::C));
+    }
+}
+
+#[cfg(test)]
+pub(super) fn explain(skeleton: &str) {
+    let lexicon = Lexicon::get();
+    let scores = lexicon.score(skeleton);
+    let mut v: Vec<_> =
+        Language::ALL.iter().map(|l| (scores[*l as usize].weight, scores[*l as usize].strong, *l)).collect();
+    v.sort();
+    v.reverse();
+    println!("  {:?}", &v[..4]);
+    for (_, _, l) in &v[..2] {
+        let mut out = vec![];
+        for entry in LEXICON.iter().filter(|e| e.language == *l) {
+            for (text, w) in entry.clues {
+                let n = skeleton.match_indices(text).count();
+                if n > 0 {
+                    out.push(format!("{text:?}x{n}w{w}"));
+                }
+            }
+        }
+        println!("   {l:?}: {}", out.join(" "));
     }
 }

@@ -105,15 +105,18 @@ pub(super) fn judge(text: &str) -> Judgement {
             return inner;
         }
     }
-    structure(&sample).unwrap_or_else(|| words(&sample))
+    let blocks = Blocks::of(&sample);
+    if blocks.diff * 2 >= sample.len() {
+        return Judgement::proved(ContentType::Diff);
+    }
+    if blocks.json * 10 >= sample.len() * 6 {
+        return Judgement::likely(ContentType::Json);
+    }
+    structure(&blocks.rest).unwrap_or_else(|| words(&blocks.rest))
 }
 
 /// Diffs, search results, tables, logs, markup: whatever most lines agree on.
 fn structure(sample: &str) -> Option<Judgement> {
-    let (diff, json) = block_bytes(sample);
-    if diff * 2 >= sample.len() {
-        return Some(Judgement::proved(ContentType::Diff));
-    }
     let survey = Survey::of(sample);
     if survey.is_search() {
         return Some(Judgement {
@@ -122,59 +125,87 @@ fn structure(sample: &str) -> Option<Judgement> {
             proved: survey.hits * 10 >= survey.lines * 6,
         });
     }
+    let log = LogShare::of(sample);
+    if log.is_output() {
+        return Some(Judgement::likely(ContentType::Log));
+    }
     if table::is_table(sample) {
         return Some(Judgement::likely(ContentType::Table));
     }
-    if is_log(sample) {
+    if log.is_log() {
         return Some(Judgement::likely(ContentType::Log));
-    }
-    if json * 10 >= sample.len() * 6 && !is_markdown(sample) {
-        return Some(Judgement::likely(ContentType::Json));
     }
     html::is_markup(sample).then(|| Judgement::likely(ContentType::Html))
 }
 
-/// Bytes of diffs and of JSON values inside.
-fn block_bytes(sample: &str) -> (usize, usize) {
-    let (mut diffs, mut values, mut at) = (0, 0, 0);
-    let mut budget = json::Budget::of(sample);
-    while let Some(line) = lines_from(sample, at).next() {
-        at = line.end;
-        if diff::may_start(line.text)
-            && let Some(end) = diff::block_end(sample, line.start)
-        {
-            diffs += end - line.start;
-            at = end;
-        } else if line.text.starts_with(['{', '['])
-            && let Some(end) = budget.block_end(sample, line.start)
-        {
-            values += end - line.start;
-            at = end;
-        }
-    }
-    (diffs, values)
+/// A text's diffs and JSON values, and what is left without them.
+#[derive(Debug, Default)]
+struct Blocks {
+    diff: usize,
+    json: usize,
+    rest: String,
 }
 
-/// Whether half of the lines are of a log, or of a build's output, with the lines indented below them.
-fn is_log(sample: &str) -> bool {
-    let (mut total, mut stamped, mut output, mut indented) = (0usize, 0usize, 0usize, 0usize);
-    let mut inside = false;
-    for line in lines(sample).filter(|line| !line.text.trim().is_empty()) {
-        total += 1;
-        if log::is_log_line(line.text) {
-            stamped += 1;
-            inside = true;
-        } else if log::is_output_line(line.text) || is_compiler_message(line.text) {
-            output += 1;
-            inside = true;
-        } else if inside && line.text.starts_with([' ', '\t']) {
-            indented += 1;
-        } else {
-            inside = false;
+impl Blocks {
+    fn of(sample: &str) -> Self {
+        let mut blocks = Self::default();
+        let mut budget = json::Budget::of(sample);
+        let mut at = 0;
+        while let Some(line) = lines_from(sample, at).next() {
+            let start = line.start;
+            at = line.end;
+            if diff::may_start(line.text)
+                && let Some(end) = diff::block_end(sample, start)
+            {
+                blocks.diff += end - start;
+                at = end;
+            } else if line.text.starts_with(['{', '['])
+                && let Some(end) = budget.block_end(sample, start)
+            {
+                blocks.json += end - start;
+                at = end;
+            } else {
+                blocks.rest.push_str(&sample[start..at]);
+            }
         }
+        blocks
     }
-    let own = stamped + output;
-    stamped * 2 >= total || own * 2 >= total || own * 100 >= total * 30 && (own + indented) * 100 >= total * 75
+}
+
+/// How many lines are of a log, or of a build's output.
+#[derive(Debug, Default)]
+struct LogShare {
+    lines: usize,
+    stamped: usize,
+    output: usize,
+    /// Lines that are indented below one of the others.
+    indented: usize,
+}
+
+impl LogShare {
+    fn of(sample: &str) -> Self {
+        let mut share = Self::default();
+        let mut inside = false;
+        for line in lines(sample).map(|line| line.text).filter(|line| !line.trim().is_empty()) {
+            share.lines += 1;
+            let stamped = log::is_log_line(line);
+            let output = !stamped && (log::is_output_line(line) || is_compiler_message(line));
+            share.stamped += usize::from(stamped);
+            share.output += usize::from(output);
+            inside = stamped || output || inside && line.starts_with([' ', '\t']);
+            share.indented += usize::from(inside && !stamped && !output);
+        }
+        share
+    }
+
+    fn is_output(&self) -> bool {
+        self.output * 100 >= self.lines * 70
+    }
+
+    fn is_log(&self) -> bool {
+        let own = self.stamped + self.output;
+        own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75
+    }
 }
 
 fn is_compiler_message(line: &str) -> bool {
@@ -186,14 +217,28 @@ fn words(sample: &str) -> Judgement {
     let bare = without_fences(sample);
     let skeleton = code::skeleton(&bare);
     let verdict = code::language_of(&skeleton);
-    let shape = Shape::of(&skeleton);
-    if verdict.language.is_some() && shape.is_code() {
+    if verdict.language.is_some() && Shape::of(&skeleton).is_code() {
         return Judgement::code(verdict.language, false);
     }
-    if is_markdown(sample) || Shape::of(&bare).is_text() {
+    if is_markdown(sample) || Shape::of(&bare).is_text() && !is_settings(&bare) {
         return Judgement::likely(ContentType::Text);
     }
     Judgement::likely(ContentType::Unknown)
+}
+
+/// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
+fn is_settings(text: &str) -> bool {
+    let (mut total, mut settings) = (0usize, 0usize);
+    for line in lines(text).map(|line| line.text.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let bare = line.strip_prefix("- ").unwrap_or(line);
+        let key = bare.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(byte)).count();
+        let rest = &bare[key..];
+        total += 1;
+        settings += usize::from(
+            key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('=')),
+        );
+    }
+    total >= 3 && settings * 10 >= total * 6
 }
 
 /// Whether a text may be what the hints promise.
@@ -236,4 +281,28 @@ fn is_error_message(text: &str) -> bool {
     ];
     lines(text).filter(|line| !line.text.trim().is_empty()).take(4).count() <= 3
         && FAILURES.iter().any(|failure| text.contains(failure))
+}
+
+#[cfg(test)]
+mod probe {
+    #[test]
+    fn probe() {
+        for file in std::env::var("PROBE").unwrap_or_default().split(':').filter(|f| !f.is_empty()) {
+            let text = String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
+            let s = super::sample(&text);
+            let bare = super::without_fences(&s);
+            let sk = super::code::skeleton(&bare);
+            println!(
+                "{file}\n  md {} verdict {:?}\n  shape {:?}\n  bare shape {:?}\n survey {:?} table {} log {}",
+                super::is_markdown(&s),
+                super::code::language_of(&sk),
+                super::Shape::of(&sk),
+                super::Shape::of(&bare),
+                super::Survey::of(&s),
+                super::table::is_table(&s),
+                super::LogShare::of(&s).is_log()
+            );
+            super::code::explain(&sk);
+        }
+    }
 }

@@ -32,6 +32,16 @@ pub(super) const DIALECTS: &[Dialect] = &[
     Dialect { language: Language::Cpp, base: Language::C, needs: 9 },
 ];
 
+/// What `(name: ` says, a parameter with its type or an argument with its name.
+pub(super) const TYPED_PARAMETER: &[(Language, u32)] = &[
+    (Language::TypeScript, 5),
+    (Language::Kotlin, 2),
+    (Language::Swift, 2),
+    (Language::Scala, 2),
+    (Language::Rust, 1),
+    (Language::Python, 1),
+];
+
 /// Programs named in a `#!` line.
 pub(super) const INTERPRETERS: &[(&str, Language)] = &[
     ("python", Language::Python),

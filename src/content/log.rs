@@ -467,6 +467,7 @@ pub fn is_output_line(line: &str) -> bool {
         || is_script_banner(bare)
         || is_bracketed_tag(bare)
         || is_test_location(line, bare)
+        || is_code_frame(line)
 }
 
 /// `> package@1.2.3 build`, as npm prints before a script.
@@ -497,6 +498,14 @@ fn is_test_location(line: &str, bare: &str) -> bool {
                     && number.bytes().all(|byte| byte.is_ascii_digit())
             })
         })
+}
+
+/// `  > 12 │ let x`: the line of source that a linter prints below its message.
+fn is_code_frame(line: &str) -> bool {
+    let bare = line.trim_start_matches([' ', '>']);
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = bare[digits..].trim_start_matches(' ');
+    line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && rest.starts_with(['│', '┃'])
 }
 
 #[cfg(test)]

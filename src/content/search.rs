@@ -141,6 +141,9 @@ pub(super) fn is_unnumbered_hit(line: &str) -> bool {
 /// Whether a line of a file listing: one path without blanks, or a branch of a `tree`.
 pub(super) fn is_listed(line: &str) -> bool {
     let bare = line.trim_end();
+    if bare == "." {
+        return true;
+    }
     if let Some(at) = bare.find("── ") {
         return bare[..at].chars().all(|c| matches!(c, '│' | '├' | '└' | ' ' | '\u{a0}' | '─'));
     }
@@ -156,8 +159,6 @@ pub(super) struct Survey {
     pub(super) lines: usize,
     /// Numbered hits, context lines and separators.
     pub(super) hits: usize,
-    /// Hits of compilers among them: those that say error or warning.
-    pub(super) messages: usize,
     /// Hits without a number.
     pub(super) unnumbered: usize,
     /// Lines of a listing.
@@ -185,10 +186,6 @@ impl Survey {
             }
             survey.lines += 1;
             match SearchLine::parse(line) {
-                Some(SearchLine::Hit(hit)) => {
-                    survey.hits += 1;
-                    survey.messages += usize::from(is_message(&hit));
-                }
                 Some(_) => survey.hits += 1,
                 None if heading && is_headed(line) => survey.headed += 1,
                 None if is_listed(line) => {
@@ -215,11 +212,6 @@ impl Survey {
             || self.headed >= 2 && share(headed, 70)
             || self.listed >= 3 && share(self.listed, 85) && self.certain * 2 >= self.listed
             || self.urls >= 3 && share(self.urls, 18)
-    }
-
-    /// Whether what is there is mostly a compiler's messages.
-    pub(super) fn is_compiler_output(&self) -> bool {
-        self.messages * 2 > self.hits
     }
 }
 

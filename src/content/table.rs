@@ -53,7 +53,8 @@ fn is_drawn(rows: &[&str]) -> bool {
 
 /// Comma, tab, semicolon or bar separated values.
 fn is_separated(rows: &[&str]) -> bool {
-    let is_bare = |row: &str| row.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '-', '<', '>']);
+    let is_bare =
+        |row: &str| row.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.starts_with("- ");
     if rows.len() < 3 || share(rows, 20, is_bare) {
         return false;
     }
@@ -69,9 +70,11 @@ fn is_separated(rows: &[&str]) -> bool {
         }
         let named = is_header(rows[0], separator);
         match separator {
-            // One comma a line is ordinary in prose: only short values below a header.
-            b',' if header == 1 => named && share(rows, 90, |row| row.len() <= 60 && !row.contains(", ")),
-            b',' => named || share(rows, 80, |row| !row.contains(", ")),
+            // A comma in prose has a blank behind it; one a line is too little without a header.
+            b',' => {
+                let tight = share(rows, 95, |row| row.find(',').is_none_or(|at| !row[at + 1..].starts_with(' ')));
+                tight && (named || header > 1)
+            }
             _ => header >= 2 || named,
         }
     })

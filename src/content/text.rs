@@ -86,10 +86,10 @@ impl Shape {
             let bare = without_list_mark(line);
             if is_prose(bare) {
                 shape.prose += 1;
-            } else if is_code(line) {
-                shape.code += 1;
+            } else if bare.len() < line.len() || is_markup(line) {
+                shape.markup += 1;
             } else {
-                shape.markup += usize::from(bare.len() < line.len() || is_markup(line));
+                shape.code += usize::from(is_code(line));
             }
         }
         shape
