@@ -41,7 +41,7 @@ pub(super) fn create_file(dir: &Path, path: &Path) -> Outcome<()> {
     builder.create(dir).map_err(|error| unavailable(dir, &error))?;
     match options.open(path) {
         Ok(_) => sync_directory(dir),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => keep_private(path),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => check_file(path),
         Err(error) => Err(unavailable(path, &error)),
     }
 }
@@ -61,19 +61,21 @@ fn sync_directory(_: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes the group's and others' rights off a file that someone widened; SQLite gives its side files the same rights.
-#[cfg(unix)]
-fn keep_private(path: &Path) -> Outcome<()> {
-    use std::os::unix::fs::PermissionsExt;
+/// Checks what can be seen from outside, and takes the group's and others' rights off a file that someone widened; SQLite
+/// gives its side files the same rights.
+fn check_file(path: &Path) -> Outcome<()> {
     let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
-    if found.is_file() && found.permissions().mode() & 0o077 != 0 {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
+    // SQLite takes a file of one byte for an empty one.
+    if (1..100).contains(&found.len()) {
+        return Err(Failure::Damaged(format!("not a database: it has only {} bytes", found.len())));
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn keep_private(_: &Path) -> Outcome<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if found.is_file() && found.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
+        }
+    }
     Ok(())
 }
 
