@@ -38,6 +38,14 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
+    /// Whether another process or connection holds a lock.
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self, Self::Sql(error) if matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        ))
+    }
+
     /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
     pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
         let path = path.display().to_string();
