@@ -153,7 +153,7 @@ mod tests {
             "max_tokens: 4096, total_tokens=128000, tokenizer: \"cl100k_base\"",
             "nextPageToken: \"CAUQAAoIY2h1bms3ZDEyOWE4\"",
             "const secret = 'test-secret-1'",
-            "secret = MyTestSecretV2ForAllApps, token: 'getAuthTokenV2FromDb'",
+            "secret = MyTestSecretV2Provider, token: 'getAuthTokenV2FromDb'",
             "AKIAIOSFODNN7EXAMPLE",
             "https://user:password@example.com/ and https://$USER:$PASS@host and http://localhost:8080/@scope/pkg",
             "class=\"sk-circle-fade-dot sk-folding-cube-animation-two\"",
