@@ -6,7 +6,7 @@
 
 use super::custom::{Answers, Question};
 use super::draft::Draft;
-use super::measure::Counter;
+use super::measure::saving;
 use super::report::{Compressed, Sum, Tally, Times, rows};
 use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold};
 use super::run::{Pass, Passes};
@@ -100,11 +100,10 @@ impl FusionEngine {
             options,
             clock,
             answers,
-            counter: Counter::new(options.encoding),
             original: text,
             times: vec![Times::default(); steps.len()],
         };
-        let tokens_before = passes.counter.count(text);
+        let tokens_before = passes.count(text);
         let mut compressed = Compressed {
             text: text.to_owned(),
             tokens_before,
@@ -125,7 +124,7 @@ impl FusionEngine {
             (compressed.content_type, compressed.language) = (first.content_type, first.language);
             let edits = if unfolded.is_some() { &[] } else { edits };
             let form = self.best(&mut passes, &start, first, edits)?;
-            let tokens_after = passes.counter.count(&form.text);
+            let tokens_after = passes.count(&form.text);
             if pays(tokens_after, tokens_before, form.pays_in_cache) && self.is_restorable(text, &form) {
                 compressed.tokens_after = tokens_after;
                 compressed.lossless = form.original.is_none();
@@ -154,7 +153,7 @@ impl FusionEngine {
     fn folded(&self, passes: &mut Passes, draft: &Draft, pass: Pass) -> Result<Form, Question> {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
-        let pays = pays(passes.counter.count(after), passes.counter.count(before), pass.pays_in_cache);
+        let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
         let undone = self.unfold(after);
         Ok(if pays && undone.as_deref().unwrap_or(after) == before {
             let text = after.to_owned();
@@ -173,7 +172,7 @@ impl FusionEngine {
         edits: &[Edit],
     ) -> Result<Option<Form>, Question> {
         let (edited, mut pass, mut given) = (&mut None, first, 0);
-        let savings = edits.iter().map(|edit| (edit, passes.counter.saving(start.text(), edit)));
+        let savings = edits.iter().map(|edit| (edit, saving(start.text(), edit, passes.options.encoding)));
         let edits: Vec<Edit> = savings
             .filter(|(_, saving)| *saving > 0)
             .map(|(edit, saving)| {
@@ -197,7 +196,7 @@ impl FusionEngine {
             let pass = passes.run(&draft, passes.options.preset)?;
             if pass.changes().saved <= MARKER_TOKENS {
                 let mut form = self.folded(passes, &draft, pass)?;
-                let (before, after) = (passes.counter.count(start.text()), passes.counter.count(&form.text));
+                let (before, after) = (passes.count(start.text()), passes.count(&form.text));
                 form.tallies.iter_mut().zip(changes).for_each(|(tally, changes)| tally.changes.add(changes));
                 form.original = Some(original);
                 return Ok((after < before && ends_with_line(&form.text, &marker)).then_some(form));

@@ -11,13 +11,15 @@ use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::engine::label;
-use super::measure::Counter;
+use super::measure::saving;
 use super::repeats::Lines;
 use super::restore::quote;
 use super::{CompressOptions, Edit, FusionEngine, StageOptions, StageReport};
+use crate::config::{Encoding, Preset};
 use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::reference::{Marker, Original};
+use crate::tokens;
 use crate::transcript::{Kind, Patch, Rewrite, Role, Transcript};
 
 /// Shorter blocks are not compared with others, in bytes.
@@ -153,9 +155,9 @@ pub fn compress_messages(
 ) -> CompressedMessages {
     let transcript = Transcript::read(messages);
     let blocks = text_blocks(&transcript);
-    let counter = Counter::new(options.compress.encoding);
-    let may_repeat = options.compress.preset != crate::config::Preset::Lossless && options.roles.contains(&Role::Tool);
-    let mut repeats = if may_repeat { find_repeats(&blocks, &counter) } else { HashMap::new() };
+    let encoding = options.compress.encoding;
+    let may_repeat = options.compress.preset != Preset::Lossless && options.roles.contains(&Role::Tool);
+    let mut repeats = if may_repeat { find_repeats(&blocks, encoding) } else { HashMap::new() };
     let mut done = CompressedMessages {
         rewrite: Rewrite::default(),
         originals: Vec::new(),
@@ -170,7 +172,7 @@ pub fn compress_messages(
         let (mut action, edits) = repeats.remove(&index).unwrap_or((BlockAction::Compressed, Vec::new()));
         let (text, originals, tokens, stages) = if action == BlockAction::Repeat {
             let text = edits[0].text.clone();
-            let tokens = (counter.count(block.text), counter.count(&text));
+            let tokens = (tokens::count(block.text, encoding), tokens::count(&text, encoding));
             (text, vec![Original::text(block.text, label(&block.hints))], tokens, Vec::new())
         } else {
             let compress = CompressOptions { hints: block.hints.clone(), role: block.role, ..options.compress.clone() };
@@ -224,7 +226,7 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
 }
 
 /// For each tool result that repeats something before it: how, and the edits that say so.
-fn find_repeats(blocks: &[Block], counter: &Counter) -> HashMap<usize, (BlockAction, Vec<Edit>)> {
+fn find_repeats(blocks: &[Block], encoding: Encoding) -> HashMap<usize, (BlockAction, Vec<Edit>)> {
     let mut found = HashMap::new();
     let mut by_text: HashMap<u128, usize> = HashMap::new();
     let mut by_source: HashMap<(&str, &str), usize> = HashMap::new();
@@ -240,11 +242,11 @@ fn find_repeats(blocks: &[Block], counter: &Counter) -> HashMap<usize, (BlockAct
             let first = &blocks[earlier];
             let note = format!("{} same as {}", first.marker(), first.words());
             let edit = Edit::note(0..block.text.len(), note);
-            if counter.saving(block.text, &edit) > 0 {
+            if saving(block.text, &edit, encoding) > 0 {
                 found.insert(index, (BlockAction::Repeat, vec![edit]));
                 continue;
             }
-        } else if let Some(edit) = version.and_then(|version| delta(&blocks[version], block, counter)) {
+        } else if let Some(edit) = version.and_then(|version| delta(&blocks[version], block, encoding)) {
             found.insert(index, (BlockAction::Delta, vec![edit]));
             continue;
         }
@@ -260,7 +262,7 @@ fn find_repeats(blocks: &[Block], counter: &Counter) -> HashMap<usize, (BlockAct
 }
 
 /// The difference to an earlier version, where it takes less than half of the tokens.
-fn delta(earlier: &Block, later: &Block, counter: &Counter) -> Option<Edit> {
+fn delta(earlier: &Block, later: &Block, encoding: Encoding) -> Option<Edit> {
     let input = InternedInput::new(earlier.text, later.text);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
@@ -277,7 +279,7 @@ fn delta(earlier: &Block, later: &Block, counter: &Counter) -> Option<Edit> {
         hunks.trim_end_matches('\n')
     );
     let edit = Edit::note(0..later.text.len(), note);
-    (counter.count(&edit.text) * 2 <= counter.count(later.text)).then_some(edit)
+    (tokens::count(&edit.text, encoding) * 2 <= tokens::count(later.text, encoding)).then_some(edit)
 }
 
 /// For each tool result the runs of lines that stand in another block before it.
@@ -302,4 +304,126 @@ fn repeated_runs(blocks: &[Block], lines: &Lines, in_sight: &[(usize, Range<usiz
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn config(port: u32) -> String {
+        let lines = (0..40).map(|n| format!("    setting_{n}: int = read_setting(\"SETTING_{n}\", {})\n", n * port));
+        format!("# configuration loader\nimport os\n\nclass Config:\n{}", lines.collect::<String>())
+    }
+
+    fn other_lines() -> String {
+        (0..10).map(|n| format!("DEBUG probe {n} answered in {} ms\n", n * 13)).collect()
+    }
+
+    /// A conversation of calls of `read config.py` and what they gave, in each of the three shapes.
+    fn shapes(results: &[String]) -> [Vec<Value>; 3] {
+        let mut shapes = [vec![], vec![], vec![]];
+        for shape in &mut shapes {
+            shape.push(json!({ "role": "user", "content": results[0] }));
+        }
+        for (index, text) in results.iter().enumerate() {
+            let (id, arguments) = (format!("c{index}"), json!({ "path": "config.py" }));
+            shapes[0].extend([
+                json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": id, "name": "read", "arguments": arguments }] }),
+                json!({ "role": "toolResult", "toolCallId": id, "toolName": "read", "x": index,
+                        "content": [{ "type": "text", "text": text, "y": 1 }] }),
+            ]);
+            shapes[1].extend([
+                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "read", "input": arguments }] }),
+                json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": text }] }),
+            ]);
+            shapes[2].extend([
+                json!({ "role": "assistant", "content": null, "tool_calls": [
+                    { "id": id, "type": "function", "function": { "name": "read", "arguments": arguments.to_string() } }] }),
+                json!({ "role": "tool", "tool_call_id": id, "content": text }),
+            ]);
+        }
+        shapes
+    }
+
+    fn compressed(messages: &[Value]) -> (CompressedMessages, Vec<String>) {
+        let done = compress_messages(&FusionEngine::default(), messages, &MessagesOptions::default(), &|| 0.0);
+        let after = done.rewrite.apply(messages);
+        let shown = Transcript::read(&after);
+        let results =
+            shown.blocks().filter(|(_, block)| block.result.is_some()).filter_map(|(_, block)| match block.kind {
+                Kind::Text(text) => Some(text.to_owned()),
+                _ => None,
+            });
+        (done, results.collect())
+    }
+
+    #[test]
+    fn a_repeated_result_refers_to_the_first_copy_in_every_shape() {
+        let results = ["other ".repeat(60), config(7), config(7)];
+        for messages in shapes(&results) {
+            let (done, shown) = compressed(&messages);
+            assert_eq!(shown[1], results[1]);
+            assert_eq!(shown[2], "[[DEDUP_REF:4:0]] same as read: config.py");
+            let stored: Vec<&[u8]> = done.originals.iter().map(|original| &*original.bytes).collect();
+            assert_eq!(stored, [results[0].as_bytes(), results[2].as_bytes()]);
+            assert!(done.tokens_after < done.tokens_before);
+            // The user said the first result's words first: they stay, and the result refers to them.
+            assert_eq!(shown[0], "[[DEDUP_REF:0:0]] same as user message");
+        }
+    }
+
+    #[test]
+    fn an_edited_read_shows_the_change() {
+        let edited = config(7).replace("setting_9: int", "setting_9: str");
+        let results = ["x".to_owned(), config(7), edited.clone()];
+        for messages in shapes(&results) {
+            let (done, shown) = compressed(&messages);
+            assert!(
+                shown[2].starts_with("[[DEDUP_REF:4:0]] read: config.py, changed since as follows:\n@@ "),
+                "{}",
+                shown[2]
+            );
+            assert!(
+                shown[2].contains("\n-    setting_9: int") && shown[2].contains("\n+    setting_9: str"),
+                "{}",
+                shown[2]
+            );
+            assert_eq!(crate::pipeline::restore(&shown[2], &done.originals), edited);
+            assert_eq!(done.blocks[0].action, BlockAction::Delta);
+        }
+    }
+
+    #[test]
+    fn lines_of_an_earlier_block_become_a_reference_and_the_rest_stays() {
+        let mixed = format!("The file was read again:\n{}{}", config(7), other_lines());
+        let mut messages = shapes(&["x".to_owned(), config(7)])[0].clone();
+        messages.push(json!({ "role": "toolResult", "toolCallId": "z", "toolName": "exec", "content": [{ "type": "text", "text": mixed }] }));
+        let (done, shown) = compressed(&messages);
+        let reference = "The file was read again:\n[[DEDUP_REF:4:0]] 44 lines as in read: config.py from \"# configuration loader\"\n";
+        assert!(shown[2].starts_with(&format!("{reference}DEBUG probe 0")), "{}", shown[2]);
+        assert_eq!(crate::pipeline::restore(&shown[2], &done.originals), mixed);
+        assert_eq!(done.blocks[0].action, BlockAction::Runs);
+    }
+
+    #[test]
+    fn the_lossless_preset_leaves_repeats_alone() {
+        let messages = shapes(&["x".to_owned(), config(7), config(7)])[0].clone();
+        let mut options = MessagesOptions::default();
+        options.compress.preset = Preset::Lossless;
+        let done = compress_messages(&FusionEngine::default(), &messages, &options, &|| 0.0);
+        assert!(done.originals.is_empty());
+        assert!(done.blocks.iter().all(|block| block.action == BlockAction::Compressed));
+    }
+
+    #[test]
+    fn roles_are_read_and_users_cannot_be_asked_for() {
+        let read = |options: Value| MessagesOptions::from_json(options.as_object().unwrap()).map(|(read, _)| read);
+        let roles = read(json!({ "roles": ["tool", "system"], "preset": "max" })).unwrap();
+        assert_eq!((roles.roles, roles.compress.preset), (vec![Role::Tool, Role::System], Preset::Max));
+        assert!(
+            read(json!({ "roles": ["user"] })).unwrap_err().to_string().starts_with("roles is [\"user\"]; it must be")
+        );
+    }
 }

@@ -8,13 +8,14 @@ use std::ops::Range;
 use super::custom::{Answers, Question};
 use super::draft::{Draft, Origins, map_segments};
 use super::edits::{check, cuts_marker, marker_ranges, renumber};
-use super::measure::Counter;
+use super::measure::saving;
 use super::report::{Sum, Tally, Times};
 use super::restore::genuine;
 use super::sequence::{FusionPipeline, Step, Work};
 use super::{CompressOptions, Edit, FusionContext, Prior, Stage, fold};
 use crate::config::Preset;
 use crate::content::{ContentType, Detection, Language, Segment, detect};
+use crate::tokens;
 
 /// What passes over one text share.
 pub(super) struct Passes<'a> {
@@ -22,7 +23,6 @@ pub(super) struct Passes<'a> {
     pub(super) options: &'a CompressOptions,
     pub(super) clock: &'a dyn Fn() -> f64,
     pub(super) answers: &'a Answers,
-    pub(super) counter: Counter,
     /// The text as it came; line numbers of notes count in it.
     pub(super) original: &'a str,
     /// For each step, over all passes.
@@ -114,6 +114,10 @@ impl Passes<'_> {
         Ok(pass)
     }
 
+    pub(super) fn count(&self, text: &str) -> usize {
+        tokens::count(text, self.options.encoding)
+    }
+
     fn detect(&mut self, text: &str) -> Detection {
         let hints = &self.options.hints;
         let Some(index) = self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect)) else {
@@ -142,7 +146,7 @@ impl Passes<'_> {
                 (edits, Some(&**stage))
             }
         };
-        let mut filter = Filter::new(self, context, draft, stage, &edits);
+        let mut filter = Filter::new(self.original, context, draft, stage, &edits);
         Ok(edits.into_iter().filter_map(|edit| filter.accept(edit)).collect())
     }
 }
@@ -157,7 +161,6 @@ fn may_fire(step: &Step, context: &FusionContext) -> bool {
 
 /// Decides on the edits of one stage, from left to right.
 struct Filter<'a> {
-    passes: &'a Passes<'a>,
     context: &'a FusionContext<'a>,
     stage: Option<&'a dyn Stage>,
     markers: Vec<Range<usize>>,
@@ -169,7 +172,7 @@ struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     fn new(
-        passes: &'a Passes<'a>,
+        original: &str,
         context: &'a FusionContext<'a>,
         draft: &'a Draft,
         stage: Option<&'a dyn Stage>,
@@ -177,10 +180,9 @@ impl<'a> Filter<'a> {
     ) -> Self {
         let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
         let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
-        let lines =
-            (noted && context.text != passes.original).then(|| LineMap::new(context.text, passes.original, draft));
+        let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a> = Box::new(draft.unfolded_pieces());
-        Self { passes, context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
+        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
     }
 
     fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
@@ -191,9 +193,9 @@ impl<'a> Filter<'a> {
         if let Some(lines) = &self.lines {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
-        let saving = self.passes.counter.saving(self.context.text, &edit);
-        let worth_it = saving > 0 || self.stage.is_some_and(Stage::pays_in_cache);
-        (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saving))
+        let saved = saving(self.context.text, &edit, self.context.encoding);
+        let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
+        (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
     }
 
     /// Whether the fold of a lossless edit comes undone to what it replaced.

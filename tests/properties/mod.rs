@@ -15,28 +15,28 @@ use concertina::reference::find_markers;
 use concertina::tokens;
 
 /// One text under one engine.
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     /// For messages.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// The engine under test.
-    pub engine: &'a FusionEngine,
+    pub(crate) engine: &'a FusionEngine,
     /// Its options.
-    pub options: &'a CompressOptions,
+    pub(crate) options: &'a CompressOptions,
     /// The input.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
 }
 
 impl Case<'_> {
-    pub fn compress(&self, text: &str) -> Compressed {
+    pub(crate) fn compress(&self, text: &str) -> Compressed {
         self.engine.compress(text, self.options, &|| 0.0)
     }
 }
 
 /// A property: the case, and what compressing its text gave.
-pub type Property = fn(&Case, &Compressed);
+pub(crate) type Property = fn(&Case, &Compressed);
 
 /// All of them, by name.
-pub const PROPERTIES: &[(&str, Property)] = &[
+pub(crate) const PROPERTIES: &[(&str, Property)] = &[
     ("restores", restores),
     ("never_longer", never_longer),
     ("idempotent", idempotent),
@@ -48,7 +48,7 @@ pub const PROPERTIES: &[(&str, Property)] = &[
 ];
 
 /// Checks all properties and returns the result, for totals.
-pub fn check(case: &Case) -> Compressed {
+pub(crate) fn check(case: &Case) -> Compressed {
     let compressed = case.compress(case.text);
     for (_, property) in PROPERTIES {
         property(case, &compressed);
@@ -57,7 +57,7 @@ pub fn check(case: &Case) -> Compressed {
 }
 
 /// `restore(compress(x)) == x`; a text that came in folded may come back unfolded, when that was lossless.
-pub fn restores(case: &Case, compressed: &Compressed) {
+pub(crate) fn restores(case: &Case, compressed: &Compressed) {
     let restored = case.engine.restore(&compressed.text, &compressed.originals);
     let expected = if restored != case.text && compressed.lossless {
         case.engine.restore(case.text, &[])
@@ -68,7 +68,7 @@ pub fn restores(case: &Case, compressed: &Compressed) {
 }
 
 /// The output has fewer tokens than the input, or is the input. A stage that pays in cache may cost some, in system messages.
-pub fn never_longer(case: &Case, compressed: &Compressed) {
+pub(crate) fn never_longer(case: &Case, compressed: &Compressed) {
     let count = |text: &str| tokens::count(text, case.options.encoding);
     assert_eq!(compressed.tokens_before, count(case.text), "{}: tokens before", case.name);
     assert_eq!(compressed.tokens_after, count(&compressed.text), "{}: tokens after", case.name);
@@ -83,17 +83,17 @@ pub fn never_longer(case: &Case, compressed: &Compressed) {
 }
 
 /// Compressing the output changes nothing.
-pub fn idempotent(case: &Case, compressed: &Compressed) {
+pub(crate) fn idempotent(case: &Case, compressed: &Compressed) {
     assert_same(case, "compressed twice", &compressed.text, &case.compress(&compressed.text).text);
 }
 
 /// The same text gives the same bytes.
-pub fn deterministic(case: &Case, compressed: &Compressed) {
+pub(crate) fn deterministic(case: &Case, compressed: &Compressed) {
     assert_same(case, "compressed again", &compressed.text, &case.compress(case.text).text);
 }
 
 /// A lossless result has no originals, any other has the input; the lossless preset gives only lossless results.
-pub fn lossless_when_asked(case: &Case, compressed: &Compressed) {
+pub(crate) fn lossless_when_asked(case: &Case, compressed: &Compressed) {
     if compressed.lossless {
         assert!(compressed.originals.is_empty(), "{}", case.name);
     } else {
@@ -104,7 +104,7 @@ pub fn lossless_when_asked(case: &Case, compressed: &Compressed) {
 }
 
 /// The output has no marker that is neither the input's nor that of its own original, and markers protect nothing.
-pub fn marker_opaque(case: &Case, compressed: &Compressed) {
+pub(crate) fn marker_opaque(case: &Case, compressed: &Compressed) {
     let known: Vec<_> = find_markers(case.text).map(|(_, marker)| marker).collect();
     let unfolded = case.engine.restore(&compressed.text, &[]);
     let fresh = find_markers(&unfolded).map(|(_, marker)| marker).filter(|marker| !known.contains(marker));
@@ -123,7 +123,7 @@ pub fn marker_opaque(case: &Case, compressed: &Compressed) {
 }
 
 /// The rows chain, and rows that did not fire change nothing.
-pub fn report_adds_up(case: &Case, compressed: &Compressed) {
+pub(crate) fn report_adds_up(case: &Case, compressed: &Compressed) {
     let mut tokens = compressed.tokens_before;
     for row in &compressed.stages {
         assert_eq!(row.tokens_before, tokens, "{}: {row:?}", case.name);
@@ -135,7 +135,7 @@ pub fn report_adds_up(case: &Case, compressed: &Compressed) {
 }
 
 /// What each built-in stage proposes is valid as a set, and its folds come undone and fold again to the same.
-pub fn edits_valid(case: &Case, _: &Compressed) {
+pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
     let detection = detect(case.text, &case.options.hints);
     for stage in STAGES {
         let context = FusionContext {
@@ -176,7 +176,7 @@ pub fn edits_valid(case: &Case, _: &Compressed) {
 }
 
 /// An engine of all stages, and one of each alone, by name.
-pub fn engines() -> Vec<(String, FusionEngine)> {
+pub(crate) fn engines() -> Vec<(String, FusionEngine)> {
     let alone = STAGES.iter().map(|stage| {
         let others = STAGES.iter().filter(|other| other.name() != stage.name());
         let off = |other: &&dyn concertina::pipeline::Stage| {

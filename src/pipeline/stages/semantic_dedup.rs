@@ -339,3 +339,158 @@ fn fingerprints(text: &str) -> (u64, u64) {
     let simhash = votes.iter().enumerate().fold(0, |hash, (bit, &vote)| hash | u64::from(vote > 0) << bit);
     (all.digest(), simhash)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Encoding;
+    use crate::content::{Hints, Segment};
+    use crate::pipeline::Role;
+
+    fn edits(text: &str, preset: Preset) -> Vec<Edit> {
+        let content_type = ContentType::Text;
+        let context = FusionContext {
+            text,
+            content_type,
+            language: None,
+            segments: &[Segment { range: 0..text.len(), content_type, language: None }],
+            sealed: &[],
+            role: Role::Tool,
+            hints: &Hints::default(),
+            original_len: text.len(),
+            preset,
+            encoding: Encoding::O200kBase,
+            max_tokens: None,
+        };
+        assert!(SemanticDedup.should_apply(&context));
+        SemanticDedup.apply(&context)
+    }
+
+    /// The only edit of a text, undone.
+    fn folded(text: &str) -> Fold {
+        let edits = edits(text, Preset::Lossless);
+        assert_eq!(edits.len(), 1, "{edits:#?}");
+        let (fold, _) = crate::pipeline::fold::parse(&edits[0].text).unwrap();
+        let mut before = Prior::of(&text[..edits[0].range.start]);
+        let undone = SemanticDedup.unfold_after(&fold, &mut before).unwrap();
+        assert_eq!(undone, text[edits[0].range.clone()]);
+        assert!(SemanticDedup.is_canonical(&fold, &undone, &mut before));
+        fold
+    }
+
+    fn manual(section: &str) -> String {
+        let steps =
+            (1..30).map(|n| format!("{n}. In step {n} of {section}, turn knob {} until the lamp is on.\n", n * 7));
+        format!("## {section}\n\nFollow the steps below with care, one after the other.\n{}", steps.collect::<String>())
+    }
+
+    #[test]
+    fn a_passage_that_comes_again_refers_to_the_first() {
+        let text = format!("# Manual\n\n{}\nSomething else.\n\n{}", manual("Setup"), manual("Setup"));
+        let fold = folded(&text);
+        assert_eq!((fold.legend.as_str(), fold.body), ("repeats 32 lines above; line 1: \"## Setup\"", None));
+    }
+
+    #[test]
+    fn the_reference_quotes_a_line_that_stands_nowhere_before() {
+        let fence = format!(
+            "```sh\n{}```\n",
+            (1..12).map(|n| format!("run --step {n} --wait {}\n", n * 3)).collect::<String>()
+        );
+        let text = format!(
+            "```sh\nls\n```\n\n{fence}\nAnd again, after a while, the very same commands:\n\n{fence}{}",
+            "x\n".repeat(9)
+        );
+        assert_eq!(folded(&text).legend, "repeats 13 lines above; line 2: \"run --step 1 --wait 3\"");
+    }
+
+    #[test]
+    fn a_near_repeat_lists_every_differing_line() {
+        let long = manual("Setup") + &manual("Use").replace("## Use\n\n", "");
+        let first = long.replace("\n\n", "\n");
+        let second = first.replace("knob 49 until", "knob 50 until");
+        let (fold, text) = (|text: &str| edits(text, Preset::Lossless), format!("{first}\nother\n\n{second}"));
+        let edits = fold(&text);
+        let shown: Vec<&str> = edits.iter().map(|edit| edit.text.as_str()).collect();
+        // As exact runs around the changed line, or as one passage with its change: the new line is in sight either way.
+        let mut seen = text.clone();
+        for edit in edits.iter().rev() {
+            seen.replace_range(edit.range.clone(), &edit.text);
+        }
+        assert!(seen.contains("knob 50 until") && seen.len() < first.len() + 400, "{shown:#?}");
+    }
+
+    #[test]
+    fn deltas_patch_back() {
+        let earlier = "a\nb\nc\nd";
+        for later in [
+            "a\nb\nc\nd",
+            "a\nX\nc\nd",
+            "b\nc\nd",
+            "a\nb\nc\nd\ne\nf",
+            "new\na\nb\nc\nd",
+            "",
+            "a\n\n+b\n@c",
+            "d\nc\nb\na",
+        ] {
+            match delta(earlier, later) {
+                Some(delta) => assert_eq!(patch(earlier, &delta).as_deref(), Some(later)),
+                None => assert_eq!(earlier, later),
+            }
+        }
+        for foreign in ["@9,1", "@1,9", "@2,1\n+x\n@1,1", "x", "@0,1", "@1"] {
+            assert_eq!(patch(earlier, foreign), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn spaces_alone_are_a_reversible_repeat() {
+        let first = "Some words that stand here in three lines,\nso that they are a passage worth to be looked at twice,\nand then some more words to make it long enough for that, indeed.\n";
+        let second = first.replace(", ", ",  ").replace("\n", " \n");
+        let text = format!("{first}\n{}\n{second}", (0..30).map(|n| format!("filler {n}\n")).collect::<String>());
+        assert_eq!(edits(&text, Preset::Lossless), []);
+        let edits = edits(&text, Preset::Balanced);
+        assert_eq!(edits.len(), 1, "{edits:?}");
+        assert!(
+            edits[0].text.starts_with("[… 3 lines 36-38 but for spaces like those above from \"Some words that"),
+            "{}",
+            edits[0].text
+        );
+    }
+
+    #[test]
+    fn simhashes_of_near_passages_are_near_in_any_script() {
+        for (text, word, other) in [
+            (manual("Setup").repeat(3), "knob 49", "knob 50"),
+            (
+                "同じ段落がもう一度現れるとき、参照で置き換えられる。設定を確認してください。".repeat(9) + "終わり",
+                "終わり",
+                "終了",
+            ),
+        ] {
+            let (hash, changed) = (fingerprints(&text).1, fingerprints(&text.replacen(word, other, 1)).1);
+            assert!((hash ^ changed).count_ones() <= HAMMING_MAX, "{word}");
+            assert!((hash ^ fingerprints("something else altogether, with words of its own").1).count_ones() > 10);
+        }
+    }
+
+    #[test]
+    fn foreign_references_do_not_resolve() {
+        let mut before = Prior::of("one\ntwo\nthree\n");
+        for legend in [
+            "repeats 2 lines above; line 1: \"four\"",
+            "repeats 9 lines above; line 1: \"one\"",
+            "repeats 0 lines above; line 0: \"one\"",
+            "repeats 3 lines above; line 3: \"two\"",
+            "repeats 02 lines above; line 1: \"one\"",
+            "repeats 1 lines above; line 1: \"one\"",
+            "",
+        ] {
+            assert_eq!(
+                SemanticDedup.unfold_after(&Fold::new("semanticDedup", legend, None), &mut before),
+                None,
+                "{legend}"
+            );
+        }
+    }
+}
