@@ -12,6 +12,7 @@ mod json;
 mod lexicon;
 mod lines;
 pub mod log;
+pub mod output;
 pub mod search;
 mod segments;
 pub mod table;

@@ -3,6 +3,7 @@
 //! Compiler messages (`src/a.rs:1:2: error`) have the form of hits and are read as such.
 
 use super::lines::{head, lines};
+use super::log::Stamp;
 
 /// The longest path that is believed, in bytes.
 const MAX_PATH: usize = 400;
@@ -41,6 +42,17 @@ impl<'a> SearchLine<'a> {
             return None;
         }
         hit(line).map(Self::Hit).or_else(|| context(line).map(Self::Context))
+    }
+
+    /// Reads `12:text` and `12-text`, as printed below a heading or when one file was searched; the path is empty.
+    pub fn parse_headed(line: &'a str) -> Option<Self> {
+        if line == "--" {
+            return Some(Self::Separator);
+        }
+        let (number, rest) = number(line)?;
+        let text = rest.get(1..).filter(|_| rest.starts_with([':', '-']))?;
+        let hit = Hit { path: "", line: number, column: None, text };
+        (Stamp::find(line).is_none()).then_some(if rest.starts_with(':') { Self::Hit(hit) } else { Self::Context(hit) })
     }
 }
 
@@ -165,8 +177,10 @@ pub(super) struct Survey {
     pub(super) listed: usize,
     /// Those with a suffix, a leading dot or slash, or the branches of a tree: a line of base64 may look like a path, too.
     pub(super) certain: usize,
-    /// Lines `12:text` below a path of their own, as `rg --heading` prints.
+    /// Lines `12:text` or `12-text`, as `rg --heading` and a search of one file print.
     pub(super) headed: usize,
+    /// Paths right above such lines.
+    pub(super) headings: usize,
     /// Lines that are a URL, with a list mark or a label before it.
     pub(super) urls: usize,
     /// Whether the text opens as a web search tool's answer.
@@ -186,8 +200,12 @@ impl Survey {
             }
             survey.lines += 1;
             match SearchLine::parse(line) {
+                Some(SearchLine::Separator) if survey.headed > 0 => survey.headed += 1,
                 Some(_) => survey.hits += 1,
-                None if heading && is_headed(line) => survey.headed += 1,
+                None if SearchLine::parse_headed(line).is_some() => {
+                    survey.headed += 1;
+                    survey.headings += usize::from(std::mem::take(&mut heading));
+                }
                 None if is_listed(line) => {
                     survey.listed += 1;
                     survey.certain +=
@@ -205,18 +223,13 @@ impl Survey {
     pub(super) fn is_search(&self) -> bool {
         let share = |count: usize, percent: usize| count > 0 && count * 100 >= self.lines * percent;
         let hits = self.hits + self.unnumbered;
-        let headed = self.headed + self.listed.min(self.headed);
         self.web
             || share(self.hits, 60)
             || hits >= 2 && share(hits, 80)
-            || self.headed >= 2 && share(headed, 70)
-            || self.listed >= 3 && share(self.listed, 85) && self.certain * 2 >= self.listed
+            || self.headed >= 2 && share(self.headed + self.headings, 80)
+            || self.listed >= 3 && share(self.listed, 80) && self.certain * 2 >= self.listed
             || self.urls >= 3 && share(self.urls, 18)
     }
-}
-
-fn is_headed(line: &str) -> bool {
-    number(line).is_some_and(|(_, rest)| rest.starts_with([':', '-'])) || line == "--"
 }
 
 /// Whether a hit is a compiler's message.

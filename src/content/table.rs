@@ -64,7 +64,9 @@ fn is_separated(rows: &[&str]) -> bool {
     [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
         let counts: Vec<usize> = rows.iter().map(|row| separators(row, separator)).collect();
         let header = counts[0];
-        let same = counts.iter().filter(|&&count| count == header).count();
+        // Trailing cells may be left out below a header of several.
+        let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
+        let same = counts.iter().filter(|&&count| count == header || ragged(count)).count();
         if header == 0 || same * 100 < rows.len() * 92 || Stamp::find(rows[0]).is_some() {
             return false;
         }

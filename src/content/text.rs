@@ -71,6 +71,8 @@ pub(super) struct Shape {
     pub(super) markup: usize,
     /// Lines with the endings and operators of code.
     pub(super) code: usize,
+    /// Those among them that end with a semicolon or a brace.
+    pub(super) closed: usize,
 }
 
 impl Shape {
@@ -90,6 +92,7 @@ impl Shape {
                 shape.markup += 1;
             } else {
                 shape.code += usize::from(is_code(line));
+                shape.closed += usize::from(line.ends_with([';', '{', '}']));
             }
         }
         shape
@@ -98,6 +101,11 @@ impl Shape {
     /// Whether code prevails.
     pub(super) fn is_code(&self) -> bool {
         self.code * 100 >= self.lines * 35 && self.code >= self.prose
+    }
+
+    /// Whether nearly everything is code, so that it need not be told which.
+    pub(super) fn is_surely_code(&self) -> bool {
+        self.lines >= 4 && self.closed * 100 >= self.lines * 40 && self.code * 100 >= self.lines * 75
     }
 
     /// Whether prose prevails, with lists and headings.
@@ -145,7 +153,7 @@ pub fn is_markdown(text: &str) -> bool {
 }
 
 /// `---`, some `key: value` lines, `---`.
-fn has_front_matter(text: &str) -> bool {
+pub(super) fn has_front_matter(text: &str) -> bool {
     let mut head = lines(text).map(|line| line.text);
     head.next() == Some("---") && {
         let block: Vec<&str> = head.take(60).collect();
