@@ -238,7 +238,9 @@ fn words(sample: &str) -> Judgement {
 fn is_settings(text: &str) -> bool {
     let (mut total, mut settings) = (0usize, 0usize);
     for line in lines(text).map(|line| line.text.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let bare = line.strip_prefix("- ").unwrap_or(line);
+        // `- Hardware: two cards` is an item of prose: keys are not capitalised.
+        let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
+        let bare = item.unwrap_or(line);
         let key = bare.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(byte)).count();
         let rest = &bare[key..];
         total += 1;

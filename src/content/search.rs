@@ -51,8 +51,14 @@ impl<'a> SearchLine<'a> {
         }
         let (number, rest) = number(line)?;
         let text = rest.get(1..).filter(|_| rest.starts_with([':', '-']))?;
+        // `2012-01-31`: a date.
+        let is_date = rest.starts_with('-') && text.get(2..3) == Some("-");
         let hit = Hit { path: "", line: number, column: None, text };
-        (Stamp::find(line).is_none()).then_some(if rest.starts_with(':') { Self::Hit(hit) } else { Self::Context(hit) })
+        (!is_date && Stamp::find(line).is_none()).then_some(if rest.starts_with(':') {
+            Self::Hit(hit)
+        } else {
+            Self::Context(hit)
+        })
     }
 }
 
@@ -119,17 +125,19 @@ fn number_of(text: &str) -> Option<(u64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// Whether a word looks like a path: a `/` or `\` inside, a suffix, or a name like `Makefile`.
-pub(super) fn is_path(word: &str) -> bool {
-    !word.is_empty()
-        && word.len() <= MAX_PATH
+/// Whether a word looks like a path: a name with a `/` or `\` inside, a suffix, or one like `Makefile`.
+fn is_path(word: &str) -> bool {
+    const BARE: &[&str] = &["Makefile", "Dockerfile", "LICENSE", "Rakefile", "Gemfile", "README"];
+    is_name(word) && (word.contains(['/', '\\']) || has_suffix(word) || BARE.contains(&word))
+}
+
+/// Whether a word may name a file: no longer than a path, no blanks or brackets, at least a letter.
+fn is_name(word: &str) -> bool {
+    word.len() <= MAX_PATH
         && !word.contains("://")
         && !word.contains("::")
         && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;*?=,`{}".contains(&byte))
-        && (word.contains(['/', '\\'])
-            || has_suffix(word)
-            || matches!(word, "Makefile" | "Dockerfile" | "LICENSE" | "Rakefile" | "Gemfile" | "README"))
+        && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;?=,`{}".contains(&byte))
 }
 
 /// Whether the last part of a path has a suffix like `.rs`: a dot, then 1 to 10 letters and digits beginning with a letter
@@ -159,9 +167,7 @@ pub(super) fn is_listed(line: &str) -> bool {
     if let Some(at) = bare.find("── ") {
         return bare[..at].chars().all(|c| matches!(c, '│' | '├' | '└' | ' ' | '\u{a0}' | '─'));
     }
-    !bare.contains([' ', '\t', ':', '('])
-        && is_path(bare)
-        && (has_suffix(bare) || bare.starts_with(['/', '.', '~']) || bare.ends_with('/') || bare.contains('/'))
+    !bare.contains([' ', '\t', ':', '(']) && is_name(bare)
 }
 
 /// What a text's lines say about search results.
@@ -175,7 +181,7 @@ pub(super) struct Survey {
     pub(super) unnumbered: usize,
     /// Lines of a listing.
     pub(super) listed: usize,
-    /// Those with a suffix, a leading dot or slash, or the branches of a tree: a line of base64 may look like a path, too.
+    /// Those with a suffix, a leading dot or slash, or the branches of a tree: any other word may look like a name, too.
     pub(super) certain: usize,
     /// Lines `12:text` or `12-text`, as `rg --heading` and a search of one file print.
     pub(super) headed: usize,
