@@ -907,7 +907,7 @@ pub(super) const LEXICON: &[Entry] = &[
             ("Some(", 2),
             ("None", 1),
             (": Unit =", 6),
-            (" = {\n", 2),
+            (" = {\n", 3),
             ("Option[", 5),
             ("Seq[", 6),
             ("List[", 3),

@@ -41,6 +41,9 @@ impl Stamp {
     /// Finds the stamp at the start of a line, or behind at most three words (host, container, file, `-`).
     pub fn find(line: &str) -> Option<Self> {
         let bytes = head(line, REACH + 64).as_bytes();
+        if !bytes.iter().any(u8::is_ascii_digit) {
+            return None;
+        }
         let mut at = skip_escape(bytes, 0);
         for token in 0..=TOKENS_BEFORE {
             at = skip(bytes, at, |byte| byte == b' ' || byte == b'\t');

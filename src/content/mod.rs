@@ -17,6 +17,7 @@ pub mod search;
 mod segments;
 pub mod table;
 pub mod text;
+mod words;
 
 use std::ops::Range;
 

@@ -2,7 +2,10 @@
 //!
 //! A stack trace is part of the log it stands in: its lines are log lines, whatever language they name.
 
+use std::sync::LazyLock;
+
 use super::lines::head;
+use super::words::Words;
 
 /// Whether the line belongs to a stack trace: a frame, or the words that open one.
 pub fn is_frame(line: &str) -> bool {
@@ -64,12 +67,14 @@ const WITHIN: &[&str] = &[
 /// Weak evidence: a single such line proves nothing.
 pub fn is_output_line(line: &str) -> bool {
     let bare = head(line.trim_start(), 400);
+    static STARTING: LazyLock<Words> = LazyLock::new(|| Words::of(STARTS.split('|')));
+    static INSIDE: LazyLock<Words> = LazyLock::new(|| Words::of(WITHIN.iter().copied()));
     if bare.is_empty() {
         return false;
     }
     is_frame(line)
-        || STARTS.split('|').any(|start| bare.starts_with(start))
-        || WITHIN.iter().any(|word| bare.contains(word))
+        || STARTING.start(bare)
+        || INSIDE.are_in(bare)
         || is_script_banner(bare)
         || is_bracketed_tag(bare)
         || is_test_location(line, bare)

@@ -66,51 +66,43 @@ fn hit(line: &str) -> Option<Hit<'_>> {
     let searched = head(line, MAX_PATH).as_bytes();
     // `C:\a.cs:12:`: the colon of a drive is part of the path.
     let drive = if searched.len() > 2 && searched[1] == b':' && matches!(searched[2], b'\\' | b'/') { 2 } else { 0 };
-    let end =
-        drive + searched[drive..].iter().position(|&byte| matches!(byte, b':' | b'(') || byte.is_ascii_whitespace())?;
-    let path = &line[..end];
-    if !is_path(path) {
-        return None;
-    }
-    if searched[end] == b'(' {
-        let (number, rest) = number(&line[end + 1..])?;
-        let (column, rest) = match rest.strip_prefix(',') {
-            Some(rest) => number_of(rest).map(|(column, rest)| (Some(column), rest))?,
-            None => (None, rest),
-        };
-        return Some(Hit {
-            path,
-            line: number,
-            column,
-            text: rest.strip_prefix("):").or_else(|| rest.strip_prefix("): "))?,
-        });
-    }
-    let (number, rest) = number(line[end..].strip_prefix(':')?)?;
-    // With a column the message follows a second number; `12:34` in the matched text itself reads the same.
-    let rest = rest.strip_prefix(':')?;
-    match number_of(rest).and_then(|(column, rest)| Some((column, rest.strip_prefix(':')?))) {
-        Some((column, text)) => Some(Hit { path, line: number, column: Some(column), text }),
-        None => Some(Hit { path, line: number, column: None, text: rest }),
-    }
+    let is_end = |&byte: &u8| matches!(byte, b':' | b'(') || byte.is_ascii_whitespace();
+    let end = drive + searched[drive..].iter().position(is_end)?;
+    let (path, rest) = (&line[..end], &line[end + 1..]);
+    let (line, column, text) = match searched[end] {
+        b'(' => bracketed_place(rest)?,
+        b':' => {
+            let (line, rest) = number(rest)?;
+            let rest = rest.strip_prefix(':')?;
+            // With a column the text follows a second number; `12:34` at the start of the text itself reads the same.
+            match number_of(rest).and_then(|(column, rest)| Some((column, rest.strip_prefix(':')?))) {
+                Some((column, text)) => (line, Some(column), text),
+                None => (line, None, rest),
+            }
+        }
+        _ => return None,
+    };
+    is_path(path).then_some(Hit { path, line, column, text })
+}
+
+/// `12,34): text` or `12): text`.
+fn bracketed_place(rest: &str) -> Option<(u64, Option<u64>, &str)> {
+    let (line, rest) = number(rest)?;
+    let (column, rest) = match rest.strip_prefix(',') {
+        Some(rest) => number_of(rest).map(|(column, rest)| (Some(column), rest))?,
+        None => (None, rest),
+    };
+    Some((line, column, rest.strip_prefix("):")?))
 }
 
 /// `path-12-text`: the path ends with a suffix right before the number.
 fn context(line: &str) -> Option<Hit<'_>> {
-    let searched = head(line, MAX_PATH);
-    for (dash, _) in searched.match_indices('-') {
-        let path = &line[..dash];
-        if path.bytes().any(|byte| byte.is_ascii_whitespace()) {
-            return None;
-        }
-        if let Some((number, rest)) = number(&line[dash + 1..])
-            && let Some(text) = rest.strip_prefix('-')
-            && has_suffix(path)
-            && is_path(path)
-        {
-            return Some(Hit { path, line: number, column: None, text });
-        }
-    }
-    None
+    let word = head(line, MAX_PATH).split(|c: char| c.is_ascii_whitespace()).next()?;
+    word.match_indices('-').find_map(|(dash, _)| {
+        let (number, rest) = number(&line[dash + 1..])?;
+        let (path, text) = (&line[..dash], rest.strip_prefix('-')?);
+        (has_suffix(path) && is_path(path)).then_some(Hit { path, line: number, column: None, text })
+    })
 }
 
 fn number(text: &str) -> Option<(u64, &str)> {
@@ -134,8 +126,7 @@ fn is_path(word: &str) -> bool {
 /// Whether a word may name a file: no longer than a path, no blanks or brackets, at least a letter.
 fn is_name(word: &str) -> bool {
     word.len() <= MAX_PATH
-        && !word.contains("://")
-        && !word.contains("::")
+        && !(word.contains(':') && (word.contains("://") || word.contains("::")))
         && word.bytes().any(|byte| byte.is_ascii_alphabetic())
         && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;?=,`{}".contains(&byte))
 }
@@ -164,7 +155,9 @@ pub(super) fn is_listed(line: &str) -> bool {
     if bare == "." {
         return true;
     }
-    if let Some(at) = bare.find("── ") {
+    if !bare.is_ascii()
+        && let Some(at) = bare.find("── ")
+    {
         return bare[..at].chars().all(|c| matches!(c, '│' | '├' | '└' | ' ' | '\u{a0}' | '─'));
     }
     !bare.contains([' ', '\t', ':', '(']) && is_name(bare)
@@ -215,7 +208,7 @@ impl Survey {
                 None if is_listed(line) => {
                     survey.listed += 1;
                     survey.certain +=
-                        usize::from(has_suffix(line) || line.starts_with(['.', '/', '~']) || line.contains("── "));
+                        usize::from(has_suffix(line) || line.starts_with(['.', '/', '~']) || !line.is_ascii());
                     heading = true;
                 }
                 None if is_unnumbered_hit(line) => survey.unnumbered += 1,

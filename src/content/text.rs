@@ -2,9 +2,12 @@
 //!
 //! Fenced code belongs to the Markdown around it when the whole is judged: a manual that is half examples is still a text.
 
+use std::sync::LazyLock;
+
 use super::code::is_marker;
 use super::lines::{head, lines, sample};
 use super::table::is_markdown_rule;
+use super::words::Words;
 
 /// A fence line of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +119,7 @@ impl Shape {
 }
 
 /// Whether a text is Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
-/// matter, and more prose than code outside of fences. Looks at up to 80 KB.
+/// matter, and more prose than code outside of fences. Looks at up to 40 KB.
 pub fn is_markdown(text: &str) -> bool {
     let text = sample(text);
     let (mut total, mut headings, mut items, mut quotes, mut links, mut emphasis, mut rules, mut fences) =
@@ -204,7 +207,13 @@ fn is_prose(line: &str) -> bool {
     for c in line.chars().filter(|c| !c.is_whitespace()) {
         solid += 1;
         wide += usize::from(!c.is_ascii() && c.is_alphabetic());
-        symbols += usize::from("{}=<>;$\\|&+[]()_\"".contains(c));
+        symbols += usize::from(
+            c.is_ascii_punctuation()
+                && !matches!(
+                    c,
+                    '.' | ',' | ':' | '!' | '?' | '\'' | '-' | '/' | '*' | '#' | '%' | '`' | '~' | '@' | '^'
+                ),
+        );
     }
     if solid == 0 || line.ends_with([';', '{', '}', '\\']) || symbols * 5 > solid {
         return false;
@@ -229,14 +238,13 @@ fn is_prose(line: &str) -> bool {
 
 /// Whether a line ends or is joined as code is.
 fn is_code(line: &str) -> bool {
-    line.ends_with([';', '{', '}', '(', '[', '\\', '&', '|'])
-        || ["):", ");", ")", "],", "),", "},", "})", "]", "=>", "->", "= ", "=", "else:", "try:", ","]
-            .iter()
-            .any(|end| line.ends_with(end))
+    static OPERATORS: LazyLock<Words> = LazyLock::new(|| {
+        Words::of([" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"])
+    });
+    line.ends_with([';', '{', '}', '(', ')', '[', ']', '\\', '&', '|', ',', '='])
+        || ["=>", "->", "):", "else:", "try:"].iter().any(|end| line.ends_with(end))
         || line.starts_with(['@', '}', ')', ']', '{', '$', '.', '#', '(', '<', '"', '&'])
-        || [" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"]
-            .iter()
-            .any(|operator| line.contains(operator))
+        || OPERATORS.are_in(line)
         || starts_as_code(line)
         || is_call(line)
 }
