@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::Language;
-use super::lexicon::{DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
+use super::lexicon::{CAPITAL_CALL, DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
 use super::lines::{head, lines};
 
 /// The least weight that names a language.
@@ -75,15 +75,6 @@ pub fn strip_numbers(text: &str) -> Option<String> {
     ((arrow || consecutive) && numbered * 10 >= (numbered + other) * 6).then_some(bare)
 }
 
-/// What the clues say about a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Verdict {
-    /// The winner, when there is one with several clues and a lead.
-    pub(super) language: Option<Language>,
-    /// Its weight.
-    pub(super) score: u32,
-}
-
 /// The language named in a `#!` line or opened by `<?php`.
 pub(super) fn declared(text: &str) -> Option<Language> {
     let first = head(lines(text).map(|line| line.text.trim()).find(|line| !line.is_empty())?, 200);
@@ -98,8 +89,8 @@ pub(super) fn declared(text: &str) -> Option<Language> {
     INTERPRETERS.iter().find(|(name, _)| program.starts_with(name)).map(|&(_, language)| language)
 }
 
-/// Scores the languages on a [`skeleton`].
-pub(super) fn language_of(skeleton: &str) -> Verdict {
+/// The language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
+pub(super) fn language_of(skeleton: &str) -> Option<Language> {
     let scores = Lexicon::get().score(skeleton);
     let mut ranked: Vec<(Language, Score)> =
         Language::ALL.iter().map(|&language| (language, scores[language as usize])).collect();
@@ -123,7 +114,7 @@ pub(super) fn language_of(skeleton: &str) -> Verdict {
     let second = ranked[1].1.weight;
     let leads = best.weight * 100 >= second * 108 && best.weight > second + 1;
     let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && leads;
-    Verdict { language: known.then_some(language), score: best.weight }
+    known.then_some(language)
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -193,11 +184,12 @@ impl Lexicon {
             }
         }
         let mut scores = [Score::default(); Language::ALL.len()];
-        let typed = typed_parameters(skeleton);
         for (clue, &count) in self.clues.iter().zip(&counts) {
             clue.votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
         }
-        TYPED_PARAMETER.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, typed));
+        for (votes, count) in [(TYPED_PARAMETER, typed_parameters(skeleton)), (CAPITAL_CALL, capital_calls(skeleton))] {
+            votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
+        }
         scores
     }
 }
@@ -213,6 +205,16 @@ fn typed_parameters(skeleton: &str) -> u32 {
     memchr::memchr_iter(b'(', skeleton.as_bytes()).filter(|&at| is_typed(at)).count().try_into().unwrap_or(u32::MAX)
 }
 
+/// How often a capitalised member is called: `.Name(`.
+fn capital_calls(skeleton: &str) -> u32 {
+    let is_call = |at: usize| {
+        let rest = &skeleton.as_bytes()[at + 1..];
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        rest.first().is_some_and(u8::is_ascii_uppercase) && rest.get(name) == Some(&b'(')
+    };
+    memchr::memchr_iter(b'.', skeleton.as_bytes()).filter(|&at| is_call(at)).count().try_into().unwrap_or(u32::MAX)
+}
+
 /// Source reduced to what the lexicon describes: trimmed lines, comments cut down to their markers.
 pub(super) fn skeleton(source: &str) -> String {
     let mut bare = String::with_capacity(source.len() + 2);
@@ -226,7 +228,7 @@ pub(super) fn skeleton(source: &str) -> String {
             }
         } else if let Some((marker, close)) = opens_block(text) {
             push(&mut bare, marker);
-            block = (!text[marker.len()..].contains(close)).then_some(close);
+            block = text.split_once(marker).is_none_or(|(_, rest)| !rest.contains(close)).then_some(close);
         } else if let Some(marker) = comment_marker(text) {
             push(&mut bare, marker);
         } else if let Some(directive) = text.strip_prefix("# ") {
@@ -252,15 +254,10 @@ fn push(bare: &mut String, line: &str) {
     }
 }
 
+/// The marker of a block comment or docstring that a line opens, and how it closes.
 fn opens_block(text: &str) -> Option<(&'static str, &'static str)> {
-    if text.starts_with("/*") {
-        return Some(("/*", "*/"));
-    }
-    let unprefixed = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
-    if unprefixed.starts_with("\"\"\"") && unprefixed.len() == text.len() {
-        return Some(("\"\"\"", "\"\"\""));
-    }
-    (text.starts_with("'''")).then_some(("'''", "'''"))
+    let bare = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
+    [("/*", "*/"), ("\"\"\"", "\"\"\""), ("'''", "'''")].into_iter().find(|(open, _)| bare.starts_with(open))
 }
 
 fn comment_marker(text: &str) -> Option<&'static str> {
@@ -295,7 +292,7 @@ mod tests {
     use super::*;
 
     fn language(text: &str) -> Option<Language> {
-        language_of(&skeleton(text)).language
+        language_of(&skeleton(text))
     }
 
     #[test]

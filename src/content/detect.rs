@@ -3,8 +3,8 @@
 use super::hints::{Expected, expected};
 use super::lines::{lines, lines_from, sample};
 use super::search::Survey;
-use super::text::{Shape, is_markdown, without_fences};
-use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, segments, table};
+use super::text::{Shape, has_front_matter, is_markdown, without_fences};
+use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, segments, table};
 
 /// What the text alone says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
         let sample = sample(text);
         let bare = code::strip_numbers(&sample);
         let source = bare.as_deref().unwrap_or(&sample);
-        code::declared(source).or_else(|| code::language_of(&code::skeleton(source)).language)
+        code::declared(source).or_else(|| code::language_of(&code::skeleton(source)))
     };
     match expected.and_then(|expected| expected.language) {
         // `.h` is C's and C++'s.
@@ -100,16 +100,20 @@ pub(super) fn judge(text: &str) -> Judgement {
         return Judgement::proved(ContentType::Html);
     }
     if let Some(bare) = code::strip_numbers(&sample) {
-        let inner = structure(&bare).unwrap_or_else(|| words(&bare));
-        if matches!(inner.content_type, ContentType::Code | ContentType::Text | ContentType::Html) {
-            return inner;
-        }
+        let inner = judge_lines(&bare);
+        // A window of code too small to tell its language is code still.
+        let is_code = inner.content_type == ContentType::Unknown && Shape::of(&code::skeleton(&bare)).is_code();
+        return if is_code { Judgement::code(None, false) } else { inner };
     }
-    let blocks = Blocks::of(&sample);
+    judge_lines(&sample)
+}
+
+fn judge_lines(sample: &str) -> Judgement {
+    let blocks = Blocks::of(sample);
     if blocks.diff * 2 >= sample.len() {
         return Judgement::proved(ContentType::Diff);
     }
-    if blocks.json * 10 >= sample.len() * 6 {
+    if (blocks.json * 10 >= sample.len() * 6 || json::has_json_lines(sample)) && !is_markdown(sample) {
         return Judgement::likely(ContentType::Json);
     }
     structure(&blocks.rest).unwrap_or_else(|| words(&blocks.rest))
@@ -189,7 +193,7 @@ impl LogShare {
         for line in lines(sample).map(|line| line.text).filter(|line| !line.trim().is_empty()) {
             share.lines += 1;
             let stamped = log::is_log_line(line);
-            let output = !stamped && (log::is_output_line(line) || is_compiler_message(line));
+            let output = !stamped && (output::is_output_line(line) || is_compiler_message(line));
             share.stamped += usize::from(stamped);
             share.output += usize::from(output);
             inside = stamped || output || inside && line.starts_with([' ', '\t']);
@@ -216,12 +220,16 @@ fn is_compiler_message(line: &str) -> bool {
 fn words(sample: &str) -> Judgement {
     let bare = without_fences(sample);
     let skeleton = code::skeleton(&bare);
-    let verdict = code::language_of(&skeleton);
-    if verdict.language.is_some() && Shape::of(&skeleton).is_code() {
-        return Judgement::code(verdict.language, false);
+    let shape = Shape::of(&skeleton);
+    let language = code::language_of(&skeleton);
+    if language.is_some() && shape.is_code() {
+        return Judgement::code(language, false);
     }
-    if is_markdown(sample) || Shape::of(&bare).is_text() && !is_settings(&bare) {
+    if has_front_matter(sample) || !is_settings(&bare) && (is_markdown(sample) || shape.is_text()) {
         return Judgement::likely(ContentType::Text);
+    }
+    if shape.is_surely_code() && !is_settings(&bare) {
+        return Judgement::code(None, false);
     }
     Judgement::likely(ContentType::Unknown)
 }
@@ -230,7 +238,9 @@ fn words(sample: &str) -> Judgement {
 fn is_settings(text: &str) -> bool {
     let (mut total, mut settings) = (0usize, 0usize);
     for line in lines(text).map(|line| line.text.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let bare = line.strip_prefix("- ").unwrap_or(line);
+        // `- Hardware: two cards` is an item of prose: keys are not capitalised.
+        let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
+        let bare = item.unwrap_or(line);
         let key = bare.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(byte)).count();
         let rest = &bare[key..];
         total += 1;
@@ -238,7 +248,7 @@ fn is_settings(text: &str) -> bool {
             key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('=')),
         );
     }
-    total >= 3 && settings * 10 >= total * 6
+    total >= 3 && settings * 10 >= total * 4
 }
 
 /// Whether a text may be what the hints promise.
@@ -250,7 +260,7 @@ fn fits(expected: &Expected, text: &str) -> bool {
             let bare = code::strip_numbers(&sample);
             let skeleton = code::skeleton(bare.as_deref().unwrap_or(&sample));
             let shape = Shape::of(&skeleton);
-            !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).language.is_some())
+            !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).is_some())
         }
         ContentType::Search => {
             let survey = Survey::of(&sample);

@@ -42,6 +42,9 @@ pub(super) const TYPED_PARAMETER: &[(Language, u32)] = &[
     (Language::Python, 1),
 ];
 
+/// What `.Name(` says, a call of a capitalised member.
+pub(super) const CAPITAL_CALL: &[(Language, u32)] = &[(Language::CSharp, 3), (Language::Go, 3)];
+
 /// Programs named in a `#!` line.
 pub(super) const INTERPRETERS: &[(&str, Language)] = &[
     ("python", Language::Python),
@@ -71,9 +74,9 @@ pub(super) const LEXICON: &[Entry] = &[
             ("\ndef ", 3),
             ("\nasync def ", 5),
             ("):\n", 4),
-            ("\nfrom ", 1),
+            ("\nfrom ", 2),
             ("\nimport ", 1),
-            (" import ", 2),
+            (" import ", 3),
             ("\nfrom typing import", 6),
             ("\nfrom __future__", 6),
             ("elif ", 3),
@@ -225,6 +228,14 @@ pub(super) const LEXICON: &[Entry] = &[
             (": never", 4),
             ("{ type ", 2),
             ("@ts-", 4),
+            ("\nprivate ", 4),
+            ("\nprotected ", 4),
+            ("\npublic ", 3),
+            ("\nabstract ", 3),
+            ("!.", 2),
+            (" as ", 1),
+            ("[] = ", 2),
+            ("\nprivate static ", 3),
         ],
     },
     Entry {
@@ -475,6 +486,11 @@ pub(super) const LEXICON: &[Entry] = &[
             ("StringComparison.", 5),
             ("protected override ", 6),
             ("public const ", 3),
+            ("\nelse\n", 2),
+            ("InvariantCulture", 5),
+            ("Exception(", 1),
+            ("out ", 1),
+            ("\nif (", 1),
         ],
     },
     Entry {
@@ -529,6 +545,13 @@ pub(super) const LEXICON: &[Entry] = &[
             ("\nvar (\n", 5),
             ("*http.", 4),
             ("time.Duration", 4),
+            (" == nil", 4),
+            (" != nil", 4),
+            ("\ncase ", 1),
+            ("require.NoError(", 6),
+            ("assert.", 2),
+            ("&cobra.", 5),
+            ("json:\"", 5),
         ],
     },
     Entry {
@@ -607,6 +630,11 @@ pub(super) const LEXICON: &[Entry] = &[
             (".iter()", 3),
             (".clone()", 2),
             ("mem::", 3),
+            ("pub const ", 4),
+            ("&[", 2),
+            ("\nconst ", 1),
+            ("] = [\n", 2),
+            ("pub static ", 4),
         ],
     },
     Entry {
@@ -879,7 +907,7 @@ pub(super) const LEXICON: &[Entry] = &[
             ("Some(", 2),
             ("None", 1),
             (": Unit =", 6),
-            (" = {\n", 2),
+            (" = {\n", 3),
             ("Option[", 5),
             ("Seq[", 6),
             ("List[", 3),
@@ -1061,6 +1089,13 @@ pub(super) const LEXICON: &[Entry] = &[
             ("count(*)", 4),
             ("commit;\n", 4),
             ("comment on ", 5),
+            ("{% macro ", 4),
+            ("{% set ", 3),
+            ("{% materialization ", 6),
+            ("create extension", 5),
+            ("language c ", 5),
+            ("security definer", 5),
+            ("as select", 3),
         ],
     },
 ];

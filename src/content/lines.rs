@@ -36,11 +36,11 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     lines_from(text, 0)
 }
 
-const HEAD: usize = 48 * 1024;
-const PART: usize = 16 * 1024;
+const HEAD: usize = 24 * 1024;
+const PART: usize = 8 * 1024;
 
 /// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and the
-/// tail, 80 KB in all. The parts start at line starts where there are any near.
+/// tail, 40 KB in all. The parts start at line starts where there are any near.
 pub(super) fn sample(text: &str) -> Cow<'_, str> {
     if text.len() <= HEAD + 2 * PART {
         return Cow::Borrowed(text);

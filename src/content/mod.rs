@@ -12,10 +12,12 @@ mod json;
 mod lexicon;
 mod lines;
 pub mod log;
+pub mod output;
 pub mod search;
 mod segments;
 pub mod table;
 pub mod text;
+mod words;
 
 use std::ops::Range;
 

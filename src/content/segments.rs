@@ -11,7 +11,8 @@ use super::hints::of_info;
 use super::html;
 use super::json::Budget;
 use super::lines::{Line, lines, lines_from};
-use super::log::{is_frame, is_log_line, is_output_line};
+use super::log::is_log_line;
+use super::output::{is_frame, is_output_line};
 use super::search::SearchLine;
 use super::table::{is_markdown_row, is_markdown_rule};
 use super::text::{Fence, Shape};
@@ -61,6 +62,12 @@ pub(super) fn split(text: &str, whole: ContentType, language: Option<Language>) 
         _ => {
             let runs = runs(text, whole);
             let last = runs.len() - 1;
+            // JSON that was cut, or numbered lines of a diff: no block tells itself, so the whole is one.
+            let is_bare = matches!(whole, ContentType::Json | ContentType::Diff)
+                && !runs.iter().any(|run| matches!(run.kind, Kind::Block(content_type, _) if content_type == whole));
+            if is_bare {
+                return vec![one(0..text.len(), whole, None)];
+            }
             let mut segments: Vec<Segment> = Vec::new();
             for (index, run) in runs.into_iter().enumerate() {
                 let (content_type, language) = resolve(text, whole, &run, index == 0 || index == last);
