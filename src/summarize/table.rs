@@ -1,0 +1,370 @@
+//! Rows and columns -> size, header, rows that failed, categories, extremes.
+//!
+//! CSV, TSV, pipes (Markdown, psql) and aligned columns. A table is read once, column by column; its rows are never all held.
+
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
+
+use super::failure::is_failure_word;
+use super::sheet::{Sheet, clean};
+
+/// Lines that decide how rows are divided.
+const PROBED: usize = 40;
+
+/// Bytes; a longer line is no row.
+const LONGEST_ROW: usize = 65_536;
+
+/// A column with more different words is no category.
+const MOST_CATEGORIES: usize = 8;
+
+/// Columns that are looked at.
+const MOST_COLUMNS: usize = 64;
+
+/// Failed rows that are quoted.
+const QUOTED: usize = 6;
+
+/// How a line is divided into cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Delimited(u8),
+    Pipes,
+    /// Two blanks or a tab between cells.
+    Aligned,
+    /// Any blanks between this many cells; the last cell takes the rest.
+    Blanks(usize),
+}
+
+/// Writes the summary; false when the text has no rows of like cells.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let Some(form) = form_of(text) else { return false };
+    let mut table = Table::default();
+    for_each_row(text, form, |cells, line| table.add(cells, line, form));
+    if table.rows == 0 || table.columns.len() < 2 {
+        return false;
+    }
+    table.write(sheet);
+    true
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line))
+}
+
+/// `|---|---|`, `----+----`, `=====`.
+fn is_rule(line: &str) -> bool {
+    line.bytes().all(|byte| b"-=+| :\t\r".contains(&byte))
+}
+
+fn form_of(text: &str) -> Option<Form> {
+    let probe: Vec<&str> = lines_of(text).take(PROBED).collect();
+    let agree = |form: Form| {
+        let counts: Vec<usize> = probe.iter().map(|line| cells(line, form).len()).collect();
+        let usual = *counts.iter().max_by_key(|count| counts.iter().filter(|other| other == count).count())?;
+        let share = counts.iter().filter(|count| **count == usual).count();
+        (usual > 1 && share * 10 >= counts.len() * 8).then_some(usual)
+    };
+    if probe.len() < 2 || probe.iter().any(|line| line.len() > LONGEST_ROW) {
+        return None;
+    }
+    if probe.iter().filter(|line| line.trim_start().starts_with('|') || line.contains(" | ")).count() * 10
+        >= probe.len() * 8
+        && agree(Form::Pipes).is_some()
+    {
+        return Some(Form::Pipes);
+    }
+    // More columns speak for a delimiter: a comma inside prose makes two now and then.
+    let delimited = [b'\t', b',', b';']
+        .into_iter()
+        .filter_map(|delimiter| Some((agree(Form::Delimited(delimiter))?, Form::Delimited(delimiter))))
+        .max_by_key(|(columns, _)| *columns);
+    if let Some((_, form)) = delimited {
+        return Some(form);
+    }
+    if agree(Form::Aligned).is_some() {
+        return Some(Form::Aligned);
+    }
+    let fewest = probe.iter().map(|line| line.split_whitespace().count()).min()?;
+    let widest = probe.iter().skip(1).map(|line| line.split_whitespace().count()).min()?.max(fewest);
+    (widest >= 4).then_some(Form::Blanks(widest))
+}
+
+fn cells(line: &str, form: Form) -> Vec<Cow<'_, str>> {
+    match form {
+        Form::Delimited(delimiter) => {
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .delimiter(delimiter)
+                .from_reader(line.as_bytes());
+            let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+            record.iter().map(|cell| Cow::Owned(cell.to_owned())).collect()
+        }
+        Form::Pipes => {
+            let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
+            inner.split('|').map(|cell| Cow::Borrowed(cell.trim())).collect()
+        }
+        Form::Aligned => aligned_cells(line),
+        Form::Blanks(count) => {
+            let mut rest = line.trim_start();
+            let mut found = Vec::new();
+            while found.len() + 1 < count {
+                let Some(end) = rest.find(char::is_whitespace) else { break };
+                found.push(Cow::Borrowed(&rest[..end]));
+                rest = rest[end..].trim_start();
+            }
+            if !rest.is_empty() {
+                found.push(Cow::Borrowed(rest.trim_end()));
+            }
+            found
+        }
+    }
+}
+
+fn aligned_cells(line: &str) -> Vec<Cow<'_, str>> {
+    let line = line.trim();
+    let bytes = line.as_bytes();
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let gap = bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if gap > 1 || (gap == 1 && bytes[at] == b'\t') {
+            found.push(Cow::Borrowed(&line[start..at]));
+            start = at + gap;
+        }
+        at += gap.max(1);
+    }
+    found.push(Cow::Borrowed(&line[start..]));
+    found
+}
+
+/// Calls `row` with the cells of each row and, where a row is a line, the line.
+fn for_each_row<'t>(text: &'t str, form: Form, mut row: impl FnMut(&[Cow<'_, str>], Option<&'t str>)) {
+    let Form::Delimited(delimiter) = form else {
+        for line in lines_of(text) {
+            row(&cells(line, form), Some(line));
+        }
+        return;
+    };
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record).unwrap_or(false) {
+        let cells: Vec<Cow<'_, str>> = record.iter().map(Cow::Borrowed).collect();
+        row(&cells, None);
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    header: Vec<String>,
+    columns: Vec<Column>,
+    rows: usize,
+    failed: Vec<String>,
+    failures: usize,
+    first: String,
+}
+
+#[derive(Default)]
+struct Column {
+    filled: usize,
+    numbers: usize,
+    low: Option<Extreme>,
+    high: Option<Extreme>,
+    words: IndexMap<String, usize>,
+    is_category: bool,
+}
+
+struct Extreme {
+    value: f64,
+    cell: String,
+    row: String,
+}
+
+impl Table {
+    fn add(&mut self, cells: &[Cow<'_, str>], line: Option<&str>, form: Form) {
+        if self.columns.is_empty() {
+            self.columns =
+                cells.iter().take(MOST_COLUMNS).map(|_| Column { is_category: true, ..Column::default() }).collect();
+            if is_header(cells, form) {
+                self.header = cells.iter().map(|cell| clean(cell, 40)).collect();
+                return;
+            }
+        }
+        self.rows += 1;
+        let quoted = |most| match line {
+            Some(line) => clean(line, most),
+            None => clean(&cells.join(","), most),
+        };
+        if self.rows == 1 {
+            self.first = quoted(160);
+        }
+        if cells.iter().any(|cell| is_failure_word(cell)) {
+            self.failures += 1;
+            if self.failed.len() < QUOTED {
+                self.failed.push(quoted(160));
+            }
+        }
+        let label = cells.first().map_or("", |cell| cell);
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            column.add(cell, label);
+        }
+    }
+
+    fn name(&self, index: usize) -> String {
+        match self.header.get(index) {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => format!("column {}", index + 1),
+        }
+    }
+
+    fn write(&self, sheet: &mut Sheet) {
+        sheet.say(&format!("table, {} rows × {} columns", self.rows, self.columns.len()));
+        if self.header.is_empty() {
+            sheet.line(&format!("first row: {}", self.first), sheet.share(40));
+        } else {
+            sheet.list("columns:", &self.header, sheet.share(50));
+        }
+        if self.failures > 0 && self.failures * 2 <= self.rows.max(2) {
+            let mut rows = self.failed.clone();
+            rows[0] = format!("{} failed: {}", self.failures, rows[0]);
+            sheet.lines(&rows, sheet.share(50));
+        }
+        let named = self.columns.iter().enumerate();
+        let categories: Vec<String> =
+            named.clone().filter_map(|(index, column)| column.categories(&self.name(index), self.rows)).collect();
+        let extremes: Vec<String> = named.filter_map(|(index, column)| column.extremes(&self.name(index))).collect();
+        for facts in [extremes, categories] {
+            if !facts.is_empty() {
+                sheet.list("", &facts, sheet.share(70));
+            }
+        }
+    }
+}
+
+impl Column {
+    fn add(&mut self, cell: &str, label: &str) {
+        let cell = cell.trim();
+        if cell.is_empty() {
+            return;
+        }
+        self.filled += 1;
+        if let Some(value) = number(cell) {
+            self.numbers += 1;
+            let is_beyond = |extreme: &Option<Extreme>, lower: bool| {
+                extreme.as_ref().is_none_or(|extreme| if lower { value < extreme.value } else { value > extreme.value })
+            };
+            let new = || Some(Extreme { value, cell: clean(cell, 24), row: clean(label, 32) });
+            if is_beyond(&self.low, true) {
+                self.low = new();
+            }
+            if is_beyond(&self.high, false) {
+                self.high = new();
+            }
+        } else if self.is_category {
+            if let Some(count) = self.words.get_mut(cell) {
+                *count += 1;
+            } else if self.words.len() < MOST_CATEGORIES && cell.len() <= 40 {
+                self.words.insert(cell.to_owned(), 1);
+            } else {
+                self.is_category = false;
+            }
+        }
+    }
+
+    /// `status: Running 40, Failed 1` for a column of few words.
+    fn categories(&self, name: &str, rows: usize) -> Option<String> {
+        if !self.is_category || self.numbers > 0 || self.words.len() < 2 || rows < self.words.len() * 2 {
+            return None;
+        }
+        let mut words: Vec<(&String, &usize)> = self.words.iter().collect();
+        words.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let words: Vec<String> = words.iter().map(|(word, count)| format!("{} ×{count}", clean(word, 40))).collect();
+        Some(format!("{name} {}", words.join(" ")))
+    }
+
+    /// `price 3 (MSFT) to 707 (GOOG)` for a column of numbers.
+    fn extremes(&self, name: &str) -> Option<String> {
+        let (low, high) = (self.low.as_ref()?, self.high.as_ref()?);
+        if self.numbers * 10 < self.filled * 8 || low.value >= high.value || name.eq_ignore_ascii_case("id") {
+            return None;
+        }
+        let at = |extreme: &Extreme| {
+            if extreme.row == extreme.cell {
+                extreme.cell.clone()
+            } else {
+                format!("{} ({})", extreme.cell, extreme.row)
+            }
+        };
+        Some(format!("{name} {} to {}", at(low), at(high)))
+    }
+}
+
+fn number(cell: &str) -> Option<f64> {
+    let digits = cell.strip_suffix('%').unwrap_or(cell);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    is_number.then(|| digits.parse().ok()).flatten().filter(|value: &f64| value.is_finite())
+}
+
+fn is_header(cells: &[Cow<'_, str>], form: Form) -> bool {
+    let words = cells.iter().filter(|cell| !cell.is_empty());
+    let has_no_values =
+        words.clone().all(|cell| cell.len() <= 60 && !cell.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
+    let is_capital = || words.clone().all(|cell| !cell.bytes().any(|byte| byte.is_ascii_lowercase()));
+    has_no_values && words.clone().count() > 1 && (!matches!(form, Form::Blanks(_)) || is_capital())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet), "not read as a table");
+        sheet.finish()
+    }
+
+    #[test]
+    fn csv_says_rows_columns_and_extremes_with_the_row_they_are_in() {
+        let mut text = String::from("city,population,note\n");
+        for (city, population) in [("Oslo", 709_037), ("Bergen", 291_940), ("Hamar", 28_535), ("Molde", 32_002)] {
+            text += &format!("{city},{population},\"a, b\"\n");
+        }
+        assert_eq!(
+            summary(&text, 300),
+            "table, 4 rows × 3 columns\ncolumns: city, population, note\npopulation 28535 (Hamar) to 709037 (Oslo)"
+        );
+    }
+
+    #[test]
+    fn the_failed_row_of_an_aligned_table_is_quoted() {
+        let mut text = String::from("NAME                 READY   STATUS             RESTARTS   AGE\n");
+        for i in 0..9 {
+            text += &format!("web-7d4b9c-{i}x2kp      1/1     Running            0          3d\n");
+        }
+        text += "queue-5f6d8-zz9p1    0/1     CrashLoopBackOff   17         3d\n";
+        let summary = summary(&text, 300);
+        assert!(
+            summary.starts_with("table, 10 rows × 5 columns\ncolumns: NAME, READY, STATUS, RESTARTS, AGE\n"),
+            "{summary}"
+        );
+        assert!(summary.contains("1 failed: queue-5f6d8-zz9p1 0/1 CrashLoopBackOff 17 3d"), "{summary}");
+        assert!(summary.contains("STATUS Running ×9 CrashLoopBackOff ×1"), "{summary}");
+        assert!(summary.contains("RESTARTS 0 (web-7d4b9c-0x2kp) to 17 (queue-5f6d8-zz9p1)"), "{summary}");
+    }
+
+    #[test]
+    fn pipes_and_rules_are_read() {
+        let text = "| name | ms |\n|------|----|\n| a | 12 |\n| b | 340 |\n";
+        assert_eq!(summary(text, 200), "table, 2 rows × 2 columns\ncolumns: name, ms\nms 12 (a) to 340 (b)");
+        let psql = " id | email \n----+-------\n  1 | a@x.org\n  2 | b@x.org\n";
+        assert!(summary(psql, 200).starts_with("table, 2 rows × 2 columns\ncolumns: id, email"));
+    }
+
+    #[test]
+    fn prose_is_no_table() {
+        assert!(!summarize("One line.\nAnother, with a comma.\n\nAnd a third.", &mut Sheet::new(300)));
+        assert!(!summarize("x", &mut Sheet::new(300)));
+    }
+}
