@@ -45,9 +45,19 @@ pub fn salient_identifiers(text: &str, limit: usize) -> Vec<&str> {
     for range in words(text) {
         let word = &text[range.clone()];
         let defined = definition == range.start;
-        let sighting = seen.entry(word).or_insert(Sighting { first: range.start, count: 0, defined: false });
-        sighting.count += 1;
-        sighting.defined |= defined;
+        let mut is_whole = false;
+        for_each_term(word, |term| {
+            is_whole |= term.len() == word.len();
+            let first = range.start + term.start;
+            let sighting = seen.entry(&word[term]).or_insert(Sighting { first, ..Sighting::default() });
+            sighting.count += 1;
+            sighting.defined |= defined;
+        });
+        if !is_whole {
+            let whole =
+                seen.entry(word).or_insert(Sighting { first: range.start, has_terms: true, ..Sighting::default() });
+            whole.count += 1;
+        }
         if DEFINING.contains(&word) {
             definition = name_after(text, word, range.end);
         }
@@ -69,17 +79,61 @@ pub fn salient_identifiers(text: &str, limit: usize) -> Vec<&str> {
         if chosen.len() == limit {
             break;
         }
-        if !chosen.iter().any(|longer| longer.contains(word)) {
-            chosen.push(word);
+        if chosen.iter().any(|longer| longer.contains(word)) {
+            continue;
+        }
+        // `this.items` says all that `items` did.
+        match chosen.iter_mut().find(|shorter| word.contains(**shorter)) {
+            Some(shorter) => *shorter = word,
+            None => chosen.push(word),
         }
     }
     chosen
 }
 
+/// The parts of a word that are named by themselves: the file of a long path with its directory, the members of `a.b.c`.
+fn for_each_term(word: &str, mut term: impl FnMut(Range<usize>)) {
+    const LONG_PATH: usize = 40;
+    if word.contains(['/', '\\']) {
+        let is_long = word.len() > LONG_PATH && !word.contains("://");
+        let slashes = word.rmatch_indices(['/', '\\']).map(|(at, _)| at + 1);
+        let start = if is_long { slashes.take(2).last().unwrap_or(0) } else { 0 };
+        return term(start..word.len());
+    }
+    if !word.contains('.') || has_file_extension(word) {
+        return term(0..word.len());
+    }
+    let mut found = false;
+    let mut start = 0;
+    for part in word.split('.') {
+        if shape_weight(part) > 0 && !part.starts_with(|c: char| c.is_ascii_digit()) {
+            found = true;
+            term(start..start + part.len());
+        }
+        start += part.len() + 1;
+    }
+    if !found {
+        term(0..word.len());
+    }
+}
+
+fn has_file_extension(word: &str) -> bool {
+    const EXTENSIONS: &[&str] = &[
+        "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "diff", "env", "gif", "go", "gz", "h", "hpp",
+        "html", "ini", "ipynb", "java", "jpg", "js", "json", "jsonl", "jsx", "kt", "lock", "log", "md", "mjs", "mod",
+        "php", "png", "pub", "py", "rb", "rs", "scala", "sh", "so", "sql", "sum", "svg", "swift", "tar", "toml", "ts",
+        "tsx", "txt", "xml", "yaml", "yml", "zip",
+    ];
+    word.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.binary_search(&extension).is_ok())
+}
+
+#[derive(Default)]
 struct Sighting {
     first: usize,
     count: usize,
     defined: bool,
+    /// Its parts are ranked too; the whole is worth having only after them.
+    has_terms: bool,
 }
 
 /// Where the name would start that a defining keyword announces, past the receiver of a Go method.
@@ -101,6 +155,7 @@ fn name_after(text: &str, keyword: &str, end: usize) -> usize {
 
 fn score(word: &str, sighting: &Sighting, text: &str) -> u64 {
     let shape = shape_weight(word);
+    let shape = if sighting.has_terms { shape / 3 } else { shape };
     let weight = if shape == 0 && sighting.defined && is_defined_name(word, text, sighting.first) { 25 } else { shape };
     let often = match sighting.count {
         1 => 10,
@@ -125,27 +180,37 @@ fn is_defined_name(word: &str, text: &str, at: usize) -> bool {
 /// How likely a word of this shape is to be named again, in thousandths; 0 for plain words and small numbers.
 fn shape_weight(word: &str) -> u64 {
     let bytes = word.as_bytes();
+    if !(4..=LONGEST).contains(&bytes.len()) {
+        return 0;
+    }
     let has = |byte: u8| memchr::memchr(byte, bytes).is_some();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let starts_alphabetic = !bytes[0].is_ascii_digit();
     let has_inner_capital = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    if !(4..=LONGEST).contains(&bytes.len()) {
-        return 0;
-    }
     if letters == 0 {
-        return if digits >= 5 && !has(b'-') && !has(b'/') { 20 } else { 0 };
+        return if digits >= 5 && !has(b'-') && !has(b'/') && !has(b'.') { 20 } else { 0 };
     }
     if has(b'/') || has(b'\\') {
         let is_path =
             bytes[0] == b'/' || has(b'.') || bytes.iter().filter(|&&byte| byte == b'/').count() > 1 || has(b'\\');
-        return if is_path { 40 } else { 18 };
+        return if is_path {
+            40
+        } else if bytes.len() > 6 {
+            10
+        } else {
+            0
+        };
     }
     if bytes.len() >= 7 && digits > 0 && digits + letters == bytes.len() && bytes.iter().all(u8::is_ascii_hexdigit) {
         return 40;
     }
     if !starts_alphabetic {
         return if has(b'-') || has(b'_') { 20 } else { 5 };
+    }
+    if has(b'.') && !has_file_extension(word) {
+        // `fmt.Errorf`, `t.Fatal`: a library's member, seldom worth naming.
+        return if bytes[..4].contains(&b'.') { 5 } else { 20 };
     }
     if has(b'.') || has(b':') {
         return 40;
@@ -165,7 +230,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let floor = at;
-        while !is_word(*bytes.get(at)?) {
+        while !is_word(*bytes.get(at)?) || is_escape(bytes, at) {
             at += 1;
         }
         let mut start = at;
@@ -179,15 +244,22 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
                 step => at += step,
             }
         }
-        let is_rooted = leads(&bytes[start..body]) && bytes[body..at].iter().any(|byte| b"/.".contains(byte));
+        let follows_name = start > 0 && (is_word(bytes[start - 1]) || b")]".contains(&bytes[start - 1]));
+        let is_rooted =
+            !follows_name && leads(&bytes[start..body]) && bytes[body..at].iter().any(|byte| b"/.".contains(byte));
         let follows_tag = start > 0 && bytes[start - 1] == b'<';
         Some(if is_rooted && !follows_tag { start..at } else { body..at })
     })
 }
 
+/// Whether this is the letter of a `\n`, `\r` or `\t` inside a JSON string.
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1] == b'\\' && b"nrt".contains(&bytes[at])
+}
+
 /// Whether these bytes before a word make it a path or a scoped package.
 fn leads(lead: &[u8]) -> bool {
-    matches!(lead, b"/" | b"./" | b"../" | b"~/" | b"@")
+    matches!(lead, b"." | b"/" | b"./" | b"../" | b"~/" | b"@")
 }
 
 /// How many bytes at `at` continue the word that starts at `body`; 0 at its end.
@@ -227,19 +299,22 @@ mod tests {
     fn paths_urls_and_scoped_names_are_one_word() {
         assert_eq!(
             words_of(
-                "see ./src/a.rs:12, https://x.org/a/b. std::io::Read </div> @scope/pkg C:\\Users\\me\\x.txt a\\nb"
+                "see ./src/a.rs:12, .github/ci.yml (x).map.y https://x.org/a/b. std::io::Read </div> @scope/pkg C:\\Users\\me\\x.txt a\\nb"
             ),
             [
                 "see",
                 "./src/a.rs",
                 "12",
+                ".github/ci.yml",
+                "x",
+                "map.y",
                 "https://x.org/a/b",
                 "std::io::Read",
                 "div",
                 "@scope/pkg",
                 "C:\\Users\\me\\x.txt",
                 "a",
-                "nb"
+                "b"
             ]
         );
     }
@@ -249,12 +324,12 @@ mod tests {
         let text = "func (s *Store) LoadState(id string) error {\n\treturn s.readFile(id)\n}\nuseOnce()\n";
         let found = salient_identifiers(text, 3);
         assert_eq!(found[0], "LoadState");
-        assert!(found.contains(&"s.readFile"), "{found:?}");
+        assert!(found.contains(&"readFile"), "{found:?}");
     }
 
     #[test]
     fn plain_words_and_small_numbers_are_not_salient() {
-        assert_eq!(salient_identifiers("the function returns 42 of 1999 rows and/or more", 9), ["and/or"]);
+        assert!(salient_identifiers("the function returns 42 of 1999 rows and/or more", 9).is_empty());
         assert_eq!(salient_identifiers("class Parser and order 8812345", 9), ["Parser", "8812345"]);
     }
 

@@ -165,8 +165,9 @@ impl<'t> Log<'t> {
         sheet.say(&self.headline());
         sheet.lines(&endings(text), sheet.share(35));
         sheet.lines(&self.quotes(Severity::Error), sheet.share(70));
-        if let Some(range) = time_range(text) {
-            sheet.line(&range, sheet.share(60));
+        // Half a time is no time.
+        if let Some(range) = time_range(text).filter(|range| range.chars().count() < sheet.left()) {
+            sheet.line(&range, usize::MAX);
         }
         let types: Vec<String> = self.types.iter().map(|(name, count)| format!("{name} ×{count}")).collect();
         if types.len() > 1 {
@@ -261,7 +262,7 @@ fn kind_of(front: &str, kind: &mut String) {
 /// The lines that say how it ended, the last line at the end.
 fn endings(text: &str) -> Vec<String> {
     let mut found: Vec<&str> = Vec::new();
-    for line in text.lines().rev().filter(|line| !line.trim().is_empty()).take(TAIL) {
+    for line in text.lines().rev().filter(|line| !is_prompt(line)).take(TAIL) {
         if found.is_empty()
             || (found.len() < 3 && line.len() < 400 && ENDING.is_match(line) && level_of(front(line)).is_none())
         {
@@ -269,6 +270,12 @@ fn endings(text: &str) -> Vec<String> {
         }
     }
     found.iter().rev().map(|line| clean(line, FRONT)).collect()
+}
+
+/// A blank line or the prompt of a shell that waits for the next command.
+fn is_prompt(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || (line.len() < 12 && line.ends_with(['$', '#', '>', '%']))
 }
 
 fn time_range(text: &str) -> Option<String> {

@@ -2,10 +2,13 @@
 //!
 //! A `#` inside a code fence is a comment, not a heading.
 
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, clean, shorten};
 
 /// Headings that are kept.
 const KEPT: usize = 2_000;
+
+/// Characters left after the outline from which the first sentence is quoted.
+const ROOMY: usize = 300;
 
 /// Lines that decide whether a text is Markdown.
 const PROBED: usize = 400;
@@ -71,8 +74,9 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let blocks = if fences > 0 { format!(", {fences} code blocks") } else { String::new() };
     sheet.say(&format!("Markdown, {lines} lines{blocks}"));
     sheet.list("outline:", &outline(&headings, sheet.share(60)), sheet.share(60));
-    if let Some(opening) = opening {
-        sheet.line(opening, sheet.share(40));
+    // The first sentence is often a greeting: it is worth room only where there is plenty.
+    if let Some(opening) = opening.filter(|_| sheet.left() >= ROOMY) {
+        sheet.line(opening, 160);
     }
     true
 }
@@ -81,7 +85,9 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 fn outline(headings: &[(usize, &str)], room: usize) -> Vec<String> {
     let written: Vec<(usize, String)> = headings
         .iter()
-        .map(|(level, title)| (*level, format!("{} {}", "#".repeat(*level), clean(title, 80))))
+        .map(|(level, title)| {
+            (*level, format!("{} {}", "#".repeat(*level), shorten(&clean(&title.replace("**", ""), 61), 60)))
+        })
         .collect();
     let cost = |deepest: usize| -> usize {
         written.iter().filter(|(level, _)| *level <= deepest).map(|(_, words)| words.chars().count() + 2).sum()
@@ -133,7 +139,7 @@ put x
     fn the_outline_skips_comments_in_code() {
         assert!(is_markdown(PAGE));
         assert_eq!(
-            summary(PAGE, 200),
+            summary(PAGE, 500),
             "Markdown, 16 lines, 1 code blocks\noutline: # Storage, ## Writing, ### Batches, ## Reading\n\
              Every original is kept in one database file."
         );

@@ -33,15 +33,13 @@ pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Shee
     if source.definitions.is_empty() && source.imports.is_empty() {
         return false;
     }
-    let range = match (source.first, source.last) {
-        (Some(first), Some(last)) => format!(" ({first}–{last})"),
-        _ => String::new(),
+    let lines = match (source.first, source.last) {
+        (Some(first), Some(last)) => format!("lines {first}–{last}"),
+        _ => format!("{} lines", source.lines),
     };
-    sheet.say(&format!("{} code, {} lines{range}", language.as_str(), source.lines));
+    sheet.say(&format!("{} code, {lines}", language.as_str()));
     source.write_definitions(text, sheet);
-    if !source.imports.is_empty() {
-        sheet.list("imports:", &source.imports, sheet.share(30));
-    }
+    source.write_imports(sheet);
     true
 }
 
@@ -107,6 +105,18 @@ impl<'t> Source<'t> {
     fn import(&mut self, path: &'t str) {
         if self.imports.len() < 200 && !self.imports.contains(&path) {
             self.imports.push(path);
+        }
+    }
+
+    /// Imports say least for their length: where they would crowd out names, their number must do.
+    fn write_imports(&self, sheet: &mut Sheet) {
+        const LEAST_ROOM: usize = 60;
+        let cost: usize = self.imports.iter().map(|path| path.chars().count() + 2).sum();
+        let room = sheet.share(30).max(LEAST_ROOM);
+        if !self.imports.is_empty() && (cost + 9 <= room || sheet.left() >= room * 3) {
+            sheet.list("imports:", &self.imports, room);
+        } else if !self.imports.is_empty() {
+            sheet.line(&format!("{} imports", self.imports.len()), usize::MAX);
         }
     }
 

@@ -81,7 +81,7 @@ fn build(definition: &[String], import: &[&str], has_import_block: bool) -> Patt
 
 /// A method of the C family: type, name, parameters, and no semicolon at the end.
 const C_METHOD: &str =
-    r"^\s*(?:[A-Za-z_][\w:<>\[\],.?*& ]*[\s*&>\]])([A-Za-z_~][\w:~]*)\s*\([^;={}]*(?:\)[^;=]*\{?|,)\s*(?:\{.*|=>.*)?$";
+    r"^\s*(?:[A-Za-z_][\w:<>\[\],.?*& ]*[\s*&>\]])(~?[A-Za-z_][\w:~]*)\s*\([^;={}]*(?:\)[^;=]*\{?|,)\s*(?:\{.*|=>.*)?$";
 
 fn of(language: Language) -> Patterns {
     let typed = format!(r"^\s*{MODIFIERS}{TYPE_WORD}\s+([A-Za-z_][\w.]*)");

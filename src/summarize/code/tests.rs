@@ -109,7 +109,7 @@ fn names_are_kept_where_signatures_do_not_fit_the_most_used_first() {
     let summary = summary(&text, Language::Go, 120);
     assert_eq!(
         summary,
-        "go code, 164 lines\ndefines: stepNumber0:3, stepNumber1:7, stepNumber2:11, centralName:163 …+37"
+        "go code, 164 lines\ndefines: stepNumber0:3, stepNumber1:7, centralName:163, stepNumber2:11 …+37"
     );
 }
 
@@ -119,7 +119,7 @@ fn printed_line_numbers_are_read_and_used() {
         "   120→func Load() error {\n   121→\treturn nil\n   122→}\n   123→\n   124→type Store struct {\n   125→}\n";
     assert_eq!(
         summary(text, Language::Go, 300),
-        "go code, 6 lines (120–125)\ndefines: func Load() error, type Store struct"
+        "go code, lines 120–125\ndefines: func Load() error, type Store struct"
     );
 }
 

@@ -25,7 +25,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if document.count == 0 || document.read < text.trim_end().len() / 2 {
         return false;
     }
-    sheet.say(&headline(&document));
+    sheet.say(&headline(&document, sheet.share(40)));
     let lines;
     let root = if document.count > 1 {
         let Document { roots, count, .. } = document;
@@ -35,47 +35,48 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         let Some(root) = document.roots.first() else { return true };
         root
     };
-    let lists = lists(root);
-    let rows: Vec<(&Node<'_>, &str, usize)> = lists
-        .iter()
-        .filter_map(
-            |list| if let Node::Array(_, len) = list.node { Some((list.node, &*list.path, *len)) } else { None },
-        )
-        .collect();
-    let (scalars, rest) = top_level(root);
     let failed_here = odd::failed_fields(root);
     if !failed_here.is_empty() {
         sheet.line(&format!("failed: {}", failed_here.join(", ")), sheet.share(60));
     }
-    for &(list, path, _) in rows.iter().take(3) {
-        odd::write(list, path, sheet);
+    let lists = lists(root);
+    for list in lists.iter().take(3) {
+        let spans = odd::write(list, sheet);
+        if let Some((key, names)) = names_of_rows(list.rows) {
+            sheet.list(&format!("{}{key}:", list.prefix()), &names, sheet.share(40));
+        }
+        if !spans.is_empty() {
+            sheet.list("ranges:", &spans, sheet.share(40));
+        }
     }
+    let (scalars, rest) = top_level(root);
     if !scalars.is_empty() {
         sheet.list("values:", &scalars, sheet.share(60));
     }
     if !rest.is_empty() {
         sheet.list("holds:", &rest, sheet.share(60));
     }
-    for &(list, path, len) in rows.iter().filter(|(_, path, _)| !path.is_empty()).take(4) {
-        sheet.line(&format!("{path}: {len} × {}", keys_of_rows(list)), sheet.share(60));
+    for list in lists.iter().filter(|list| !list.path.is_empty()).take(4) {
+        let room = sheet.share(60);
+        sheet.line(&format!("{}: {} × {}", list.path, list.len, keys_of(list.rows, room)), room);
     }
     true
 }
 
-fn headline(document: &Document<'_>) -> String {
+fn headline(document: &Document<'_>, room: usize) -> String {
     let shape = match document.roots.first() {
         _ if document.count > 1 => {
             let keys = if document.roots.iter().any(|root| matches!(root, Node::Object(..))) {
-                format!(", each {}", keys_of(document.roots.iter()))
+                format!(", each {}", keys_of(&document.roots, room))
             } else {
                 String::new()
             };
             format!("{} lines of JSON{keys}", document.count)
         }
-        Some(root @ Node::Array(items, len)) => {
+        Some(Node::Array(items, len)) => {
             let kind = items.first().map_or("nothing", kind_of);
             match items.first() {
-                Some(Node::Object(..)) => format!("JSON array of {len} × {}", keys_of_rows(root)),
+                Some(Node::Object(..)) => format!("JSON array of {len} × {}", keys_of(items, room)),
                 _ if items.iter().all(|item| kind_of(item) == kind) && items.len() == *len => {
                     format!("JSON array of {len} {kind}")
                 }
@@ -101,17 +102,10 @@ fn kind_of(node: &Node<'_>) -> &'static str {
     }
 }
 
-fn keys_of_rows(list: &Node<'_>) -> String {
-    match list {
-        Node::Array(items, _) => keys_of(items.iter()),
-        _ => String::new(),
-    }
-}
-
-/// `{id, name, tags[], owner{}}` for all keys of some rows.
-fn keys_of<'n, 'a: 'n>(rows: impl Iterator<Item = &'n Node<'a>>) -> String {
+/// `{id, name, tags[], owner{}}` for all keys of some rows, in at most `room` characters.
+fn keys_of(rows: &[Node<'_>], room: usize) -> String {
     let mut keys: IndexSet<(&str, &str)> = IndexSet::new();
-    for row in rows.take(LOOKED_THROUGH) {
+    for row in rows.iter().take(LOOKED_THROUGH) {
         let Node::Object(fields, _) = row else { continue };
         for (key, value) in fields.iter().take(LOOKED_THROUGH) {
             let mark = match value {
@@ -122,9 +116,45 @@ fn keys_of<'n, 'a: 'n>(rows: impl Iterator<Item = &'n Node<'a>>) -> String {
             keys.insert((key, mark));
         }
     }
-    let names: Vec<String> = keys.iter().take(60).map(|(key, mark)| format!("{}{mark}", clean(key, 40))).collect();
-    let more = if keys.len() > 60 { ", …" } else { "" };
-    format!("{{{}{more}}}", names.join(", "))
+    let mut written = String::new();
+    let mut left = room.saturating_sub(8);
+    for (shown, (key, mark)) in keys.iter().enumerate() {
+        let name = format!("{}{}{mark}", if shown == 0 { "" } else { ", " }, clean(key, 40));
+        let cost = name.chars().count();
+        if cost > left {
+            return format!("{{{written} …+{}}}", keys.len() - shown);
+        }
+        left -= cost;
+        written.push_str(&name);
+    }
+    format!("{{{written}}}")
+}
+
+/// What the rows of a list are called: `name: "a", "b", "c"`, under the field that differs from row to row.
+fn names_of_rows(rows: &[Node<'_>]) -> Option<(String, Vec<String>)> {
+    const MOST: usize = 400;
+    NAMING.iter().find_map(|wanted| {
+        let mut key = None;
+        let mut names = IndexSet::new();
+        for row in rows.iter().take(MOST) {
+            let Some((found, value)) = field(row, wanted) else { continue };
+            key.get_or_insert(found);
+            names.extend(scalar(value));
+        }
+        let is_naming = names.len() > 1 && names.len() * 10 >= rows.len().min(MOST) * 8;
+        is_naming.then(|| (clean(key.unwrap_or(wanted), 40), names.into_iter().collect()))
+    })
+}
+
+/// Fields that name a row, the most telling first.
+const NAMING: &[&str] = &["name", "id", "key", "path", "file", "title", "uuid", "number", "test", "url"];
+
+/// A field of a row, or of its `metadata`.
+fn field<'n, 'a>(row: &'n Node<'a>, name: &str) -> Option<(&'a str, &'n Node<'a>)> {
+    let Node::Object(fields, _) = row else { return None };
+    let find =
+        |name: &str| fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(key, value)| (*key, value));
+    find(name).or_else(|| field(find("metadata")?.1, name))
 }
 
 /// `key: value` of a scalar, as JSON; `None` for containers.
@@ -164,20 +194,28 @@ fn top_level(root: &Node<'_>) -> (Vec<String>, Vec<String>) {
     (scalars, rest)
 }
 
+/// A list of objects somewhere in the document.
 struct List<'n, 'a> {
-    node: &'n Node<'a>,
+    rows: &'n [Node<'a>],
+    /// How many rows there are, read or not.
+    len: usize,
+    /// Empty for the root.
     path: String,
 }
 
-/// Lists of objects, the longest first; the root's path is empty. An object of objects is not a list: its keys matter.
+impl List<'_, '_> {
+    /// `items.`, before the name of a field of its rows.
+    fn prefix(&self) -> String {
+        if self.path.is_empty() { String::new() } else { format!("{}.", self.path) }
+    }
+}
+
+/// Lists of objects, the longest first. An object of objects is not a list: its keys matter.
 fn lists<'n, 'a>(root: &'n Node<'a>) -> Vec<List<'n, 'a>> {
     let mut found = Vec::new();
     let mut left = LOOKED_THROUGH * 10;
     find_lists(root, String::new(), 0, &mut left, &mut found);
-    found.sort_by_key(|list| match list.node {
-        Node::Array(items, _) => std::cmp::Reverse(items.len()),
-        _ => std::cmp::Reverse(0),
-    });
+    found.sort_by_key(|list| std::cmp::Reverse(list.rows.len()));
     found
 }
 
@@ -187,19 +225,21 @@ fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut
     }
     *left -= 1;
     match node {
-        Node::Array(items, _) => {
-            let objects = items.iter().filter(|item| matches!(item, Node::Object(..))).count();
-            if objects > 1 && objects * 2 > items.len() {
-                found.push(List { node, path });
-            } else if let [only] = items.as_slice() {
+        Node::Array(rows, len) => {
+            let objects = rows.iter().filter(|row| matches!(row, Node::Object(..))).count();
+            if objects > 1 && objects * 2 > rows.len() {
+                found.push(List { rows, len: *len, path });
+            } else if let [only] = rows.as_slice() {
                 find_lists(only, format!("{path}[0]"), depth + 1, left, found);
             }
         }
         Node::Object(fields, _) => {
             for (key, value) in fields {
-                let key = clean(key, VALUE_ROOM);
-                let path = if path.is_empty() { key } else { format!("{path}.{key}") };
-                find_lists(value, path, depth + 1, left, found);
+                if matches!(value, Node::Array(..) | Node::Object(..)) {
+                    let key = clean(key, VALUE_ROOM);
+                    let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+                    find_lists(value, path, depth + 1, left, found);
+                }
             }
         }
         _ => {}

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::super::failure::is_failure_word;
 use super::super::sheet::{Sheet, clean, shorten};
 use super::read::Node;
-use super::scalar;
+use super::{List, NAMING, field, scalar};
 
 /// Nested objects of a row are looked into this deep.
 const ROW_DEPTH: usize = 3;
@@ -93,9 +93,9 @@ fn is_failure(key: &str, value: &Node<'_>) -> bool {
     }
 }
 
-/// Writes the failed, odd and extreme rows of a list.
-pub(super) fn write(list: &Node<'_>, path: &str, sheet: &mut Sheet) {
-    let Node::Array(rows, len) = list else { return };
+/// Writes the failed and the odd rows of a list; returns the ranges of its measured fields.
+pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
+    let List { rows, len, path } = list;
     if rows.len() < *len {
         sheet.say(&format!("only the first {} of {len} read", rows.len()));
     }
@@ -111,14 +111,17 @@ pub(super) fn write(list: &Node<'_>, path: &str, sheet: &mut Sheet) {
             }
         }
     }
-    // Where most rows "fail", the word means something else here.
-    if failures > 0 && failures * 2 <= rows.len().max(2) {
-        failed[0] = format!("{failures} failed: {}", failed[0]);
+    // Where most rows fail, one stands for all.
+    if failures * 2 > rows.len().max(2) {
+        failed.truncate(1);
+    }
+    if let Some(first) = failed.first_mut() {
+        *first = format!("{failures} failed: {first}");
         sheet.lines(&failed, sheet.share(60));
     }
-    let mut odd = stand_outs(rows, path);
-    odd.truncate(QUOTED);
+    let (odd, ranges) = stand_outs(rows, path);
     sheet.lines(&odd, sheet.share(55));
+    ranges
 }
 
 fn collect_failures(row: &Node<'_>, depth: usize, reasons: &mut Vec<String>) {
@@ -146,17 +149,12 @@ fn quoted_row(path: &str, index: usize, row: &Node<'_>, reasons: &[String]) -> S
     shorten(&format!("{path}[{index}] {{{}}}", parts.join(", ")), ROW_ROOM)
 }
 
-/// The field that names a row, looked for in the row itself and in its `metadata`.
+/// The field that names a row.
 fn name_of(row: &Node<'_>) -> Option<String> {
-    let Node::Object(fields, _) = row else { return None };
-    let field = |name: &str| fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
-    ["id", "name", "key", "title", "path", "file", "uuid", "number", "test"]
-        .iter()
-        .find_map(|name| {
-            let (key, value) = field(name)?;
-            Some(format!("{key}: {}", scalar(value)?))
-        })
-        .or_else(|| name_of(&field("metadata")?.1))
+    ["id"].iter().chain(NAMING).find_map(|name| {
+        let (key, value) = field(row, name)?;
+        Some(format!("{key}: {}", scalar(value)?))
+    })
 }
 
 #[derive(Default)]
@@ -170,10 +168,10 @@ struct Column<'a> {
     rows: usize,
 }
 
-/// One line for each field value that stands out: `field value at [row] (others min–max)`.
-fn stand_outs(rows: &[Node<'_>], path: &str) -> Vec<String> {
+/// One line for each field value that stands out, `field value at [row] (others min–max)`, then the ranges of the other fields.
+fn stand_outs(rows: &[Node<'_>], path: &str) -> (Vec<String>, Vec<String>) {
     if rows.len() < FEW_ROWS {
-        return Vec::new();
+        return Default::default();
     }
     let mut columns: IndexMap<String, Column<'_>> = IndexMap::new();
     for (index, row) in rows.iter().enumerate() {
@@ -207,12 +205,9 @@ fn stand_outs(rows: &[Node<'_>], path: &str) -> Vec<String> {
         }
     }
     odd.sort_by_key(|(rank, _)| *rank);
-    let mut lines: Vec<String> = odd.into_iter().map(|(_, line)| line).collect();
-    if !plain.is_empty() {
-        plain.truncate(QUOTED);
-        lines.push(plain.join(", "));
-    }
-    lines
+    odd.truncate(QUOTED);
+    plain.truncate(QUOTED);
+    (odd.into_iter().map(|(_, line)| line).collect(), plain)
 }
 
 fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: &mut IndexMap<String, Column<'a>>) {
