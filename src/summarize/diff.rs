@@ -3,6 +3,7 @@
 //! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`.
 
 use super::identifiers::{DEFINING, words};
+use super::paths::common_directory;
 use super::sheet::{Sheet, clean};
 
 /// Hunk headings and definitions that are kept.
@@ -176,7 +177,9 @@ impl Changes<'_> {
                 .collect();
             sheet.lines(&commits, sheet.share(30));
         }
-        sheet.list("files:", &self.file_facts(), sheet.share(70));
+        let common = common_directory(self.files.iter().map(|file| file.path));
+        let label = if common.is_empty() { "files:".to_owned() } else { format!("files under {common}:") };
+        sheet.list(&label, &self.file_facts(common.len()), sheet.share(70));
         let headings: Vec<String> = self.headings.iter().filter_map(|heading| definition_name(heading)).collect();
         if !headings.is_empty() {
             sheet.list("in:", &headings, sheet.share(50));
@@ -184,7 +187,7 @@ impl Changes<'_> {
     }
 
     /// `path +3 -1`, the most changed first, under their common directory.
-    fn file_facts(&self) -> Vec<String> {
+    fn file_facts(&self, common: usize) -> Vec<String> {
         if self.files.is_empty() {
             return self.stats.iter().map(|row| stat_fact(row)).collect();
         }
@@ -193,7 +196,7 @@ impl Changes<'_> {
         files
             .iter()
             .map(|file| {
-                let mut fact = clean(file.path, 200);
+                let mut fact = clean(&file.path[common..], 200);
                 if !file.note.is_empty() {
                     fact = format!("{fact} {}", file.note);
                 }
@@ -219,6 +222,9 @@ fn stat_fact(row: &str) -> String {
 fn definition_name(heading: &str) -> Option<String> {
     const MODIFIERS: &[&str] =
         &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];
+    if heading.starts_with("import") || heading.starts_with("from ") {
+        return None;
+    }
     let names = || {
         words(heading).filter(|range| {
             let name = &heading[range.clone()];

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::front;
 use super::sheet::{Sheet, clean};
 
 /// Bytes between a heading's tags.
@@ -22,11 +23,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut headings = Vec::new();
     for found in OPENING.captures_iter(text) {
         let start = found.get(0).expect("group 0 always matches").end();
-        let mut end = text.len().min(start + HEADING);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let inner = &text[start..end];
+        let inner = front(&text[start..], HEADING);
         let inner = inner
             .to_ascii_lowercase()
             .find(&format!("</{}", found[1].to_ascii_lowercase()))
@@ -49,6 +46,8 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         sheet.say(&format!("title: {title}"));
     }
     sheet.say(&format!("{} links", LINK.find_iter(text).count()));
+    // Navigation often comes first, under small headings.
+    headings.sort_by_key(|heading| heading.as_bytes()[1]);
     if !headings.is_empty() {
         sheet.list("headings:", &headings, sheet.share(70));
     }

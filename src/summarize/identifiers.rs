@@ -38,7 +38,7 @@ pub(super) const DEFINING: &[&str] = &[
 
 /// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is part of an earlier one.
 ///
-/// Linear in the text.
+/// Linear in the text; the time for each chosen name grows with `limit`, which is meant to be at most some hundreds.
 pub fn salient_identifiers(text: &str, limit: usize) -> Vec<&str> {
     let mut seen: HashMap<&str, Sighting> = HashMap::new();
     let mut definition = usize::MAX;

@@ -12,6 +12,7 @@ mod identifiers;
 mod json;
 mod log;
 mod markdown;
+mod paths;
 mod search;
 mod sheet;
 mod table;
@@ -48,6 +49,15 @@ pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> St
     }
     sheet.names(text);
     sheet.finish()
+}
+
+/// At most this many bytes of the start of a line, ending at a character.
+fn front(line: &str, bytes: usize) -> &str {
+    let mut end = line.len().min(bytes);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
 }
 
 /// Text of no other type, or of a type that its own summarizer did not recognise.

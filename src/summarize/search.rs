@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use regex::Regex;
 
+use super::front;
+use super::paths::common_directory;
 use super::sheet::{Sheet, clean};
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
@@ -85,7 +87,8 @@ fn read(text: &str) -> Found<'_> {
                     file.matches += 1;
                     file.first = file.first.or(line);
                 }
-                let kept = if DEFINITION.is_match(front(text)) { &mut found.definitions } else { &mut found.uses };
+                let kept =
+                    if DEFINITION.is_match(front(text, FRONT)) { &mut found.definitions } else { &mut found.uses };
                 if kept.len() < KEPT {
                     kept.push((path, line, text));
                 }
@@ -105,16 +108,8 @@ fn read(text: &str) -> Found<'_> {
     found
 }
 
-fn front(line: &str) -> &str {
-    let mut end = line.len().min(FRONT);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
-}
-
 fn row_of<'t>(line: &'t str, heading: Option<&'t str>) -> Row<'t> {
-    let front = front(line);
+    let front = front(line, FRONT);
     let group = |found: &regex::Captures<'t>, index| found.get(index).map_or("", |group| group.as_str());
     if let Some(found) = MATCH.captures(front).filter(|found| is_path_like(&found[1])) {
         return Row::Match { path: group(&found, 1), line: Some(group(&found, 2)), text: group(&found, 3) };
@@ -215,21 +210,6 @@ impl Found<'_> {
         }
         sheet.list("paths:", &paths, usize::MAX);
     }
-}
-
-/// The directory that all paths are in, with its separator; empty when it saves nothing.
-fn common_directory<'t>(mut paths: impl Iterator<Item = &'t str>) -> &'t str {
-    let Some(first) = paths.next() else { return "" };
-    let directory = |path: &str| path.rfind(['/', '\\']).map_or(0, |at| at + 1);
-    let mut common = &first[..directory(first)];
-    let mut others = 0;
-    for path in paths {
-        others += 1;
-        let same = common.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
-        let same = (0..=same).rev().find(|&at| common.is_char_boundary(at)).unwrap_or(0);
-        common = &common[..directory(&common[..same])];
-    }
-    if others > 0 && common.len() > 3 { common } else { "" }
 }
 
 #[cfg(test)]

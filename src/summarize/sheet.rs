@@ -12,6 +12,12 @@ const CUT: char = '…';
 /// A cut piece shorter than this says nothing.
 const LEAST_PIECE: usize = 12;
 
+/// A quoted line that is cut to less than this is left out.
+const LEAST_LINE: usize = 40;
+
+/// Numbers among the names; a column of ids would crowd out the rest.
+const MOST_NUMBERS: usize = 6;
+
 /// No summary has room for more names than this.
 const MOST_NAMES: usize = 400;
 
@@ -51,7 +57,8 @@ impl Sheet {
         let floor = self.left.saturating_sub(room);
         for line in lines {
             let room = self.left.saturating_sub(floor + 1);
-            if room < LEAST_PIECE || !self.line(line.as_ref(), room) {
+            let is_cut_short = room < LEAST_LINE && line.as_ref().chars().nth(room).is_some();
+            if is_cut_short || !self.line(line.as_ref(), room) {
                 break;
             }
         }
@@ -101,11 +108,20 @@ impl Sheet {
         }
         let mut written = String::new();
         let mut room = self.left - LABEL.len() - 1;
+        let mut numbers = 0;
         for name in salient_identifiers(text, wanted) {
             let cost = name.len() + if written.is_empty() { 1 } else { 2 };
-            if cost > room || self.text.contains(name) || written.contains(name) {
+            let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+            // `b/src/x.rs` where `src/x.rs` is said already.
+            let tail = name.split_once('/').map_or(name, |(_, tail)| if tail.is_empty() { name } else { tail });
+            if cost > room
+                || self.text.contains(tail)
+                || written.contains(name)
+                || (is_number && numbers >= MOST_NUMBERS)
+            {
                 continue;
             }
+            numbers += usize::from(is_number);
             written.push_str(if written.is_empty() { " " } else { ", " });
             written.push_str(name);
             room -= cost;
@@ -189,7 +205,7 @@ pub(super) fn clean(text: &str, most: usize) -> String {
         } else if c == '\u{1b}' {
             if chars.next_if_eq(&'[').is_some() {
                 while chars.next_if(|c| matches!(c, '0'..='9' | ';' | '?')).is_some() {}
-                chars.next_if(|c| c.is_ascii_alphabetic());
+                chars.next_if(char::is_ascii_alphabetic);
             }
         } else if !c.is_control() && c != '\u{feff}' {
             if blank {

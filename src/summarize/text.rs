@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::front;
 use super::sheet::{Sheet, clean};
 
 /// Bytes of a line or sentence that are judged.
@@ -45,11 +46,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn weight(piece: &str) -> usize {
-    let mut end = piece.len().min(FRONT);
-    while !piece.is_char_boundary(end) {
-        end -= 1;
-    }
-    let piece = &piece[..end];
+    let piece = front(piece, FRONT);
     let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
     let told = TELLING.find_iter(piece).take(3).count();
     let ends_label = usize::from(piece.ends_with(':'));

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use patterns::{Patterns, patterns};
 
+use super::front;
 use super::identifiers::words;
 use super::sheet::{Sheet, clean};
 use crate::content::Language;
@@ -45,7 +46,7 @@ pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Shee
 
 /// The language whose definitions and imports occur most often.
 fn guess(text: &str) -> Option<Language> {
-    let probe: Vec<&str> = text.lines().take(400).map(|line| front(unnumbered(line).1)).collect();
+    let probe: Vec<&str> = text.lines().take(400).map(|line| front(unnumbered(line).1, FRONT)).collect();
     let hits = |language: Language| {
         let patterns = patterns(language);
         probe.iter().filter(|line| patterns.definition_in(line).is_some() || patterns.import_in(line).is_some()).count()
@@ -81,7 +82,7 @@ impl<'t> Source<'t> {
             let (number, line) = if is_numbered { unnumbered(line) } else { (None, line) };
             source.first = source.first.or(number);
             source.last = number.or(source.last);
-            let line = front(line);
+            let line = front(line, FRONT);
             let trimmed = line.trim();
             if patterns.has_import_block && trimmed == "import (" {
                 in_import_block = true;
@@ -169,14 +170,6 @@ impl<'t> Source<'t> {
 /// A signature without what opens its body.
 fn signature(line: &str) -> String {
     clean(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
-}
-
-fn front(line: &str) -> &str {
-    let mut end = line.len().min(FRONT);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
 }
 
 /// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them.

@@ -3,7 +3,7 @@
 //! A pattern sees one line with its indentation and captures the name; the keyword must open the line, so that a comment or a
 //! string that mentions it does not count.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use regex::Regex;
 
@@ -160,13 +160,6 @@ fn of(language: Language) -> Patterns {
 
 /// The patterns of a language, compiled once.
 pub(super) fn patterns(language: Language) -> &'static Patterns {
-    static ALL: LazyLock<Vec<LazyLock<Patterns, Box<dyn Fn() -> Patterns + Send + Sync>>>> = LazyLock::new(|| {
-        Language::ALL
-            .iter()
-            .map(|&language| -> LazyLock<Patterns, Box<dyn Fn() -> Patterns + Send + Sync>> {
-                LazyLock::new(Box::new(move || of(language)))
-            })
-            .collect()
-    });
-    &ALL[language as usize]
+    static ALL: [OnceLock<Patterns>; Language::ALL.len()] = [const { OnceLock::new() }; Language::ALL.len()];
+    ALL[language as usize].get_or_init(|| of(language))
 }

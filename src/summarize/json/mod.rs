@@ -16,6 +16,9 @@ const VALUE_ROOM: usize = 60;
 /// Rows or members that are looked through for keys.
 const LOOKED_THROUGH: usize = 1000;
 
+/// Characters below which a list of keys says nothing.
+const LEAST_KEYS: usize = 24;
+
 /// How deep lists of objects are looked for.
 const LIST_DEPTH: usize = 6;
 
@@ -37,28 +40,31 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     };
     let failed_here = odd::failed_fields(root);
     if !failed_here.is_empty() {
-        sheet.line(&format!("failed: {}", failed_here.join(", ")), sheet.share(60));
-    }
-    let lists = lists(root);
-    for list in lists.iter().take(3) {
-        let spans = odd::write(list, sheet);
-        if let Some((key, names)) = names_of_rows(list.rows) {
-            sheet.list(&format!("{}{key}:", list.prefix()), &names, sheet.share(40));
-        }
-        if !spans.is_empty() {
-            sheet.list("ranges:", &spans, sheet.share(40));
-        }
+        sheet.line(&format!("not ok: {}", failed_here.join(", ")), sheet.share(60));
     }
     let (scalars, rest) = top_level(root);
     if !scalars.is_empty() {
-        sheet.list("values:", &scalars, sheet.share(60));
+        sheet.list("values:", &scalars, sheet.share(50));
+    }
+    let lists = lists(root);
+    for list in lists.iter().take(3) {
+        let ranges = odd::write(list, sheet);
+        if let Some((key, names)) = names_of_rows(list.rows) {
+            sheet.list(&format!("{}{key}:", list.prefix()), &names, sheet.share(40));
+        }
+        if !ranges.is_empty() {
+            sheet.list("ranges:", &ranges, sheet.share(40));
+        }
     }
     if !rest.is_empty() {
         sheet.list("holds:", &rest, sheet.share(60));
     }
     for list in lists.iter().filter(|list| !list.path.is_empty()).take(4) {
-        let room = sheet.share(60);
-        sheet.line(&format!("{}: {} × {}", list.path, list.len, keys_of(list.rows, room)), room);
+        let label = format!("{}: {} × ", list.path, list.len);
+        let room = sheet.share(60).saturating_sub(label.chars().count());
+        if room >= LEAST_KEYS {
+            sheet.line(&format!("{label}{}", keys_of(list.rows, room)), usize::MAX);
+        }
     }
     true
 }
@@ -168,30 +174,52 @@ fn scalar(node: &Node<'_>) -> Option<String> {
     })
 }
 
-/// The members of an object, or of the only object in an array: its scalars, then what its containers hold.
+/// The members of an object, or of the only object in an array: its scalars, names and states first, addresses last; then what
+/// its containers hold.
 fn top_level(root: &Node<'_>) -> (Vec<String>, Vec<String>) {
-    let Node::Object(fields, _) = root else {
-        return match root {
-            Node::Array(items, 1) => items.first().map(top_level).unwrap_or_default(),
-            Node::Array(items, _) => (items.iter().take(LOOKED_THROUGH).filter_map(scalar).collect(), Vec::new()),
-            other => (scalar(other).into_iter().collect(), Vec::new()),
-        };
+    let fields = match root {
+        Node::Object(fields, _) => fields,
+        Node::Array(items, 1) => return items.first().map(top_level).unwrap_or_default(),
+        Node::Array(items, _) => return (items.iter().take(LOOKED_THROUGH).filter_map(scalar).collect(), Vec::new()),
+        other => return (scalar(other).into_iter().collect(), Vec::new()),
     };
-    let mut scalars = Vec::new();
+    let mut scalars: Vec<(usize, String)> = Vec::new();
     let mut rest = Vec::new();
     for (key, value) in fields.iter().take(LOOKED_THROUGH) {
-        let key = clean(key, VALUE_ROOM);
+        let name = clean(key, VALUE_ROOM);
         match value {
-            Node::Array(_, len) => rest.push(format!("{key}[{len}]")),
+            Node::Array(_, len) => rest.push(format!("{name}[{len}]")),
             Node::Object(inner, len) => {
-                let names: Vec<String> = inner.iter().take(8).map(|(name, _)| clean(name, VALUE_ROOM)).collect();
+                for (key, value) in inner.iter().filter(|(key, _)| is_telling(key)) {
+                    scalars
+                        .extend(scalar(value).map(|value| (1, format!("{name}.{}: {value}", clean(key, VALUE_ROOM)))));
+                }
+                let names: Vec<String> = inner.iter().take(8).map(|(key, _)| clean(key, VALUE_ROOM)).collect();
                 let more = if *len > names.len() { ", …" } else { "" };
-                rest.push(format!("{key}{{{}{more}}}", names.join(", ")));
+                rest.push(format!("{name}{{{}{more}}}", names.join(", ")));
             }
-            other => scalars.extend(scalar(other).map(|value| format!("{key}: {value}"))),
+            other => {
+                let rank = match other {
+                    _ if is_telling(key) => 0,
+                    Node::Text(words) if words.starts_with("http") => 3,
+                    Node::Null => 3,
+                    _ => 2,
+                };
+                scalars.extend(scalar(other).map(|value| (rank, format!("{name}: {value}"))));
+            }
         }
     }
-    (scalars, rest)
+    scalars.sort_by_key(|(rank, _)| *rank);
+    (scalars.into_iter().map(|(_, words)| words).collect(), rest)
+}
+
+/// Whether a field names its object or says how it is.
+fn is_telling(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key != "url"
+        && (NAMING.contains(&&*key)
+            || odd::STATUS_KEYS.contains(&&*key)
+            || ["identifier", "namespace", "version"].contains(&&*key))
 }
 
 /// A list of objects somewhere in the document.
@@ -227,7 +255,8 @@ fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut
     match node {
         Node::Array(rows, len) => {
             let objects = rows.iter().filter(|row| matches!(row, Node::Object(..))).count();
-            if objects > 1 && objects * 2 > rows.len() {
+            let least = if path.is_empty() { 2 } else { 3 };
+            if objects >= least && objects * 2 > rows.len() {
                 found.push(List { rows, len: *len, path });
             } else if let [only] = rows.as_slice() {
                 find_lists(only, format!("{path}[0]"), depth + 1, left, found);

@@ -22,7 +22,7 @@ const QUOTED: usize = 12;
 /// Characters of a quoted row.
 const ROW_ROOM: usize = 160;
 
-const STATUS_KEYS: &[&str] = &[
+pub(super) const STATUS_KEYS: &[&str] = &[
     "status",
     "state",
     "result",
@@ -116,7 +116,7 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
         failed.truncate(1);
     }
     if let Some(first) = failed.first_mut() {
-        *first = format!("{failures} failed: {first}");
+        *first = format!("{failures} not ok: {first}");
         sheet.lines(&failed, sheet.share(60));
     }
     let (odd, ranges) = stand_outs(rows, path);

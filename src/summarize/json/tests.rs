@@ -21,7 +21,7 @@ fn the_failed_row_is_quoted_by_value() {
     assert_eq!(
         summary(&text, 300),
         "JSON array of 100 × {id, job, status, error}\n\
-         1 failed: [17] {id: 1017, status: \"failed\", error: \"lock timeout after 30s\", job: \"sync-invoices\"}\n\
+         1 not ok: [17] {id: 1017, status: \"failed\", error: \"lock timeout after 30s\", job: \"sync-invoices\"}\n\
          status \"failed\" only 1×, at [17] (id: 1017)\nid: 1000, 1001, 1002, 1003, 1004, 1005 …+94"
     );
 }
@@ -45,7 +45,7 @@ fn scalars_and_members_of_an_object_are_listed() {
     let text = r#"{"kind": "List", "total": 3, "ok": false, "note": null, "meta": {"cursor": "abc", "next": 2}, "items": [{"id": 1}, {"id": 2}, {"id": 3}], "tags": ["a"]}"#;
     assert_eq!(
         summary(text, 300),
-        "JSON object, 7 keys\nfailed: ok: false\nitems.id: 1, 2, 3\nvalues: kind: \"List\", total: 3, ok: false, note: null\n\
+        "JSON object, 7 keys\nnot ok: ok: false\nvalues: kind: \"List\", total: 3, ok: false, note: null\nitems.id: 1, 2, 3\n\
          holds: meta{cursor, next}, items[3], tags[1]\nitems: 3 × {id}"
     );
 }
@@ -57,7 +57,7 @@ fn lines_of_json_are_rows() {
         .collect::<String>();
     let summary = summary(&text, 300);
     assert!(
-        summary.starts_with("30 lines of JSON, each {seq, level}\n1 failed: [9] {level: \"error\", seq: 9}"),
+        summary.starts_with("30 lines of JSON, each {seq, level}\n1 not ok: [9] {level: \"error\", seq: 9}"),
         "{summary}"
     );
 }

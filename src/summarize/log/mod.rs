@@ -2,12 +2,13 @@
 //!
 //! Error lines are quoted, one for each kind: lines that differ only in words with digits are one kind.
 
-use std::sync::LazyLock;
+mod patterns;
 
 use indexmap::IndexMap;
-use regex::Regex;
+use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::front;
 use super::sheet::{Sheet, clean};
 
 /// Bytes of a line in which its level and time are looked for.
@@ -19,67 +20,11 @@ const MOST_KINDS: usize = 20_000;
 /// Lines at the end that may say how it ended.
 const TAIL: usize = 60;
 
+/// Characters left below which times in front of quoted lines go.
+const ROOMY: usize = 400;
+
 /// Lines quoted of each severity.
 const QUOTED: usize = 40;
-
-static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"\b(FATAL|CRITICAL|SEVERE|EMERG|ALERT|ERROR|ERR|WARN|WARNING|NOTICE|INFO|DEBUG|TRACE|VERBOSE)\b",
-        r"|\[(fatal|crit|critical|emerg|alert|error|err|warn|warning|notice|info|debug|trace)\]",
-        r#"|\b(?:level|lvl|severity)"?\s?[=:]\s?"?([A-Za-z]+)"#,
-        r"|^\s*(error|warning|fatal)(?:\[\w+\])?:",
-        r"|: (?:fatal )?(error|warning)\b",
-        r"|^\d[\d\-/:. ]+\s([VDIWEF])[ /]",
-    ))
-    .expect("the level pattern is valid")
-});
-
-static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?i)\b(?:error|failed|failure|fatal|traceback|panicked|aborted|segmentation fault|permission denied|not found",
-        r"|no such file|cannot|refused|timed out|undefined reference|unhandled|out of memory)\b",
-        r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖]",
-        r"|(?-i:\bFAIL\b|\w(?:Error|Exception)\b|^E {3})",
-    ))
-    .expect("the failure pattern is valid")
-});
-
-static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:0|no|without|any) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b")
-        .expect("the no-failure pattern is valid")
-});
-
-static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
-        r"|^test .* \.\.\. (ok|FAILED|ignored)\b|^(ok|not ok) \d|^\s*([✓✔√✗✘×✖]) ",
-    ))
-    .expect("the verdict pattern is valid")
-});
-
-static TIME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"\d{4}[-/.]\d\d[-/.]\d\d[T _-]\d\d[:.]\d\d[:.]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?",
-        r"|\d\d[-/]\d\d(?:[-/]\d\d)? \d\d:\d\d:\d\d(?:[.,]\d+)?|\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?",
-        r"|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?",
-    ))
-    .expect("the time pattern is valid")
-});
-
-static ENDING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?i)\b\d+ (?:tests? |spec )?(?:passed|failed|passing|failing|errors?|warnings?|skipped|problems?|failures|vulnerabilities",
-        r"|packages|files)\b|exit (?:code|status)|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b|test result:",
-        r"|^\s*(?:tests?|test suites|ran \d+|build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
-        r"|(?-i:^(?:FAIL|PASS|ok|OK)\b)",
-    ))
-    .expect("the ending pattern is valid")
-});
-
-static ERROR_TYPE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:[A-Za-z_][\w.]*(?:Error|Exception)|TS\d{4}|E\d{4}|ERR_[A-Z_]+|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|PERM|EXIST|PIPE)|[A-Z]{2,}_ERROR|SIG[A-Z]{3,})\b")
-        .expect("the error type pattern is valid")
-});
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Severity {
@@ -95,6 +40,8 @@ struct Kind<'t> {
     line: &'t str,
     count: usize,
     severity: Severity,
+    /// Whether the line itself names its level.
+    has_level: bool,
 }
 
 #[derive(Default)]
@@ -124,7 +71,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 impl<'t> Log<'t> {
     fn add(&mut self, line: &'t str, kind: &mut String) {
         self.lines += 1;
-        let front = front(line);
+        let front = front(line, FRONT);
         let level = level_of(front);
         if let Some(level) = level {
             *self.levels.entry(level).or_insert(0) += 1;
@@ -152,19 +99,21 @@ impl<'t> Log<'t> {
         let kinds = self.kinds.len();
         let key = xxh3_64(kind.as_bytes());
         if kinds < MOST_KINDS || self.kinds.contains_key(&key) {
-            let kind = self.kinds.entry(key).or_insert(Kind { line, count: 0, severity });
+            let kind = self.kinds.entry(key).or_insert(Kind { line, count: 0, severity, has_level: level.is_some() });
             kind.count += 1;
             // The first line of a kind may be harmless where a later one is not.
             if severity == Severity::Error && kind.severity != Severity::Error {
-                (kind.severity, kind.line) = (severity, line);
+                (kind.severity, kind.line, kind.has_level) = (severity, line, level.is_some());
             }
         }
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
         sheet.say(&self.headline());
-        sheet.lines(&endings(text), sheet.share(35));
-        sheet.lines(&self.quotes(Severity::Error), sheet.share(70));
+        let (last, endings) = endings(text);
+        sheet.lines(&endings, sheet.share(35));
+        let is_short = sheet.left() < ROOMY;
+        sheet.lines(&self.quotes(Severity::Error, is_short), sheet.share(70));
         // Half a time is no time.
         if let Some(range) = time_range(text).filter(|range| range.chars().count() < sheet.left()) {
             sheet.line(&range, usize::MAX);
@@ -173,8 +122,11 @@ impl<'t> Log<'t> {
         if types.len() > 1 {
             sheet.list("error types:", &types, sheet.share(40));
         }
-        sheet.lines(&self.quotes(Severity::Warning), sheet.share(40));
-        sheet.lines(&self.quotes(Severity::Mention), sheet.share(30));
+        sheet.lines(&self.quotes(Severity::Warning, is_short), sheet.share(40));
+        sheet.lines(&self.quotes(Severity::Mention, is_short), sheet.share(30));
+        if let Some(last) = last {
+            sheet.lines(&[clean(without_time(last, is_short), FRONT)], sheet.share(40));
+        }
         if self.lines >= 50 && self.kinds.len() * 5 <= self.lines {
             let rare: Vec<String> = self
                 .kinds
@@ -189,39 +141,39 @@ impl<'t> Log<'t> {
 
     fn headline(&self) -> String {
         let mut parts = vec![format!("log, {} lines", self.lines)];
-        for (verdict, count) in &self.verdicts {
-            parts.push(format!("{count} {verdict}"));
+        if !self.verdicts.is_empty() {
+            let verdicts: Vec<String> =
+                self.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+            parts.push(format!("verdict lines: {}", verdicts.join(" ")));
         }
         for level in ["fatal", "error", "warn", "notice", "info", "debug", "trace"] {
             parts.extend(self.levels.get(level).map(|count| format!("{level} {count}")));
         }
         if self.unlevelled_errors > 0 {
-            parts.push(format!("{} lines tell of failure", self.unlevelled_errors));
+            parts.push(format!("{} lines mention failure", self.unlevelled_errors));
         }
         parts.join(", ")
     }
 
     /// The first line of each kind of this severity, the rarer kinds first: what happened once explains what happened often.
-    fn quotes(&self, severity: Severity) -> Vec<String> {
+    fn quotes(&self, severity: Severity, is_short: bool) -> Vec<String> {
         let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(|kind| kind.severity == severity).collect();
-        kinds.sort_by_key(|kind| kind.count.ilog2());
+        kinds.sort_by_key(|kind| (!kind.has_level, kind.count.ilog2()));
         kinds
             .iter()
             .take(QUOTED)
-            .map(|kind| match kind.count {
-                1 => clean(kind.line, FRONT),
-                count => format!("×{count} {}", clean(kind.line, FRONT)),
+            .map(|kind| {
+                let line = clean(without_time(kind.line, is_short), FRONT);
+                if kind.count == 1 { line } else { format!("×{} {line}", kind.count) }
             })
             .collect()
     }
 }
 
-fn front(line: &str) -> &str {
-    let mut end = line.len().min(FRONT);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
+/// A line without the time in front of it, where room is short: the range of times says nearly as much.
+fn without_time(line: &str, is_short: bool) -> &str {
+    let found = TIME.find(front(line, FRONT)).filter(|found| is_short && found.start() < 2);
+    found.map_or(line, |found| line[found.end()..].trim_start_matches([' ', ']', '-', '\t']))
 }
 
 fn level_of(front: &str) -> Option<&'static str> {
@@ -259,17 +211,19 @@ fn kind_of(front: &str, kind: &mut String) {
     }
 }
 
-/// The lines that say how it ended, the last line at the end.
-fn endings(text: &str) -> Vec<String> {
+/// The last line, where it is one more line of a log; and the lines that say how it ended.
+fn endings(text: &str) -> (Option<&str>, Vec<String>) {
+    let mut last = None;
     let mut found: Vec<&str> = Vec::new();
-    for line in text.lines().rev().filter(|line| !is_prompt(line)).take(TAIL) {
-        if found.is_empty()
-            || (found.len() < 3 && line.len() < 400 && ENDING.is_match(line) && level_of(front(line)).is_none())
-        {
+    for (index, line) in text.lines().rev().filter(|line| !is_prompt(line)).take(TAIL).enumerate() {
+        let has_level = level_of(front(line, FRONT)).is_some();
+        if index == 0 && (has_level || TIME.is_match(front(line, FRONT))) {
+            last = Some(line);
+        } else if index == 0 || (found.len() < 3 && !has_level && line.len() < 400 && ENDING.is_match(line)) {
             found.push(line);
         }
     }
-    found.iter().rev().map(|line| clean(line, FRONT)).collect()
+    (last, found.iter().rev().map(|line| clean(line, FRONT)).collect())
 }
 
 /// A blank line or the prompt of a shell that waits for the next command.
@@ -279,7 +233,7 @@ fn is_prompt(line: &str) -> bool {
 }
 
 fn time_range(text: &str) -> Option<String> {
-    let time = |line: &'_ str| TIME.find(front(line)).map(|found| found.range());
+    let time = |line: &'_ str| TIME.find(front(line, FRONT)).map(|found| found.range());
     let first = text.lines().take(TAIL).find_map(|line| time(line).map(|range| &line[range]))?;
     let last = text.lines().rev().take(TAIL).find_map(|line| time(line).map(|range| &line[range]))?;
     Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
@@ -305,7 +259,7 @@ mod tests {
         text += "AssertionError: expected 401 to equal 403\n";
         text += " Test Files  1 failed | 120 passed (121)\n   Start at  10:22:01\n   Duration  4.31s\n";
         let summary = summary(&text, 300);
-        assert!(summary.starts_with("log, 127 lines, 120 passed, 1 failed"), "{summary}");
+        assert!(summary.starts_with("log, 127 lines, verdict lines: 120 passed 1 failed"), "{summary}");
         for line in [
             "Test Files 1 failed | 120 passed (121)",
             "✗ tests/unit/login.test.ts > rejects a bad token",
@@ -325,7 +279,7 @@ mod tests {
         text += "2026-03-01T11:30:01.001Z WARN  pool is 91% full\n";
         text += "2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432\n";
         text += "2026-03-01T11:31:00.000Z INFO  signing key rotated to kid-7f3a\n";
-        let summary = summary(&text, 400);
+        let summary = summary(&text, 600);
         assert!(summary.starts_with("log, 93 lines, error 1, warn 1, info 91\n"), "{summary}");
         assert!(summary.contains("2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432"), "{summary}");
         assert!(summary.contains("from 2026-03-01T10:00:00.120Z to 2026-03-01T11:31:00.000Z"), "{summary}");

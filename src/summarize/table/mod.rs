@@ -2,18 +2,15 @@
 //!
 //! CSV, TSV, pipes (Markdown, psql) and aligned columns. A table is read once, column by column; its rows are never all held.
 
+mod form;
+
 use std::borrow::Cow;
 
+use form::{Form, for_each_row, form_of, is_capital};
 use indexmap::IndexMap;
 
 use super::failure::is_failure_word;
 use super::sheet::{Sheet, clean};
-
-/// Lines that decide how rows are divided.
-const PROBED: usize = 40;
-
-/// Bytes; a longer line is no row.
-const LONGEST_ROW: usize = 65_536;
 
 /// A column with more different words is no category.
 const MOST_CATEGORIES: usize = 8;
@@ -23,17 +20,6 @@ const MOST_COLUMNS: usize = 64;
 
 /// Failed rows that are quoted.
 const QUOTED: usize = 6;
-
-/// How a line is divided into cells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Form {
-    Delimited(u8),
-    Pipes,
-    /// Two blanks or a tab between cells.
-    Aligned,
-    /// Any blanks between this many cells; the last cell takes the rest.
-    Blanks(usize),
-}
 
 /// Writes the summary; false when the text has no rows of like cells.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
@@ -45,115 +31,6 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     }
     table.write(sheet);
     true
-}
-
-fn lines_of(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line))
-}
-
-/// `|---|---|`, `----+----`, `=====`.
-fn is_rule(line: &str) -> bool {
-    line.bytes().all(|byte| b"-=+| :\t\r".contains(&byte))
-}
-
-fn form_of(text: &str) -> Option<Form> {
-    let probe: Vec<&str> = lines_of(text).take(PROBED).collect();
-    let agree = |form: Form| {
-        let counts: Vec<usize> = probe.iter().map(|line| cells(line, form).len()).collect();
-        let usual = *counts.iter().max_by_key(|count| counts.iter().filter(|other| other == count).count())?;
-        let share = counts.iter().filter(|count| **count == usual).count();
-        (usual > 1 && share * 10 >= counts.len() * 8).then_some(usual)
-    };
-    if probe.len() < 2 || probe.iter().any(|line| line.len() > LONGEST_ROW) {
-        return None;
-    }
-    if probe.iter().filter(|line| line.trim_start().starts_with('|') || line.contains(" | ")).count() * 10
-        >= probe.len() * 8
-        && agree(Form::Pipes).is_some()
-    {
-        return Some(Form::Pipes);
-    }
-    // More columns speak for a delimiter: a comma inside prose makes two now and then.
-    let delimited = [b'\t', b',', b';']
-        .into_iter()
-        .filter_map(|delimiter| Some((agree(Form::Delimited(delimiter))?, Form::Delimited(delimiter))))
-        .max_by_key(|(columns, _)| *columns);
-    if let Some((_, form)) = delimited {
-        return Some(form);
-    }
-    if agree(Form::Aligned).is_some() {
-        return Some(Form::Aligned);
-    }
-    let fewest = probe.iter().map(|line| line.split_whitespace().count()).min()?;
-    let widest = probe.iter().skip(1).map(|line| line.split_whitespace().count()).min()?.max(fewest);
-    (widest >= 4).then_some(Form::Blanks(widest))
-}
-
-fn cells(line: &str, form: Form) -> Vec<Cow<'_, str>> {
-    match form {
-        Form::Delimited(delimiter) => {
-            let mut reader = csv::ReaderBuilder::new()
-                .has_headers(false)
-                .flexible(true)
-                .delimiter(delimiter)
-                .from_reader(line.as_bytes());
-            let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
-            record.iter().map(|cell| Cow::Owned(cell.to_owned())).collect()
-        }
-        Form::Pipes => {
-            let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
-            inner.split('|').map(|cell| Cow::Borrowed(cell.trim())).collect()
-        }
-        Form::Aligned => aligned_cells(line),
-        Form::Blanks(count) => {
-            let mut rest = line.trim_start();
-            let mut found = Vec::new();
-            while found.len() + 1 < count {
-                let Some(end) = rest.find(char::is_whitespace) else { break };
-                found.push(Cow::Borrowed(&rest[..end]));
-                rest = rest[end..].trim_start();
-            }
-            if !rest.is_empty() {
-                found.push(Cow::Borrowed(rest.trim_end()));
-            }
-            found
-        }
-    }
-}
-
-fn aligned_cells(line: &str) -> Vec<Cow<'_, str>> {
-    let line = line.trim();
-    let bytes = line.as_bytes();
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut at = 0;
-    while at < bytes.len() {
-        let gap = bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        if gap > 1 || (gap == 1 && bytes[at] == b'\t') {
-            found.push(Cow::Borrowed(&line[start..at]));
-            start = at + gap;
-        }
-        at += gap.max(1);
-    }
-    found.push(Cow::Borrowed(&line[start..]));
-    found
-}
-
-/// Calls `row` with the cells of each row and, where a row is a line, the line.
-fn for_each_row<'t>(text: &'t str, form: Form, mut row: impl FnMut(&[Cow<'_, str>], Option<&'t str>)) {
-    let Form::Delimited(delimiter) = form else {
-        for line in lines_of(text) {
-            row(&cells(line, form), Some(line));
-        }
-        return;
-    };
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
-    let mut record = csv::StringRecord::new();
-    while reader.read_record(&mut record).unwrap_or(false) {
-        let cells: Vec<Cow<'_, str>> = record.iter().map(Cow::Borrowed).collect();
-        row(&cells, None);
-    }
 }
 
 #[derive(Default)]
@@ -206,9 +83,14 @@ impl Table {
                 self.failed.push(quoted(160));
             }
         }
-        let label = cells.first().map_or("", |cell| cell);
+        let label = match cells.first() {
+            Some(cell) if number(cell).is_none() || self.header.first().is_some_and(|name| is_key(name)) => {
+                cell.to_string()
+            }
+            _ => format!("row {}", self.rows),
+        };
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            column.add(cell, label);
+            column.add(cell, &label);
         }
     }
 
@@ -228,7 +110,7 @@ impl Table {
         }
         if self.failures > 0 && self.failures * 2 <= self.rows.max(2) {
             let mut rows = self.failed.clone();
-            rows[0] = format!("{} failed: {}", self.failures, rows[0]);
+            rows[0] = format!("{} not ok: {}", self.failures, rows[0]);
             sheet.lines(&rows, sheet.share(50));
         }
         let named = self.columns.iter().enumerate();
@@ -307,12 +189,19 @@ fn number(cell: &str) -> Option<f64> {
     is_number.then(|| digits.parse().ok()).flatten().filter(|value: &f64| value.is_finite())
 }
 
+/// Whether the numbers of a column of this name tell rows apart.
+fn is_key(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with("id") || ["pid", "year", "key", "code", "number", "no", "#"].contains(&&*name)
+}
+
 fn is_header(cells: &[Cow<'_, str>], form: Form) -> bool {
     let words = cells.iter().filter(|cell| !cell.is_empty());
     let has_no_values =
         words.clone().all(|cell| cell.len() <= 60 && !cell.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
-    let is_capital = || words.clone().all(|cell| !cell.bytes().any(|byte| byte.is_ascii_lowercase()));
-    has_no_values && words.clone().count() > 1 && (!matches!(form, Form::Blanks(_)) || is_capital())
+    has_no_values
+        && words.clone().count() > 1
+        && (!matches!(form, Form::Blanks(_)) || words.clone().all(|cell| is_capital(cell)))
 }
 
 #[cfg(test)]
@@ -349,7 +238,7 @@ mod tests {
             summary.starts_with("table, 10 rows × 5 columns\ncolumns: NAME, READY, STATUS, RESTARTS, AGE\n"),
             "{summary}"
         );
-        assert!(summary.contains("1 failed: queue-5f6d8-zz9p1 0/1 CrashLoopBackOff 17 3d"), "{summary}");
+        assert!(summary.contains("1 not ok: queue-5f6d8-zz9p1 0/1 CrashLoopBackOff 17 3d"), "{summary}");
         assert!(summary.contains("STATUS Running ×9 CrashLoopBackOff ×1"), "{summary}");
         assert!(summary.contains("RESTARTS 0 (web-7d4b9c-0x2kp) to 17 (queue-5f6d8-zz9p1)"), "{summary}");
     }
