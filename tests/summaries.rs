@@ -27,7 +27,7 @@ const KINDS: &[(&str, ContentType)] = &[
 
 /// What the summaries say in words of their own.
 const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed only null rows others values holds ranges strings numbers booleans \
-    arrays objects nulls string number boolean log passed skipped fatal error warn notice info debug trace lines mention failure verdict from error types \
+    arrays objects nulls string number boolean log passed skipped fatal error warn notice info debug trace lines mention like failure verdict from error types \
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
     code blocks outline HTML page title links headings names defines imports code only read python javascript typescript java csharp rust \
     ruby swift kotlin scala shell";
@@ -85,7 +85,7 @@ fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
             r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
-            r"|\b\d+ (?:lines|rows|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|of \d+)",
+            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|of \d+)",
             r"|array of \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
         ))
         .unwrap()

@@ -2,9 +2,10 @@
 //!
 //! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`.
 
+use super::front;
 use super::identifiers::{DEFINING, words};
 use super::paths::common_directory;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// Hunk headings and definitions that are kept.
 const KEPT: usize = 200;
@@ -173,7 +174,7 @@ impl Changes<'_> {
                 .commits
                 .iter()
                 .zip(&self.subjects)
-                .map(|(hash, subject)| format!("{} {}", clean(hash, 10), clean(subject, 100)))
+                .map(|(hash, subject)| format!("{} {}", front(hash, 10), quote(subject, 100)))
                 .collect();
             sheet.lines(&commits, sheet.share(30));
         }
@@ -196,7 +197,7 @@ impl Changes<'_> {
         files
             .iter()
             .map(|file| {
-                let mut fact = clean(&file.path[common..], 200);
+                let mut fact = quote(&file.path[common..], 200);
                 if !file.note.is_empty() {
                     fact = format!("{fact} {}", file.note);
                 }
@@ -215,7 +216,7 @@ impl Changes<'_> {
 fn stat_fact(row: &str) -> String {
     let (path, change) = row.split_once(" | ").unwrap_or((row, ""));
     let change = change.trim_end_matches(['+', '-', ' ']).trim();
-    format!("{} {change}", clean(path, 200))
+    format!("{} {change}", quote(path, 200))
 }
 
 /// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no keyword.
@@ -233,7 +234,7 @@ fn definition_name(heading: &str) -> Option<String> {
         })
     };
     let called = names().find(|range| heading[range.end..].starts_with('('));
-    called.or_else(|| names().next()).map(|range| clean(&heading[range], 60))
+    called.or_else(|| names().next()).map(|range| quote(&heading[range], 60))
 }
 
 #[cfg(test)]

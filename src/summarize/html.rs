@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::front;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// Bytes between a heading's tags.
 const HEADING: usize = 400;
@@ -73,7 +73,7 @@ fn words_of(html: &str) -> String {
             out = out.replace(entity, word);
         }
     }
-    clean(out.trim_end_matches('¶'), 100)
+    quote(out.trim_end_matches('¶'), 100)
 }
 
 #[cfg(test)]

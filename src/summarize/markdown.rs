@@ -2,7 +2,7 @@
 //!
 //! A `#` inside a code fence is a comment, not a heading.
 
-use super::sheet::{Sheet, clean, shorten};
+use super::sheet::{Sheet, quote};
 
 /// Headings that are kept.
 const KEPT: usize = 2_000;
@@ -85,9 +85,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 fn outline(headings: &[(usize, &str)], room: usize) -> Vec<String> {
     let written: Vec<(usize, String)> = headings
         .iter()
-        .map(|(level, title)| {
-            (*level, format!("{} {}", "#".repeat(*level), shorten(&clean(&title.replace("**", ""), 61), 60)))
-        })
+        .map(|(level, title)| (*level, format!("{} {}", "#".repeat(*level), quote(&title.replace("**", ""), 60))))
         .collect();
     let cost = |deepest: usize| -> usize {
         written.iter().filter(|(level, _)| *level <= deepest).map(|(_, words)| words.chars().count() + 2).sum()

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::front;
 use super::paths::common_directory;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
 const FRONT: usize = 600;
@@ -154,7 +154,7 @@ fn is_path_like(word: &str) -> bool {
 impl Found<'_> {
     fn write(&self, sheet: &mut Sheet) {
         let common = common_directory(self.files.keys().copied());
-        let shown = |path: &str| clean(&path[common.len()..], 200);
+        let shown = |path: &str| quote(&path[common.len()..], 200);
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
         if self.matches == 0 {
             sheet.say(&format!("list of {} paths{under}", self.paths));
@@ -180,7 +180,7 @@ impl Found<'_> {
             .take(60)
             .map(|(path, line, text)| {
                 let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-                format!("{name}:{} {}", line.unwrap_or_default(), clean(text, 120))
+                format!("{name}:{} {}", line.unwrap_or_default(), quote(text, 120))
             })
             .collect();
         sheet.lines(&quotes, sheet.share(70));

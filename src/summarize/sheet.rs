@@ -1,7 +1,7 @@
 //! The page that a summary is written on: facts go in by falling value until its room is used up.
 //!
 //! Nothing here fails: what does not fit is cut at an item or word and marked `…`, or left out. So the order of the calls is
-//! the ranking. Everything that is quoted passes through [`clean`].
+//! the ranking. Everything that is quoted passes through [`quote`] or is cleaned as it is written.
 
 use std::borrow::Cow;
 
@@ -188,10 +188,15 @@ fn prefix(text: &str, room: usize) -> &str {
     head.trim_end_matches(|c: char| c.is_numeric() || ".,:-+".contains(c))
 }
 
+/// What the text says, as one printable line of at most `room` characters; `…` where it goes on.
+pub(super) fn quote(text: &str, room: usize) -> String {
+    shorten(&clean(text, room.saturating_add(1)), room)
+}
+
 /// One line of printable text: runs of blanks become one space, control characters and terminal colours go.
 ///
 /// Reads no further than it needs for `most` characters.
-pub(super) fn clean(text: &str, most: usize) -> String {
+fn clean(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     let mut blank = false;

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::front;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// Bytes of a line or sentence that are judged.
 const FRONT: usize = 400;
@@ -31,7 +31,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         pieces.take(KEPT).map(|piece| (weight(piece), piece)).filter(|(weight, _)| *weight > 0).collect();
     ranked.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
     ranked.truncate(40);
-    let ranked: Vec<String> = ranked.iter().map(|(_, piece)| clean(piece, 140)).collect();
+    let ranked: Vec<String> = ranked.iter().map(|(_, piece)| quote(piece, 140)).collect();
     sheet.lines(&ranked, sheet.share(50));
     true
 }

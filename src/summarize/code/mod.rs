@@ -11,7 +11,7 @@ use patterns::{Patterns, patterns};
 
 use super::front;
 use super::identifiers::words;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 use crate::content::Language;
 
 /// Bytes of a line that can hold a definition.
@@ -149,7 +149,7 @@ impl<'t> Source<'t> {
         let mut seen = std::collections::HashSet::new();
         ranked.retain(|one| seen.insert(one.name));
         ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name].min(8)));
-        let written = |one: &Definition<'_>| format!("{}:{}", clean(one.name, 80), one.line);
+        let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);
         // The label and the count of what is left out.
         let mut left = room.saturating_sub(9 + 7);
         let fitting = ranked
@@ -169,7 +169,7 @@ impl<'t> Source<'t> {
 
 /// A signature without what opens its body.
 fn signature(line: &str) -> String {
-    clean(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
+    quote(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
 }
 
 /// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them.

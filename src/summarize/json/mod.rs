@@ -8,7 +8,7 @@ mod read;
 use indexmap::IndexSet;
 use read::{Document, Node};
 
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// Longest printed scalar.
 const VALUE_ROOM: usize = 60;
@@ -125,7 +125,7 @@ fn keys_of(rows: &[Node<'_>], room: usize) -> String {
     let mut written = String::new();
     let mut left = room.saturating_sub(8);
     for (shown, (key, mark)) in keys.iter().enumerate() {
-        let name = format!("{}{}{mark}", if shown == 0 { "" } else { ", " }, clean(key, 40));
+        let name = format!("{}{}{mark}", if shown == 0 { "" } else { ", " }, quote(key, 40));
         let cost = name.chars().count();
         if cost > left {
             return format!("{{{written} …+{}}}", keys.len() - shown);
@@ -148,7 +148,7 @@ fn names_of_rows(rows: &[Node<'_>]) -> Option<(String, Vec<String>)> {
             names.extend(scalar(value));
         }
         let is_naming = names.len() > 1 && names.len() * 10 >= rows.len().min(MOST) * 8;
-        is_naming.then(|| (clean(key.unwrap_or(wanted), 40), names.into_iter().collect()))
+        is_naming.then(|| (quote(key.unwrap_or(wanted), 40), names.into_iter().collect()))
     })
 }
 
@@ -169,7 +169,7 @@ fn scalar(node: &Node<'_>) -> Option<String> {
         Node::Null => "null".to_owned(),
         Node::Bool(value) => value.to_string(),
         Node::Number(digits) => (*digits).to_owned(),
-        Node::Text(words) => format!("\"{}\"", super::sheet::shorten(&clean(words, VALUE_ROOM + 1), VALUE_ROOM)),
+        Node::Text(words) => format!("\"{}\"", quote(words, VALUE_ROOM)),
         _ => return None,
     })
 }
@@ -186,15 +186,15 @@ fn top_level(root: &Node<'_>) -> (Vec<String>, Vec<String>) {
     let mut scalars: Vec<(usize, String)> = Vec::new();
     let mut rest = Vec::new();
     for (key, value) in fields.iter().take(LOOKED_THROUGH) {
-        let name = clean(key, VALUE_ROOM);
+        let name = quote(key, VALUE_ROOM);
         match value {
             Node::Array(_, len) => rest.push(format!("{name}[{len}]")),
             Node::Object(inner, len) => {
                 for (key, value) in inner.iter().filter(|(key, _)| is_telling(key)) {
                     scalars
-                        .extend(scalar(value).map(|value| (1, format!("{name}.{}: {value}", clean(key, VALUE_ROOM)))));
+                        .extend(scalar(value).map(|value| (1, format!("{name}.{}: {value}", quote(key, VALUE_ROOM)))));
                 }
-                let names: Vec<String> = inner.iter().take(8).map(|(key, _)| clean(key, VALUE_ROOM)).collect();
+                let names: Vec<String> = inner.iter().take(8).map(|(key, _)| quote(key, VALUE_ROOM)).collect();
                 let more = if *len > names.len() { ", …" } else { "" };
                 rest.push(format!("{name}{{{}{more}}}", names.join(", ")));
             }
@@ -265,7 +265,7 @@ fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut
         Node::Object(fields, _) => {
             for (key, value) in fields {
                 if matches!(value, Node::Array(..) | Node::Object(..)) {
-                    let key = clean(key, VALUE_ROOM);
+                    let key = quote(key, VALUE_ROOM);
                     let path = if path.is_empty() { key } else { format!("{path}.{key}") };
                     find_lists(value, path, depth + 1, left, found);
                 }

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 
 use super::super::failure::is_failure_word;
-use super::super::sheet::{Sheet, clean, shorten};
+use super::super::sheet::{Sheet, quote, shorten};
 use super::read::Node;
 use super::{List, NAMING, field, scalar};
 
@@ -50,7 +50,7 @@ pub(super) fn failed_fields(node: &Node<'_>) -> Vec<String> {
     fields
         .iter()
         .filter(|(key, value)| is_failure(key, value))
-        .filter_map(|(key, value)| Some(format!("{}: {}", clean(key, 40), shown(value)?)))
+        .filter_map(|(key, value)| Some(format!("{}: {}", quote(key, 40), shown(value)?)))
         .collect()
 }
 
@@ -59,7 +59,7 @@ fn shown(value: &Node<'_>) -> Option<String> {
         Node::Object(fields, _) => {
             let inner: Vec<String> = fields
                 .iter()
-                .filter_map(|(key, value)| Some(format!("{}: {}", clean(key, 40), scalar(value)?)))
+                .filter_map(|(key, value)| Some(format!("{}: {}", quote(key, 40), scalar(value)?)))
                 .take(4)
                 .collect();
             Some(format!("{{{}}}", inner.join(", ")))
@@ -140,7 +140,7 @@ fn quoted_row(path: &str, index: usize, row: &Node<'_>, reasons: &[String]) -> S
     parts.extend(reasons.iter().filter(|reason| !parts.contains(reason)).cloned().collect::<Vec<_>>());
     if let Node::Object(fields, _) = row {
         for (key, value) in fields {
-            let Some(part) = scalar(value).map(|value| format!("{}: {value}", clean(key, 40))) else { continue };
+            let Some(part) = scalar(value).map(|value| format!("{}: {value}", quote(key, 40))) else { continue };
             if !parts.contains(&part) {
                 parts.push(part);
             }
@@ -188,7 +188,7 @@ fn stand_outs(rows: &[Node<'_>], path: &str) -> (Vec<String>, Vec<String>) {
         if let Some((text, (count, row))) = column.texts.iter().min_by_key(|(_, (count, row))| (*count, *row)) {
             let is_category = column.texts.len() <= 6 && column.texts.len() > 1 && column.text_rows >= FEW_ROWS;
             if is_category && *count <= most_rare {
-                odd.push((0, format!("{name} \"{}\" only {count}×, at {}", clean(text, 60), at(*row))));
+                odd.push((0, format!("{name} \"{}\" only {count}×, at {}", quote(text, 60), at(*row))));
             }
         }
         if !column.nulls.is_empty() && column.nulls.len() <= most_rare {
@@ -215,7 +215,7 @@ fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: 
     const MOST_COLUMNS: usize = 200;
     let Node::Object(fields, _) = row else { return };
     for (key, value) in fields {
-        let name = if path.is_empty() { clean(key, 40) } else { format!("{path}.{}", clean(key, 40)) };
+        let name = if path.is_empty() { quote(key, 40) } else { format!("{path}.{}", quote(key, 40)) };
         if let Node::Object(..) = value {
             if depth < ROW_DEPTH {
                 measure(value, &name, depth + 1, index, columns);

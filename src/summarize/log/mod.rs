@@ -9,7 +9,7 @@ use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::front;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// Bytes of a line in which its level and time are looked for.
 const FRONT: usize = 240;
@@ -125,7 +125,7 @@ impl<'t> Log<'t> {
         sheet.lines(&self.quotes(Severity::Warning, is_short), sheet.share(40));
         sheet.lines(&self.quotes(Severity::Mention, is_short), sheet.share(30));
         if let Some(last) = last {
-            sheet.lines(&[clean(without_time(last, is_short), FRONT)], sheet.share(40));
+            sheet.lines(&[quote(without_time(last, is_short), FRONT)], sheet.share(40));
         }
         if self.lines >= 50 && self.kinds.len() * 5 <= self.lines {
             let rare: Vec<String> = self
@@ -133,7 +133,7 @@ impl<'t> Log<'t> {
                 .values()
                 .filter(|kind| kind.severity == Severity::Plain && kind.count == 1)
                 .take(QUOTED)
-                .map(|kind| clean(kind.line, FRONT))
+                .map(|kind| quote(kind.line, FRONT))
                 .collect();
             sheet.lines(&rare, sheet.share(50));
         }
@@ -163,8 +163,8 @@ impl<'t> Log<'t> {
             .iter()
             .take(QUOTED)
             .map(|kind| {
-                let line = clean(without_time(kind.line, is_short), FRONT);
-                if kind.count == 1 { line } else { format!("×{} {line}", kind.count) }
+                let line = quote(without_time(kind.line, is_short), FRONT);
+                if kind.count == 1 { line } else { format!("{} like: {line}", kind.count) }
             })
             .collect()
     }
@@ -223,7 +223,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<String>) {
             found.push(line);
         }
     }
-    (last, found.iter().rev().map(|line| clean(line, FRONT)).collect())
+    (last, found.iter().rev().map(|line| quote(line, FRONT)).collect())
 }
 
 /// A blank line or the prompt of a shell that waits for the next command.
@@ -292,7 +292,7 @@ mod tests {
             .map(|i| format!("src/a{i}.ts({i},8): error TS2307: Cannot find module './x{i}'.\n"))
             .collect::<String>();
         let summary = summary(&text, 200);
-        assert!(summary.contains("×40 src/a0.ts(0,8): error TS2307: Cannot find module './x0'."), "{summary}");
+        assert!(summary.contains("40 like: src/a0.ts(0,8): error TS2307: Cannot find module './x0'."), "{summary}");
         assert_eq!(summary.matches("TS2307").count(), 2, "{summary}");
     }
 

@@ -10,7 +10,7 @@ use form::{Form, for_each_row, form_of, is_capital};
 use indexmap::IndexMap;
 
 use super::failure::is_failure_word;
-use super::sheet::{Sheet, clean};
+use super::sheet::{Sheet, quote};
 
 /// A column with more different words is no category.
 const MOST_CATEGORIES: usize = 8;
@@ -65,14 +65,14 @@ impl Table {
             self.columns =
                 cells.iter().take(MOST_COLUMNS).map(|_| Column { is_category: true, ..Column::default() }).collect();
             if is_header(cells, form) {
-                self.header = cells.iter().map(|cell| clean(cell, 40)).collect();
+                self.header = cells.iter().map(|cell| quote(cell, 40)).collect();
                 return;
             }
         }
         self.rows += 1;
         let quoted = |most| match line {
-            Some(line) => clean(line, most),
-            None => clean(&cells.join(","), most),
+            Some(line) => quote(line, most),
+            None => quote(&cells.join(","), most),
         };
         if self.rows == 1 {
             self.first = quoted(160);
@@ -137,7 +137,7 @@ impl Column {
             let is_beyond = |extreme: &Option<Extreme>, lower: bool| {
                 extreme.as_ref().is_none_or(|extreme| if lower { value < extreme.value } else { value > extreme.value })
             };
-            let new = || Some(Extreme { value, cell: clean(cell, 24), row: clean(label, 32) });
+            let new = || Some(Extreme { value, cell: quote(cell, 24), row: quote(label, 32) });
             if is_beyond(&self.low, true) {
                 self.low = new();
             }
@@ -162,7 +162,7 @@ impl Column {
         }
         let mut words: Vec<(&String, &usize)> = self.words.iter().collect();
         words.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let words: Vec<String> = words.iter().map(|(word, count)| format!("{} ×{count}", clean(word, 40))).collect();
+        let words: Vec<String> = words.iter().map(|(word, count)| format!("{} ×{count}", quote(word, 40))).collect();
         Some(format!("{name} {}", words.join(" ")))
     }
 
