@@ -1,1 +1,55 @@
-export interface Options { sccsEnabled?: boolean; sccsStorageDir?: string; staleTurns?: number }
+// Generated from the core's option table by `npm run generate`. Do not edit.
+
+/** Every option. */
+export interface Options {
+  /** How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened prose. Default "balanced". */
+  preset?: "lossless" | "balanced" | "max";
+  /** When content that was already sent may change. Default "every-turn". */
+  schedule?: "every-turn";
+  /** Content older than this many user turns may go. Default 4, at least 1. */
+  staleTurns?: number;
+  /** Content older than this many model calls may go, even within one user turn. Default 12, at least 1. */
+  staleCalls?: number;
+  /** Content smaller than this many tokens stays. Default 200, at least 50. */
+  minTokensToSqueeze?: number;
+  /** How many characters of what goes are kept as a preview. Default 200, at least 0. */
+  keepPreviewChars?: number;
+  /** Images go after this many user turns. Default 2, at least 1. */
+  imageAgeTurns?: number;
+  /** Drop heartbeat prompts together with their HEARTBEAT_OK answers. Only `squeeze()` does this: OpenClaw filters them itself. Default true. */
+  pruneHeartbeats?: boolean;
+  /** A tool result of more characters than this is cut whatever its age; 0 turns it off. Only `squeeze()` does this. Default 50000, at least 0. */
+  largeResultThreshold?: number;
+  /** How many characters of a cut result are kept. Default 500, at least 0. */
+  largeResultPreviewChars?: number;
+  /** Shape of shrunk tool-call arguments: ours, or the `_squeezed` object of ClawSqueezer 1.0. Default "none". */
+  compat?: "none" | "clawsqueezer";
+  /** Replace large outputs by a reference and a summary. Off means that nothing is replaced or stored. Default true. */
+  sccsEnabled?: boolean;
+  /** An output of more characters than this is replaced. Default 3000, at least 2000. */
+  sccsCompressThreshold?: number;
+  /** Longest summary, in characters. Default 300, at least 50. */
+  sccsSummaryMaxChars?: number;
+  /** Summarize by type; off keeps the head of the text instead. Default true. */
+  sccsEnableSmartSummary?: boolean;
+  /** How many seconds an original lives after the last time a context referred to it. Default 86400, at least 600. */
+  sccsStorageTtlSeconds?: number;
+  /** Directory of the store; empty means the host's state directory for this plugin. Default "". */
+  sccsStorageDir?: string;
+  /** How many originals are held in memory; the disk holds more. Default 10000, at least 1000. */
+  sccsMaxEntries?: number;
+  /** Largest size of the store on disk, in bytes. What a live session shows is never removed. Default 1073741824, at least 1048576. */
+  storeMaxBytes?: number;
+  /** Forget a session as soon as its user resets or deletes it, instead of when its originals expire. Only the plugin does this. Default false. */
+  purgeOnReset?: boolean;
+  /** What happens to a text that seems to hold a secret. Default "keep-inline". */
+  secrets?: "keep-inline" | "store" | "redact";
+  /** Tools whose results are never touched (globs). Default []. */
+  skipTools?: string[];
+  /** Tools whose results stay exact while fresh, because the next edit needs them (globs). Default ["read","read_*","*_read","view","view_file","open_file","cat"]. */
+  exactTools?: string[];
+  /** When not empty, only results of these tools are touched (globs). Default []. */
+  onlyTools?: string[];
+  /** Vocabulary that token counts use. Default "o200k_base". */
+  encoding?: "o200k_base" | "cl100k_base";
+}

@@ -258,7 +258,7 @@ fn removed(removed: concertina::store::Removed) -> String {
 
 /// Runs a blocking body on tokio's own pool, so that waiting for the disk takes no libuv worker.
 async fn on_tokio<T: Send + 'static>(body: impl FnOnce() -> Result<T> + Send + 'static) -> napi::Result<T> {
-    napi::tokio::task::spawn_blocking(move || guard(body))
+    tokio::task::spawn_blocking(move || guard(body))
         .await
         .unwrap_or_else(|error| Err(napi::Error::from_reason(error.to_string())))
 }

@@ -6,8 +6,8 @@
 //!
 //! The JavaScript face in `node/lib` wraps these functions; nobody else calls them.
 
-mod concertina;
+pub mod concertina;
 mod guard;
-mod handover;
-mod pure;
-mod work;
+pub mod handover;
+pub mod pure;
+pub mod work;

@@ -31,11 +31,6 @@ impl Outcome {
         let (patches, slots) = encode(rewrite);
         Self { patches, slots, report: to_json(report), ..Self::default() }
     }
-
-    /// A report alone.
-    pub(crate) fn report(report: &impl serde::Serialize) -> Self {
-        Self { report: to_json(report), ..Self::default() }
-    }
 }
 
 /// JSON of a report. Reports are plain data and always serialize.

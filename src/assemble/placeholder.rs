@@ -35,7 +35,7 @@ impl Placeholder<'_> {
             Self::Image { tokens } => {
                 json!({ "type": "text", "text": format!("[image was here — {tokens} tokens] {marker}") })
             }
-            Self::Arguments(call) => arguments::shrink(call, engine.config(), meter, Some(&marker))?,
+            Self::Arguments(call) => arguments::shrink(call, engine.config(), meter, Some(&marker))?.value,
         })
     }
 }

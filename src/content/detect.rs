@@ -1,14 +1,308 @@
-//! Text and hints -> [`Detection`].
+//! Text and hints -> [`Detection`]: what is insisted on > structure > hints > words.
 
-use super::{ContentType, Detection, Hints, Segment};
+use super::hints::{Expected, expected};
+use super::lines::{lines, lines_from, sample};
+use super::search::Survey;
+use super::text::{Shape, is_markdown, without_fences};
+use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, segments, table};
+
+/// What the text alone says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Judgement {
+    pub(super) content_type: ContentType,
+    pub(super) language: Option<Language>,
+    /// Whether structure proves it, so that no hint can say otherwise.
+    proved: bool,
+}
+
+impl Judgement {
+    fn proved(content_type: ContentType) -> Self {
+        Self { content_type, language: None, proved: true }
+    }
+
+    fn likely(content_type: ContentType) -> Self {
+        Self { content_type, language: None, proved: false }
+    }
+
+    fn code(language: Option<Language>, proved: bool) -> Self {
+        Self { content_type: ContentType::Code, language, proved }
+    }
+}
 
 /// Detects what a text is. Linear in its length.
+///
+/// A type or language in the hints holds for the whole; a language alone means code. Fences, diffs, JSON values and the like
+/// inside a text, log or search result still stand apart in the segments. A path, command or tool name gives way to what the
+/// text's structure proves, and to a text that is plainly something else.
 pub fn detect(text: &str, hints: &Hints) -> Detection {
-    let content_type = hints.content_type.unwrap_or(ContentType::Unknown);
-    let segments = if text.is_empty() {
-        Vec::new()
-    } else {
-        vec![Segment { range: 0..text.len(), content_type, language: hints.language }]
+    let insisted = hints.content_type.or(hints.language.map(|_| ContentType::Code));
+    let (mut content_type, language) = match insisted {
+        Some(ContentType::Code) => (ContentType::Code, hints.language.or_else(|| language_of(text, expected(hints)))),
+        Some(content_type) => (content_type, None),
+        None => find(text, hints),
     };
-    Detection { content_type, language: hints.language, segments }
+    let segments = segments::split(text, content_type, language);
+    if content_type == ContentType::Unknown && insisted.is_none() {
+        content_type = prevailing(&segments, text.len());
+    }
+    Detection { content_type, language, segments }
+}
+
+fn find(text: &str, hints: &Hints) -> (ContentType, Option<Language>) {
+    let judged = judge(text);
+    match expected(hints).filter(|expected| !judged.proved && fits(expected, text)) {
+        Some(expected) if expected.content_type == ContentType::Code => {
+            (ContentType::Code, language_of(text, Some(expected)))
+        }
+        Some(expected) => (expected.content_type, None),
+        None => (judged.content_type, judged.language),
+    }
+}
+
+/// The type of more than half of a text that is nothing as a whole.
+fn prevailing(segments: &[Segment], length: usize) -> ContentType {
+    let bytes = |content_type| {
+        segments.iter().filter(|part| part.content_type == content_type).map(|part| part.range.len()).sum::<usize>()
+    };
+    let is_most =
+        |content_type: &&ContentType| **content_type != ContentType::Code && bytes(**content_type) * 2 > length;
+    ContentType::ALL.iter().find(is_most).copied().unwrap_or(ContentType::Unknown)
+}
+
+fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
+    let found = || {
+        let sample = sample(text);
+        let bare = code::strip_numbers(&sample);
+        let source = bare.as_deref().unwrap_or(&sample);
+        code::declared(source).or_else(|| code::language_of(&code::skeleton(source)).language)
+    };
+    match expected.and_then(|expected| expected.language) {
+        // `.h` is C's and C++'s.
+        Some(Language::C) if found() == Some(Language::Cpp) => Some(Language::Cpp),
+        Some(language) => Some(language),
+        None => found(),
+    }
+}
+
+/// What the text alone says, by structure first and by words last.
+pub(super) fn judge(text: &str) -> Judgement {
+    if text.trim().is_empty() {
+        return Judgement::likely(ContentType::Unknown);
+    }
+    if json::is_json(text) {
+        return Judgement::proved(ContentType::Json);
+    }
+    let sample = sample(text);
+    if let Some(language) = code::declared(&sample) {
+        return Judgement::code(Some(language), true);
+    }
+    if html::is_document(&sample) {
+        return Judgement::proved(ContentType::Html);
+    }
+    if let Some(bare) = code::strip_numbers(&sample) {
+        let inner = structure(&bare).unwrap_or_else(|| words(&bare));
+        if matches!(inner.content_type, ContentType::Code | ContentType::Text | ContentType::Html) {
+            return inner;
+        }
+    }
+    let blocks = Blocks::of(&sample);
+    if blocks.diff * 2 >= sample.len() {
+        return Judgement::proved(ContentType::Diff);
+    }
+    if blocks.json * 10 >= sample.len() * 6 {
+        return Judgement::likely(ContentType::Json);
+    }
+    structure(&blocks.rest).unwrap_or_else(|| words(&blocks.rest))
+}
+
+/// Diffs, search results, tables, logs, markup: whatever most lines agree on.
+fn structure(sample: &str) -> Option<Judgement> {
+    let survey = Survey::of(sample);
+    if survey.is_search() {
+        return Some(Judgement {
+            content_type: ContentType::Search,
+            language: None,
+            proved: survey.hits * 10 >= survey.lines * 6,
+        });
+    }
+    let log = LogShare::of(sample);
+    if log.is_output() {
+        return Some(Judgement::likely(ContentType::Log));
+    }
+    if table::is_table(sample) {
+        return Some(Judgement::likely(ContentType::Table));
+    }
+    if log.is_log() {
+        return Some(Judgement::likely(ContentType::Log));
+    }
+    html::is_markup(sample).then(|| Judgement::likely(ContentType::Html))
+}
+
+/// A text's diffs and JSON values, and what is left without them.
+#[derive(Debug, Default)]
+struct Blocks {
+    diff: usize,
+    json: usize,
+    rest: String,
+}
+
+impl Blocks {
+    fn of(sample: &str) -> Self {
+        let mut blocks = Self::default();
+        let mut budget = json::Budget::of(sample);
+        let mut at = 0;
+        while let Some(line) = lines_from(sample, at).next() {
+            let start = line.start;
+            at = line.end;
+            if diff::may_start(line.text)
+                && let Some(end) = diff::block_end(sample, start)
+            {
+                blocks.diff += end - start;
+                at = end;
+            } else if line.text.starts_with(['{', '['])
+                && let Some(end) = budget.block_end(sample, start)
+            {
+                blocks.json += end - start;
+                at = end;
+            } else {
+                blocks.rest.push_str(&sample[start..at]);
+            }
+        }
+        blocks
+    }
+}
+
+/// How many lines are of a log, or of a build's output.
+#[derive(Debug, Default)]
+struct LogShare {
+    lines: usize,
+    stamped: usize,
+    output: usize,
+    /// Lines that are indented below one of the others.
+    indented: usize,
+}
+
+impl LogShare {
+    fn of(sample: &str) -> Self {
+        let mut share = Self::default();
+        let mut inside = false;
+        for line in lines(sample).map(|line| line.text).filter(|line| !line.trim().is_empty()) {
+            share.lines += 1;
+            let stamped = log::is_log_line(line);
+            let output = !stamped && (log::is_output_line(line) || is_compiler_message(line));
+            share.stamped += usize::from(stamped);
+            share.output += usize::from(output);
+            inside = stamped || output || inside && line.starts_with([' ', '\t']);
+            share.indented += usize::from(inside && !stamped && !output);
+        }
+        share
+    }
+
+    fn is_output(&self) -> bool {
+        self.output * 100 >= self.lines * 70
+    }
+
+    fn is_log(&self) -> bool {
+        let own = self.stamped + self.output;
+        own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75
+    }
+}
+
+fn is_compiler_message(line: &str) -> bool {
+    matches!(super::search::SearchLine::parse(line), Some(super::search::SearchLine::Hit(hit)) if super::search::is_message(&hit))
+}
+
+/// Code by its words, then prose; unknown when neither prevails.
+fn words(sample: &str) -> Judgement {
+    let bare = without_fences(sample);
+    let skeleton = code::skeleton(&bare);
+    let verdict = code::language_of(&skeleton);
+    if verdict.language.is_some() && Shape::of(&skeleton).is_code() {
+        return Judgement::code(verdict.language, false);
+    }
+    if is_markdown(sample) || Shape::of(&bare).is_text() && !is_settings(&bare) {
+        return Judgement::likely(ContentType::Text);
+    }
+    Judgement::likely(ContentType::Unknown)
+}
+
+/// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
+fn is_settings(text: &str) -> bool {
+    let (mut total, mut settings) = (0usize, 0usize);
+    for line in lines(text).map(|line| line.text.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let bare = line.strip_prefix("- ").unwrap_or(line);
+        let key = bare.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(byte)).count();
+        let rest = &bare[key..];
+        total += 1;
+        settings += usize::from(
+            key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('=')),
+        );
+    }
+    total >= 3 && settings * 10 >= total * 6
+}
+
+/// Whether a text may be what the hints promise.
+fn fits(expected: &Expected, text: &str) -> bool {
+    let sample = sample(text);
+    let is_error = is_error_message(&sample);
+    match expected.content_type {
+        ContentType::Code => {
+            let bare = code::strip_numbers(&sample);
+            let skeleton = code::skeleton(bare.as_deref().unwrap_or(&sample));
+            let shape = Shape::of(&skeleton);
+            !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).language.is_some())
+        }
+        ContentType::Search => {
+            let survey = Survey::of(&sample);
+            (survey.hits + survey.unnumbered + survey.listed + survey.headed + survey.urls) * 10
+                >= survey.lines.max(1) * 3
+        }
+        ContentType::Diff => lines(&sample).any(|line| diff::HunkHeader::parse(line.text).is_some()),
+        ContentType::Json => sample.trim_start().starts_with(['{', '[']),
+        ContentType::Html => sample.contains("</") || sample.contains("/>"),
+        ContentType::Table | ContentType::Log => !is_error && !sample.trim().is_empty(),
+        ContentType::Text | ContentType::Unknown => true,
+    }
+}
+
+/// Whether a text of few lines says that something failed.
+fn is_error_message(text: &str) -> bool {
+    const FAILURES: &[&str] = &[
+        "No such file",
+        "not found",
+        "Permission denied",
+        "permission denied",
+        "ENOENT",
+        "Is a directory",
+        "does not exist",
+        "cannot access",
+        "cannot open",
+        "fatal: ",
+    ];
+    lines(text).filter(|line| !line.text.trim().is_empty()).take(4).count() <= 3
+        && FAILURES.iter().any(|failure| text.contains(failure))
+}
+
+#[cfg(test)]
+mod probe {
+    #[test]
+    fn probe() {
+        for file in std::env::var("PROBE").unwrap_or_default().split(':').filter(|f| !f.is_empty()) {
+            let text = String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
+            let s = super::sample(&text);
+            let bare = super::without_fences(&s);
+            let sk = super::code::skeleton(&bare);
+            println!(
+                "{file}\n  md {} verdict {:?}\n  shape {:?}\n  bare shape {:?}\n survey {:?} table {} log {}",
+                super::is_markdown(&s),
+                super::code::language_of(&sk),
+                super::Shape::of(&sk),
+                super::Shape::of(&bare),
+                super::Survey::of(&s),
+                super::table::is_table(&s),
+                super::LogShare::of(&s).is_log()
+            );
+            super::code::explain(&sk);
+        }
+    }
 }

@@ -3,7 +3,19 @@
 //! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
 //! Structural markers weigh more than hints, hints more than lexical evidence.
 
+pub mod code;
 mod detect;
+pub mod diff;
+pub mod hints;
+mod html;
+mod json;
+mod lexicon;
+mod lines;
+pub mod log;
+pub mod search;
+mod segments;
+pub mod table;
+pub mod text;
 
 use std::ops::Range;
 

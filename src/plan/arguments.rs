@@ -19,13 +19,22 @@ const HEAD_CHARS: usize = 80;
 /// Values nested deeper than this are left alone.
 const MAX_DEPTH: usize = 128;
 
-/// The arguments of a call as they stand once they are stale, for the place that its block's path leads to; `None` when nothing
+/// Shrunk arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shrunk {
+    /// What stands at the path of the call's block.
+    pub value: Value,
+    /// What it costs.
+    pub tokens: usize,
+}
+
+/// The arguments of a call as they stand once they are stale; `None` when nothing
 /// becomes shorter.
 ///
 /// Key order, numbers and short strings stay as they were; arguments that are a JSON string stay one, and one that does not parse
 /// is left alone. `reference` is printed once, in the first note. Under `compat: "clawsqueezer"` the result is the published
 /// `{ _squeezed, summary }` instead.
-pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Value> {
+pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
     let before = meter.arguments(&call.arguments);
     let mut value = call.arguments.to_value()?;
     match config.compat {
@@ -40,15 +49,13 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
             }
         }
     }
-    let replacement = match call.arguments {
+    let json = value.to_string();
+    let tokens = meter.text(&json);
+    let value = match call.arguments {
         Arguments::Value(_) => value,
-        Arguments::Json(_) => Value::String(value.to_string()),
+        Arguments::Json(_) => Value::String(json),
     };
-    let after = match &replacement {
-        Value::String(json) => meter.text(json),
-        value => meter.text(&value.to_string()),
-    };
-    (after < before).then_some(replacement)
+    (tokens < before).then_some(Shrunk { value, tokens })
 }
 
 struct Notes<'a> {
@@ -117,7 +124,7 @@ mod tests {
 
     fn shrunk(arguments: Arguments, config: &Config, reference: Option<&Marker>) -> Option<Value> {
         let call = Call { id: "c", name: "write", arguments };
-        shrink(&call, config, &Meter::new(None, Encoding::O200kBase), reference)
+        shrink(&call, config, &Meter::new(None, Encoding::O200kBase), reference).map(|shrunk| shrunk.value)
     }
 
     fn body() -> String {
@@ -208,13 +215,13 @@ mod tests {
         ] {
             let meter = Meter::new(None, Encoding::O200kBase);
             let call = Call { id: "c", name, arguments: Arguments::Value(&arguments) };
-            let after = shrink(&call, &config, &meter, None).unwrap();
+            let after = shrink(&call, &config, &meter, None).unwrap().value;
             assert_eq!(after, json!({ "_squeezed": true, "summary": summary }));
             let again = Call { id: "c", name, arguments: Arguments::Value(&after) };
             assert_eq!(shrink(&again, &config, &meter, None), None);
             let json = arguments.to_string();
             let as_string = Call { id: "c", name, arguments: Arguments::Json(&json) };
-            assert_eq!(shrink(&as_string, &config, &meter, None), Some(json!(after.to_string())));
+            assert_eq!(shrink(&as_string, &config, &meter, None).unwrap().value, json!(after.to_string()));
         }
     }
 }

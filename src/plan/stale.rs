@@ -16,7 +16,7 @@ pub struct Candidate {
     /// Index of the block in the message's blocks.
     pub block: usize,
     /// What it is.
-    pub part: Part,
+    pub kind: Part,
     /// Why it may go.
     pub reason: Reason,
     /// What it costs.
@@ -76,7 +76,7 @@ pub fn stale(
             }
             let tokens = meter.block(block);
             if tokens as u64 >= config.min_tokens_to_squeeze {
-                candidates.push(Candidate { message: message_index, block: block_index, part, reason, tokens });
+                candidates.push(Candidate { message: message_index, block: block_index, kind: part, reason, tokens });
             }
         }
     }
@@ -159,7 +159,7 @@ mod tests {
         let transcript = Transcript::read(messages.as_array().unwrap());
         stale(&transcript, &config, &Meter::new(None, config.encoding), &|_| false)
             .into_iter()
-            .map(|candidate| (candidate.message, candidate.part, candidate.reason))
+            .map(|candidate| (candidate.message, candidate.kind, candidate.reason))
             .collect()
     }
 

@@ -18,7 +18,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// Texts shorter than this are counted faster than they are looked up.
 const MEMO_FROM_BYTES: usize = 256;
 
-/// Counts of texts that were counted before, by content. An entry is 48 bytes, so the memo is bounded by about 5 MB.
+/// Counts of texts that were counted before, by content. 64k entries of fixed size: at most 8 MB.
 static MEMO: LazyLock<Cache<(u128, Encoding), usize>> = LazyLock::new(|| Cache::new(64 * 1024));
 
 /// Counts the tokens of a text.

@@ -4,11 +4,13 @@
 //! stays untouched. Blocks carry the [`Path`] of what may be replaced, so a change is a [`Patch`] and everything else in a
 //! message (unknown fields, signatures, ids) comes back as it was.
 
+mod links;
 mod patch;
 mod read;
 
 use serde_json::Value;
 
+pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step};
 
 /// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
@@ -168,6 +170,17 @@ impl<'a> Transcript<'a> {
     /// Reads messages of any of the three shapes.
     pub fn read(messages: &'a [Value]) -> Self {
         read::read(messages)
+    }
+
+    /// Forgets messages that are about to be dropped: they have no blocks, start no turn and age nothing.
+    pub fn forget(&mut self, indexes: impl IntoIterator<Item = usize>) {
+        for index in indexes {
+            let message = &mut self.messages[index];
+            message.role = Role::Other;
+            message.blocks.clear();
+            message.starts_turn = false;
+        }
+        read::set_ages(&mut self.messages);
     }
 
     /// All blocks with the index of their message, oldest first.

@@ -1,4 +1,4 @@
-//! JSON messages -> [`Transcript`]. The only place that knows the field names of the three shapes.
+//! JSON messages -> [`Transcript`]. Together with `links` the only place that knows the field names of the three shapes.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, ToolResult, Transcript};
 
 /// Block types that mean a tool call, in every spelling that hosts and providers use.
-const CALL_TYPES: [&str; 6] = ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call"];
+pub(super) const CALL_TYPES: [&str; 6] =
+    ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call"];
 
 pub(super) fn read(messages: &[Value]) -> Transcript<'_> {
     let mut read: Vec<Message> = messages.iter().map(message).collect();
@@ -16,7 +17,7 @@ pub(super) fn read(messages: &[Value]) -> Transcript<'_> {
     Transcript { messages: read }
 }
 
-fn role(message: &Value) -> Role {
+pub(super) fn role(message: &Value) -> Role {
     match message["role"].as_str().unwrap_or_default() {
         "system" | "developer" => Role::System,
         "user" => Role::User,
@@ -144,7 +145,7 @@ fn is_error(value: &Value) -> bool {
     value["isError"].as_bool().or(value["is_error"].as_bool()).unwrap_or(false)
 }
 
-fn text_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
+pub(super) fn text_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
     keys.iter().find_map(|key| value.get(key)?.as_str()).unwrap_or_default()
 }
 
@@ -163,7 +164,7 @@ fn pair_results_with_calls(messages: &mut [Message]) {
     }
 }
 
-fn set_ages(messages: &mut [Message]) {
+pub(super) fn set_ages(messages: &mut [Message]) {
     let turns = messages.iter().filter(|message| message.starts_turn).count() as u64;
     let (mut age, mut calls) = (u64::from(turns > 0), 0);
     for message in messages.iter_mut().rev() {
@@ -265,6 +266,19 @@ mod tests {
     fn without_a_user_message_nothing_has_an_age() {
         let messages = json!([{ "role": "assistant", "content": "hello" }]);
         assert_eq!(Transcript::read(messages.as_array().unwrap()).messages[0].turn_age, 0);
+    }
+
+    #[test]
+    fn forgotten_messages_age_nothing() {
+        let messages = json!([
+            { "role": "user", "content": "a" },
+            { "role": "user", "content": "b" },
+            { "role": "assistant", "content": "c" },
+        ]);
+        let mut transcript = Transcript::read(messages.as_array().unwrap());
+        transcript.forget([1, 2]);
+        assert_eq!((transcript.messages[0].turn_age, transcript.messages[0].calls_after), (1, 0));
+        assert_eq!(transcript.blocks().count(), 1);
     }
 
     #[test]

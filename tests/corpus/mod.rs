@@ -4,30 +4,30 @@
 use std::path::{Path, PathBuf};
 
 /// One real input.
-pub struct Input {
+pub(crate) struct Input {
     /// Path below its root, for messages.
-    pub name: String,
+    pub(crate) name: String,
     /// Its bytes.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Input {
     /// Its text, where it is UTF-8.
-    #[allow(dead_code, reason = "not every test binary needs text")]
-    pub fn text(&self) -> Option<&str> {
+    #[allow(dead_code, clippy::allow_attributes, reason = "not every test binary needs text")]
+    pub(crate) fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
     }
 }
 
 /// The corpus directory, when this machine has one.
-pub fn root() -> Option<PathBuf> {
+pub(crate) fn root() -> Option<PathBuf> {
     let root = std::env::var_os("CONCERTINA_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
     root.is_dir().then_some(root)
 }
 
 /// All inputs of a kind (`json`, `logs`, `sessions`, ...): the corpus's, then those of `fixtures/<kind>`; sorted by name.
-pub fn inputs(kind: &str) -> Vec<Input> {
+pub(crate) fn inputs(kind: &str) -> Vec<Input> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let mut found = Vec::new();
     for root in root().into_iter().chain([fixtures]) {

@@ -41,7 +41,7 @@ fn texts(writer: u64, batch: u64) -> Vec<String> {
     let mut texts: Vec<String> = (0..3)
         .map(|i| format!("{writer}.{batch}.{i} a line of output\n").repeat(1 + dice.below(300) as usize))
         .collect();
-    let noise = 1 + dice.below(if batch % 7 == 0 { 100_000 } else { 5_000 });
+    let noise = 1 + dice.below(if batch.is_multiple_of(7) { 100_000 } else { 5_000 });
     let noise: String = (0..noise).map(|_| char::from(b' ' + dice.below(95) as u8)).collect();
     texts.push(format!("{writer}.{batch} {noise}"));
     texts

@@ -12,17 +12,17 @@ use concertina::store::{
 use crate::corpus;
 
 /// One promise.
-pub struct Case {
+pub(crate) struct Case {
     /// Says it.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Checks it on an empty store with [`options`].
-    pub check: fn(&dyn Store),
+    pub(crate) check: fn(&dyn Store),
 }
 
 macro_rules! cases {
     ($($case:ident),+ $(,)?) => {
         /// All promises.
-        pub const CASES: &[Case] = &[$(Case { name: stringify!($case), check: $case }),+];
+        pub(crate) const CASES: &[Case] = &[$(Case { name: stringify!($case), check: $case }),+];
     };
 }
 
@@ -57,29 +57,29 @@ cases![
 ];
 
 /// Ten minutes to live.
-pub fn options() -> StoreOptions {
+pub(crate) fn options() -> StoreOptions {
     StoreOptions { ttl_seconds: 600, ..StoreOptions::default() }
 }
 
 /// Longer than anything unreferenced lives.
-pub const EXPIRED: Millis = 610_000;
+pub(crate) const EXPIRED: Millis = 610_000;
 
 /// Some point in time.
-pub const START: Millis = 1_700_000_000_000;
+pub(crate) const START: Millis = 1_700_000_000_000;
 
-pub fn scope(agent: &str, session: &str) -> Scope {
+pub(crate) fn scope(agent: &str, session: &str) -> Scope {
     Scope { agent_id: agent.into(), session_id: session.into() }
 }
 
 /// A batch of originals with the ids that the store proposes.
-pub fn batch_of(store: &dyn Store, originals: Vec<Original>) -> Batch {
+pub(crate) fn batch_of(store: &dyn Store, originals: Vec<Original>) -> Batch {
     let hashes: Vec<ContentHash> = originals.iter().map(|original| original.hash).collect();
     let ids = store.ref_ids(&hashes).unwrap();
     Batch { originals: ids.into_iter().zip(originals).collect(), ..Batch::default() }
 }
 
 /// Puts originals for a session and returns their ids.
-pub fn put(store: &dyn Store, scope: &Scope, originals: Vec<Original>, now: Millis) -> Vec<RefId> {
+pub(crate) fn put(store: &dyn Store, scope: &Scope, originals: Vec<Original>, now: Millis) -> Vec<RefId> {
     let batch = batch_of(store, originals);
     store.commit(scope, &batch, now).unwrap();
     batch.originals.into_iter().map(|(id, _)| id).collect()
@@ -94,12 +94,12 @@ fn bytes(store: &dyn Store, id: &RefId, agent: &str) -> Option<Vec<u8>> {
 }
 
 /// A batch that only says what the context refers to.
-pub fn context(texts: &[&str]) -> Batch {
+pub(crate) fn context(texts: &[&str]) -> Batch {
     let hashes = texts.iter().map(|text| ContentHash::of(text.as_bytes())).collect();
     Batch { in_context: Some(hashes), ..Batch::default() }
 }
 
-pub fn projection(block: &str, replacement: &str, original: &str) -> Projection {
+pub(crate) fn projection(block: &str, replacement: &str, original: &str) -> Projection {
     Projection {
         block: BlockKey { hash: ContentHash::of(block.as_bytes()), place: 7 },
         replacement: replacement.into(),

@@ -1,11 +1,11 @@
 //! What can go wrong below the store, and which [`Error`] each becomes.
 //!
 //! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers from
-//! people, so they stay apart; everything unforeseen counts as "cannot use the store", never as damage.
+//! people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as damage.
 
 use std::path::Path;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::error::Error;
 
@@ -38,6 +38,14 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
+    /// Whether another process or connection holds a lock.
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self, Self::Sql(error) if matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        ))
+    }
+
     /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
     pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
         let path = path.display().to_string();
@@ -48,19 +56,17 @@ impl Failure {
             Self::Other(error) => return error,
         };
         let reason = error.to_string();
+        let is_cut = error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ);
         match error.sqlite_error_code() {
+            _ if is_cut => Error::StoreDamaged { path, reason: format!("{reason}: the file ends too early") },
             Some(ErrorCode::DiskFull) => Error::StoreFull { path, reason },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::StoreLocked { path, waited_ms },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::StoreDamaged { path, reason },
-            Some(_) if !has_unknown_schema(&error) => Error::StoreUnavailable { path, reason },
-            _ => Error::StoreDamaged { path, reason },
+            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign tables.
+            Some(ErrorCode::Unknown) | None => Error::StoreDamaged { path, reason },
+            Some(_) => Error::StoreUnavailable { path, reason },
         }
     }
-}
-
-/// Whether a statement of ours did not even compile: the file lacks tables or columns that its version has.
-fn has_unknown_schema(error: &rusqlite::Error) -> bool {
-    matches!(error, rusqlite::Error::SqlInputError { .. })
 }
 
 /// The error for a directory or file that the system refuses.
@@ -70,8 +76,6 @@ pub(super) fn unavailable(path: &Path, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::ffi;
-
     use super::*;
 
     #[test]
@@ -86,6 +90,8 @@ mod tests {
             (ffi::SQLITE_IOERR_FSYNC, "CONCERTINA_STORE_UNAVAILABLE"),
             (ffi::SQLITE_TOOBIG, "CONCERTINA_STORE_UNAVAILABLE"),
             (ffi::SQLITE_CORRUPT, "CONCERTINA_STORE_DAMAGED"),
+            (ffi::SQLITE_IOERR_SHORT_READ, "CONCERTINA_STORE_DAMAGED"),
+            (ffi::SQLITE_ERROR, "CONCERTINA_STORE_DAMAGED"),
             (ffi::SQLITE_NOTADB, "CONCERTINA_STORE_DAMAGED"),
         ] {
             let failure = Failure::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));

@@ -36,26 +36,28 @@ fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
 /// The issued ids of stored contents, and for others the ids that they would get now, in this order.
 pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
     let mut stored = connection.prepare_cached("SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2")?;
-    let mut proposed: HashMap<[u8; 8], Vec<ContentHash>> = HashMap::new();
+    // What this call proposed, by the first digits.
+    let mut proposed: HashMap<[u8; 8], Vec<(ContentHash, RefId)>> = HashMap::new();
     let mut ids = Vec::with_capacity(hashes.len());
     for &hash in hashes {
-        let short = hash.to_ref_id(SHORT_ID_DIGITS);
-        let (first, last) = hash_range(short.as_str());
+        let (first, last) = hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str());
         let near = stored
-            .query_map((first, last), |row| Ok((row.get::<_, ContentHash>(0)?, row.get::<_, String>(1)?)))?
-            .collect::<rusqlite::Result<Vec<_>>>()?;
+            .query_map((first, last), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<Vec<(ContentHash, String)>>>()?;
         if let Some((_, id)) = near.iter().find(|(other, _)| *other == hash) {
             ids.push(RefId::parse(id)?);
             continue;
         }
-        let beginning = *hash.0.first_chunk().expect("a hash has 32 bytes");
-        let earlier = proposed.entry(beginning).or_default();
-        let others = near.iter().map(|(other, _)| *other).chain(earlier.iter().copied().filter(|other| *other != hash));
-        let digits = others.map(|other| shared_digits(hash, other) + 1).max().unwrap_or(0).max(SHORT_ID_DIGITS);
-        if !earlier.contains(&hash) {
-            earlier.push(hash);
+        let earlier = proposed.entry(*hash.0.first_chunk().expect("a hash has 32 bytes")).or_default();
+        if let Some((_, id)) = earlier.iter().find(|(other, _)| *other == hash) {
+            ids.push(id.clone());
+            continue;
         }
-        ids.push(hash.to_ref_id(digits));
+        let others = near.iter().map(|(other, _)| *other).chain(earlier.iter().map(|(other, _)| *other));
+        let unshared = others.map(|other| shared_digits(hash, other) + 1).max().unwrap_or(0);
+        let id = hash.to_ref_id(unshared.max(SHORT_ID_DIGITS));
+        earlier.push((hash, id.clone()));
+        ids.push(id);
     }
     Ok(ids)
 }

@@ -135,16 +135,14 @@ impl Store for SqliteStore {
         let expired_before = self.options.expired_before(self.now.load(Ordering::Relaxed));
         let found = self.read(|transaction| {
             let Some(resolved) = read::resolve(transaction, id, agent_id, expired_before)? else { return Ok(None) };
-            let original = match self.in_memory.get(&resolved.hash) {
-                Some(original) => original,
-                None => Arc::new(read::read_original(transaction, &resolved)?),
-            };
+            if let Some(held) = self.in_memory.get(&resolved.hash) {
+                return Ok(Some((resolved.id, held)));
+            }
+            let original = Arc::new(read::read_original(transaction, &resolved)?);
+            self.in_memory.insert(resolved.hash, Arc::clone(&original));
             Ok(Some((resolved.id, original)))
         })?;
-        Ok(found.map(|(id, original)| {
-            self.in_memory.insert(original.hash, Arc::clone(&original));
-            (id, Original::clone(&original))
-        }))
+        Ok(found.map(|(id, original)| (id, Original::clone(&original))))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {

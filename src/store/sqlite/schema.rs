@@ -5,9 +5,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::failure::{Failure, Outcome, unavailable};
 
@@ -16,6 +17,9 @@ const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to n + 1.
 const MIGRATIONS: [&str; 1] = [include_str!("version_1.sql")];
+
+/// How long one attempt at opening waits, and how long it is until the next.
+const ATTEMPT: Duration = Duration::from_millis(10);
 
 /// What a database file is.
 enum Found {
@@ -41,7 +45,7 @@ pub(super) fn create_file(dir: &Path, path: &Path) -> Outcome<()> {
     builder.create(dir).map_err(|error| unavailable(dir, &error))?;
     match options.open(path) {
         Ok(_) => sync_directory(dir),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => keep_private(path),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => check_file(path),
         Err(error) => Err(unavailable(path, &error)),
     }
 }
@@ -61,28 +65,47 @@ fn sync_directory(_: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes the group's and others' rights off a file that someone widened; SQLite gives its side files the same rights.
-#[cfg(unix)]
-fn keep_private(path: &Path) -> Outcome<()> {
-    use std::os::unix::fs::PermissionsExt;
+/// Checks what can be seen from outside, and takes the group's and others' rights off a file that someone widened; SQLite
+/// gives its side files the same rights.
+fn check_file(path: &Path) -> Outcome<()> {
     let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
-    if found.is_file() && found.permissions().mode() & 0o077 != 0 {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
+    // SQLite takes a file of one byte for an empty one.
+    if (1..100).contains(&found.len()) {
+        return Err(Failure::Damaged(format!("not a database: it has only {} bytes", found.len())));
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn keep_private(_: &Path) -> Outcome<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if found.is_file() && found.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
+        }
+    }
     Ok(())
 }
 
 /// Opens an existing file, creating or migrating the schema as needed.
 pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> {
+    let mut attempts = busy_timeout_ms / ATTEMPT.as_millis() as u64;
+    loop {
+        match prepare(path) {
+            // Two processes that create one file at once fail without SQLite's own waiting.
+            Err(failure) if failure.is_locked() && attempts > 0 => thread::sleep(ATTEMPT),
+            Err(failure) => return Err(failure),
+            Ok(connection) => {
+                connection.busy_timeout(Duration::from_millis(busy_timeout_ms))?;
+                return Ok(connection);
+            }
+        }
+        attempts -= 1;
+    }
+}
+
+fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(Duration::from_millis(busy_timeout_ms))?;
-    if matches!(recognise(&connection)?, Found::Blank) {
+    connection.busy_timeout(ATTEMPT)?;
+    let found = recognise(&connection.transaction()?)?;
+    if matches!(found, Found::Blank) {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
     }
@@ -93,11 +116,12 @@ pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> 
     connection.pragma_update(None, "secure_delete", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
-    migrate(&mut connection)?;
+    migrate(&mut connection, &found)?;
     Ok(connection)
 }
 
-fn recognise(connection: &Connection) -> Outcome<Found> {
+/// Says what a file is. One transaction, because another process may be creating it at this moment.
+fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
@@ -115,8 +139,8 @@ fn recognise(connection: &Connection) -> Outcome<Found> {
 }
 
 /// Brings the schema to the newest version, in one transaction.
-fn migrate(connection: &mut Connection) -> Outcome<()> {
-    if matches!(recognise(connection)?, Found::Ours(version) if version == MIGRATIONS.len()) {
+fn migrate(connection: &mut Connection, found: &Found) -> Outcome<()> {
+    if matches!(found, Found::Ours(version) if *version == MIGRATIONS.len()) {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -125,10 +149,12 @@ fn migrate(connection: &mut Connection) -> Outcome<()> {
         Found::Blank => 0,
         Found::Ours(version) => version,
     };
-    for statements in &MIGRATIONS[version..] {
-        transaction.execute_batch(statements)?;
+    if version < MIGRATIONS.len() {
+        for statements in &MIGRATIONS[version..] {
+            transaction.execute_batch(statements)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
     Ok(transaction.commit()?)
 }

@@ -1,0 +1,90 @@
+// Prints how long assembling takes and how long it blocks the event loop, as ratios to structuredClone of the same messages in
+// the same run; and what a call into the addon costs. Usage: node bench/assemble.mjs [SESSION...] [--json FILE]
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { Concertina, countMessageTokens, countTokens } from "openclaw-concertina";
+
+const require = createRequire(import.meta.url);
+const { readSession } = require("../dist/node/lib/session-file.js");
+const { number, table } = require("../dist/node/lib/table.js");
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+/** Runs a job while a ticker measures the longest time the event loop did not turn. */
+async function watched(job) {
+  let [longest, last, running] = [0, performance.now(), true];
+  const tick = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (running) setImmediate(tick);
+  };
+  setImmediate(tick);
+  const start = performance.now();
+  await job();
+  const elapsed = performance.now() - start;
+  running = false;
+  return { elapsed, longest: Math.max(longest, performance.now() - last) };
+}
+
+async function measure(file) {
+  const messages = readSession(file);
+  const clone = median(Array.from({ length: 31 }, () => {
+    const start = performance.now();
+    structuredClone(messages);
+    return performance.now() - start;
+  }));
+  const [cold, warm] = [[], []];
+  for (let round = 0; round < 9; round++) {
+    const dir = mkdtempSync(path.join(tmpdir(), "concertina-bench-"));
+    const concertina = await Concertina.open({ dir });
+    cold.push(await watched(() => concertina.assemble({ sessionId: "bench", messages })));
+    for (let again = 0; again < 3; again++) {
+      // As in the host: equal content in fresh objects.
+      const copy = structuredClone(messages);
+      warm.push(await watched(() => concertina.assemble({ sessionId: "bench", messages: copy })));
+    }
+    await concertina.close();
+    rmSync(dir, { recursive: true });
+  }
+  const of = (runs, key) => median(runs.map((run) => run[key]));
+  // Whatever else the machine does only adds to the longest pause, so the smallest of all rounds is the truest.
+  const shortest = (runs) => Math.min(...runs.map((run) => run.longest));
+  return {
+    file: path.basename(file),
+    tokens: countMessageTokens(messages),
+    cloneMs: clone,
+    cold: { ms: of(cold, "elapsed"), longestBlockMs: shortest(cold) },
+    warm: { ms: of(warm, "elapsed"), longestBlockMs: shortest(warm) },
+  };
+}
+
+function overhead() {
+  const rounds = 20_000;
+  const start = performance.now();
+  for (let round = 0; round < rounds; round++) countTokens("x");
+  return ((performance.now() - start) / rounds) * 1000;
+}
+
+const args = process.argv.slice(2);
+const at = args.indexOf("--json");
+const json = at < 0 ? undefined : args.splice(at, 2)[1];
+const files = args.length > 0 ? args : [path.join(root, "fixtures", "demo", "entire-explain.messages.json.gz")];
+const results = [];
+for (const file of files) results.push(await measure(file));
+const ratio = (value, floor) => `${(value / floor).toFixed(2)} x`;
+console.log(table(
+  ["session", "tokens", "structuredClone", "assemble cold", "warm", "longest block cold", "warm"],
+  results.map(({ file, tokens, cloneMs, cold, warm }) => [
+    file, number(tokens), `${cloneMs.toFixed(2)} ms`, ratio(cold.ms, cloneMs), ratio(warm.ms, cloneMs),
+    ratio(cold.longestBlockMs, cloneMs), ratio(warm.longestBlockMs, cloneMs),
+  ]),
+));
+const call = overhead();
+console.log(`\none call into the addon: ${call.toFixed(2)} µs`);
+if (json) writeFileSync(json, JSON.stringify({ results, callMicroseconds: call }, null, 1));

@@ -1,0 +1,62 @@
+//! Prints how long a durable put takes, as a ratio to the floor: writing 4 KB and syncing it, in the same directory and run.
+
+use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write};
+use std::time::Instant;
+
+use concertina::reference::Original;
+use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
+
+const ROUNDS: usize = 41;
+
+/// Median, in milliseconds, of some rounds.
+fn median(mut round: impl FnMut(usize)) -> f64 {
+    let mut times: Vec<f64> = (0..ROUNDS)
+        .map(|index| {
+            let start = Instant::now();
+            round(index);
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[ROUNDS / 2]
+}
+
+/// About 8 KB that look like tool output and differ each time.
+fn text(seed: usize) -> String {
+    (0..160).map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977)).collect()
+}
+
+fn main() {
+    let dir = tempfile::tempdir().expect("a directory for the benchmark");
+    let mut plain = OpenOptions::new().create_new(true).write(true).open(dir.path().join("floor")).expect("a plain file");
+    let floor = median(|_| {
+        plain.seek(SeekFrom::Start(0)).and_then(|_| plain.write_all(&[7; 4096])).expect("a write");
+        plain.sync_data().expect("a sync");
+    });
+    println!("floor: write 4 KB and sync    {floor:8.3} ms");
+
+    let store = SqliteStore::open(dir.path(), StoreOptions::default()).expect("a store");
+    let scope = Scope { agent_id: "main".into(), session_id: "bench".into() };
+    let mut seed = 0;
+    for count in [1, 16, 256] {
+        let batches: Vec<Batch> = (0..ROUNDS)
+            .map(|_| {
+                let originals: Vec<Original> = (0..count)
+                    .map(|_| {
+                        seed += 1;
+                        Original::text(&text(seed), "bench")
+                    })
+                    .collect();
+                let hashes: Vec<_> = originals.iter().map(|original| original.hash).collect();
+                let ids = store.ref_ids(&hashes).expect("ids");
+                Batch { originals: ids.into_iter().zip(originals).collect(), ..Batch::default() }
+            })
+            .collect();
+        let time = median(|round| store.commit(&scope, &batches[round], round as i64).expect("a put"));
+        println!("put {count:3} originals of 8 KB     {time:8.3} ms  {:7.1} x the floor", time / floor);
+    }
+    let id = store.ref_ids(&[Original::text(&text(1), "bench").hash]).expect("an id").remove(0);
+    let time = median(|_| assert!(store.get(&id, "main").expect("a get").is_some()));
+    println!("get one original              {time:8.3} ms  {:7.3} x the floor", time / floor);
+}

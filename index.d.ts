@@ -1,0 +1,536 @@
+// Generated from node/lib by `npm run generate`. Do not edit.
+/// <reference types="node" />
+
+/** Every option. */
+export interface Options {
+    /** How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened prose. Default "balanced". */
+    preset?: "lossless" | "balanced" | "max";
+    /** When content that was already sent may change. Default "every-turn". */
+    schedule?: "every-turn";
+    /** Content older than this many user turns may go. Default 4, at least 1. */
+    staleTurns?: number;
+    /** Content older than this many model calls may go, even within one user turn. Default 12, at least 1. */
+    staleCalls?: number;
+    /** Content smaller than this many tokens stays. Default 200, at least 50. */
+    minTokensToSqueeze?: number;
+    /** How many characters of what goes are kept as a preview. Default 200, at least 0. */
+    keepPreviewChars?: number;
+    /** Images go after this many user turns. Default 2, at least 1. */
+    imageAgeTurns?: number;
+    /** Drop heartbeat prompts together with their HEARTBEAT_OK answers. Only `squeeze()` does this: OpenClaw filters them itself. Default true. */
+    pruneHeartbeats?: boolean;
+    /** A tool result of more characters than this is cut whatever its age; 0 turns it off. Only `squeeze()` does this. Default 50000, at least 0. */
+    largeResultThreshold?: number;
+    /** How many characters of a cut result are kept. Default 500, at least 0. */
+    largeResultPreviewChars?: number;
+    /** Shape of shrunk tool-call arguments: ours, or the `_squeezed` object of ClawSqueezer 1.0. Default "none". */
+    compat?: "none" | "clawsqueezer";
+    /** Replace large outputs by a reference and a summary. Off means that nothing is replaced or stored. Default true. */
+    sccsEnabled?: boolean;
+    /** An output of more characters than this is replaced. Default 3000, at least 2000. */
+    sccsCompressThreshold?: number;
+    /** Longest summary, in characters. Default 300, at least 50. */
+    sccsSummaryMaxChars?: number;
+    /** Summarize by type; off keeps the head of the text instead. Default true. */
+    sccsEnableSmartSummary?: boolean;
+    /** How many seconds an original lives after the last time a context referred to it. Default 86400, at least 600. */
+    sccsStorageTtlSeconds?: number;
+    /** Directory of the store; empty means the host's state directory for this plugin. Default "". */
+    sccsStorageDir?: string;
+    /** How many originals are held in memory; the disk holds more. Default 10000, at least 1000. */
+    sccsMaxEntries?: number;
+    /** Largest size of the store on disk, in bytes. What a live session shows is never removed. Default 1073741824, at least 1048576. */
+    storeMaxBytes?: number;
+    /** Forget a session as soon as its user resets or deletes it, instead of when its originals expire. Only the plugin does this. Default false. */
+    purgeOnReset?: boolean;
+    /** What happens to a text that seems to hold a secret. Default "keep-inline". */
+    secrets?: "keep-inline" | "store" | "redact";
+    /** Tools whose results are never touched (globs). Default []. */
+    skipTools?: string[];
+    /** Tools whose results stay exact while fresh, because the next edit needs them (globs). Default ["read","read_*","*_read","view","view_file","open_file","cat"]. */
+    exactTools?: string[];
+    /** When not empty, only results of these tools are touched (globs). Default []. */
+    onlyTools?: string[];
+    /** Vocabulary that token counts use. Default "o200k_base". */
+    encoding?: "o200k_base" | "cl100k_base";
+}
+
+/** The shapes of the public interface. Options are generated from the core's own table: see `options.ts`. */
+/** A message of any of the three shapes: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
+export type Message = {
+    role: string;
+    content?: unknown;
+    [field: string]: unknown;
+};
+/** What the caller knows about a text. */
+export interface Hints {
+    /** The tool that produced it. */
+    toolName?: string;
+    /** The file it was read from. */
+    path?: string;
+    /** The command that printed it. */
+    command?: string;
+    /** A type that the caller insists on: code, json, log, diff, search, table, html, text. */
+    contentType?: string;
+    /** A language that the caller insists on. */
+    language?: string;
+}
+/** What `squeeze()` did. */
+export interface SqueezeStats {
+    messagesProcessed: number;
+    blocksEvicted: number;
+    /** Tokens really freed: what went, less the placeholders that came. */
+    tokensFreed: number;
+    imagesEvicted: number;
+    toolResultsEvicted: number;
+    toolCallsEvicted: number;
+    heartbeatsPruned: number;
+    largeResultsTruncated: number;
+}
+/** What `repairToolPairing()` did. */
+export interface RepairStats {
+    syntheticResultsInserted: number;
+    orphanResultsDropped: number;
+    duplicateResultsDropped: number;
+    /** Whether anything changed. */
+    repaired: boolean;
+}
+/** A vocabulary. `approx` is colony's published estimate, for comparable receipts only. */
+export type Encoding = "o200k_base" | "cl100k_base";
+/** One block that was rewritten. */
+export interface Action {
+    /** Index of the message. */
+    message: number;
+    /** Index of the block among the parts that Concertina understands. */
+    block: number;
+    /** `large` at birth, `stale`, or `replay` for what an earlier call decided. */
+    reason: string;
+    /** The id that the placeholder prints. */
+    refId: string | null;
+    tokensBefore: number;
+    tokensAfter: number;
+}
+/** What a job did. */
+export interface Report {
+    actions: Action[];
+    /** Tokens of all messages as they came. */
+    tokensBefore: number;
+    /** Tokens of all messages as returned. */
+    tokensAfter: number;
+    /** Set when already-sent content changed in this call. */
+    epoch?: {
+        reason: string;
+        tokensFreed: number;
+        tokensRebilled: number;
+    };
+    /** Set when the store failed and new content went out unreplaced. */
+    warning?: {
+        code: string;
+        message: string;
+    };
+}
+/** Prices per token, in any one currency, and how long the provider's cache lives. */
+export interface Prices {
+    input: number;
+    cacheRead: number;
+    cacheWrite: number;
+    cacheTtlMs: number;
+}
+/** A part of an answer, as hosts and providers take it. */
+export type ContentBlock = {
+    type: "text";
+    text: string;
+} | {
+    type: "image";
+    data: string;
+    mimeType: string;
+};
+/** What `fetch` takes. */
+export interface FetchRequest {
+    /** Bare ids, or whole markers as placeholders print them. */
+    refIds: string[];
+    agentId?: string;
+    sessionId?: string;
+    /** 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`. */
+    lines?: string;
+    /** 1-based inclusive character range, for texts of few long lines. */
+    chars?: string;
+    /** Regular expression: only matching lines come back, numbered, with two lines around each. */
+    pattern?: string;
+    /** Most characters of the whole answer; 15,900 by default, which every host accepts. */
+    maxChars?: number;
+    now?: number;
+}
+/** Totals of a session or of the whole store. */
+export interface Stats {
+    sessions: number;
+    originals: number;
+    originalBytes: number;
+    storedBytes: number;
+    turns: number;
+    tokensBefore: number;
+    tokensAfter: number;
+    receipts: {
+        at: number;
+        kind: string;
+        tokensBefore: number;
+        tokensAfter: number;
+        detail: unknown;
+    }[];
+    epochs: {
+        at: number;
+        reason: string;
+        tokensFreed: number;
+        tokensRebilled: number;
+        blocks: number;
+    }[];
+}
+/** What a sweep or purge removed. */
+export interface Removed {
+    originals: number;
+    bytes: number;
+    sessions: number;
+}
+/** Where a store lives, and every option. */
+export type OpenOptions = {
+    dir: string;
+} & Options;
+
+/** Native errors -> JavaScript errors with a stable `code`. */
+/** An error with a stable code. */
+export type CodedError = (Error | TypeError) & {
+    code: string;
+};
+/** Turns what the addon raised into an `Error`, or a `TypeError` where the caller made a mistake. */
+declare function toError(raised: unknown): unknown;
+/** Runs a synchronous call into the addon. */
+declare function calling<T>(body: () => T): T;
+/** Runs an asynchronous call into the addon. */
+declare function awaiting<T>(body: () => Promise<T>): Promise<T>;
+/** Throws the TypeError of a bad argument: its name, what it was, and what it may be. */
+declare function badArgument(name: string, got: unknown, expected: string): never;
+/** Checks an argument that must be an array. */
+declare function needArray(name: string, value: unknown): asserts value is unknown[];
+/** Checks an argument that must be a string. */
+declare function needString(name: string, value: unknown): asserts value is string;
+/** Checks an argument that must be an object. */
+declare function needObject(name: string, value: unknown): asserts value is Record<string, unknown>;
+
+/** Functions without a store. */
+/**
+ * Evicts what is stale from a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
+ *
+ * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
+ */
+export declare function squeeze<M extends Message>(messages: M[], options?: Options): {
+    messages: M[];
+    stats: SqueezeStats;
+};
+/**
+ * Makes every tool call have exactly one result, right behind it, so that providers accept the conversation.
+ *
+ * The same array comes back when nothing had to change.
+ */
+export declare function repairToolPairing<M extends Message>(messages: M[]): {
+    messages: M[];
+    stats: RepairStats;
+};
+/** Counts the tokens of a text, exactly, in a published vocabulary. */
+export declare function countTokens(text: string, options?: {
+    encoding?: Encoding;
+}): number;
+/** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
+export declare function countMessageTokens(messages: Message[], options?: {
+    model?: string;
+    encoding?: Encoding;
+}): number;
+/** Says in at most `maxChars` characters (300 by default) what a text is. */
+export declare function summarize(text: string, options?: {
+    maxChars?: number;
+    hints?: Hints;
+}): string;
+/** A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
+export interface Segment {
+    start: number;
+    end: number;
+    contentType: string;
+    language: string | null;
+}
+/** Says what kind of text something is, and what its parts are. */
+export declare function detect(text: string, hints?: Hints): {
+    contentType: string;
+    language: string | null;
+    segments: Segment[];
+};
+
+/** The class with a store: what a host calls at the two moments, and the way back. */
+/** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
+export declare function guidance(): string;
+/** One open store with one set of options. Several may be open on one directory, in one process or in several. */
+export declare class Concertina {
+    private constructor();
+    /**
+     * Opens the store in `dir`, creating it on first use, readable by its owner only.
+     *
+     * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory cannot be used.
+     */
+    static open(options: OpenOptions): Promise<Concertina>;
+    /** One line for each lenient option that had to be corrected. */
+    get warnings(): string[];
+    /**
+     * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is first
+     * sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`, never a
+     * rejection.
+     *
+     * @param input.args what the tool was given, where the caller knows it
+     */
+    admitToolResult<M extends Message>(input: {
+        sessionId: string;
+        agentId?: string;
+        message: M;
+        args?: unknown;
+        now?: number;
+    }): Promise<{
+        message: M;
+        report: Report;
+    }>;
+    /**
+     * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
+     * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
+     * a `report.warning`, never a rejection.
+     */
+    assemble<M extends Message>(input: {
+        sessionId: string;
+        agentId?: string;
+        messages: M[];
+        tokenBudget?: number;
+        model?: string;
+        prices?: Prices;
+        promptCache?: unknown;
+        /** Without `fetch_original_data` among them nothing is folded. */
+        availableTools?: Iterable<string>;
+        /** Also replace fresh oversize results: for engines that never saw them at birth. */
+        referOversize?: boolean;
+        now?: number;
+    }): Promise<{
+        messages: M[];
+        estimatedTokens: number;
+        systemPromptAddition: string;
+        report: Report;
+    }>;
+    /** Records a finished turn: atomic, and the same key again is a duplicate. */
+    commitTurn(input: {
+        sessionId: string;
+        agentId?: string;
+        advancementKey: string;
+        messages?: Message[];
+        now?: number;
+    }): Promise<{
+        status: "committed" | "duplicate";
+    }>;
+    /** Gives a sub-agent's session what its parent's session may see, and how it is shown. */
+    inherit(input: {
+        parent: {
+            agentId?: string;
+            sessionId: string;
+        };
+        child: {
+            agentId?: string;
+            sessionId: string;
+        };
+        now?: number;
+    }): Promise<void>;
+    /**
+     * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part of one
+     * ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
+     */
+    fetch(input: FetchRequest): Promise<{
+        content: ContentBlock[];
+        found: number;
+    }>;
+    /** Totals of one session, or of the whole store. */
+    stats(input?: {
+        sessionId?: string;
+    }): Promise<Stats>;
+    /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
+    sweep(input?: {
+        now?: number;
+    }): Promise<Removed>;
+    /** Forgets a session and every original that no other session shares. */
+    purge(input: {
+        sessionId: string;
+    }): Promise<Removed>;
+    /** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */
+    close(): Promise<void>;
+}
+
+/** `fetch_original_data` as hosts register it: definition and handler. */
+/** The tool's name. */
+export declare const FETCH_TOOL = "fetch_original_data";
+/** What the model gives the tool. */
+export interface FetchToolParameters {
+    ref_ids: string[];
+    lines?: string;
+    chars?: string;
+    pattern?: string;
+    max_chars?: number;
+}
+/** What the model reads about the tool. */
+export declare const fetchToolDescription: string;
+/** JSON schema of the parameters. */
+export declare const fetchToolParameters: {
+    readonly type: "object";
+    readonly additionalProperties: false;
+    readonly required: readonly ["ref_ids"];
+    readonly properties: {
+        readonly ref_ids: {
+            readonly type: "array";
+            readonly items: {
+                readonly type: "string";
+            };
+            readonly description: "Ids, or whole [REF_ID: …] markers";
+        };
+        readonly lines: {
+            readonly type: "string";
+            readonly description: "Line range counted from 1: \"41-420\", \"41-\"";
+        };
+        readonly chars: {
+            readonly type: "string";
+            readonly description: "Character range, for originals of few long lines";
+        };
+        readonly pattern: {
+            readonly type: "string";
+            readonly description: "Regular expression; only matching lines come back, with two lines around each";
+        };
+        readonly max_chars: {
+            readonly type: "integer";
+            readonly minimum: 200;
+            readonly description: "Most characters of the whole answer";
+        };
+    };
+};
+/** Answers one call of the tool. @throws TypeError when the parameters are not what the schema says. */
+export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: {
+    agentId?: string;
+    sessionId?: string;
+    maxChars?: number;
+}): Promise<ContentBlock[]>;
+
+/**
+ * A context engine over an open Concertina, as OpenClaw's durable turns want it.
+ *
+ * Hosts make an engine object for every turn and use it on the turn only, so nothing is kept on it.
+ */
+/** What the host passes to `assemble`. */
+export interface AssembleParameters {
+    sessionId: string;
+    sessionKey?: string;
+    messages: Message[];
+    tokenBudget?: number;
+    model?: string;
+    availableTools?: Set<string>;
+    [parameter: string]: unknown;
+}
+/** What the host passes to `commitTurn`. */
+export interface CommitParameters {
+    sessionId: string;
+    sessionKey?: string;
+    advancementKey: string;
+    messages: Message[];
+    [parameter: string]: unknown;
+}
+/** What the host gets back from `assemble`. */
+export interface AssembleResult {
+    messages: Message[];
+    estimatedTokens: number;
+    systemPromptAddition?: string;
+}
+/** A context engine that declares durable turns; without the declaration hosts silently run without it. */
+export interface ContextEngine {
+    readonly info: {
+        id: string;
+        name: string;
+        version?: string;
+        ownsCompaction: false;
+        acceptedHostParams: string[];
+        transcriptSemantics: {
+            currentTurnFence: "before-current-turn-entry-v1";
+            turnAdvancementIdempotency: "atomic-idempotent-v1";
+        };
+    };
+    ingest(parameters: unknown): Promise<{
+        ingested: boolean;
+    }>;
+    assemble(parameters: AssembleParameters): Promise<AssembleResult>;
+    compact(parameters: unknown): Promise<unknown>;
+    commitTurn(parameters: CommitParameters): Promise<{
+        status: "committed" | "duplicate";
+    }>;
+}
+/** Where one line about a failure goes. */
+export type Warn = (line: string) => void;
+/** The agent of a session key such as `agent:main:work`; `main` where there is none. */
+export declare function agentOf(sessionKey: string | undefined): string;
+/**
+ * Makes a context engine.
+ *
+ * Every failure returns the host's own messages, the same array, and leaves one line with `warn`.
+ *
+ * @param concertina an open store, or how to get one (awaited on each call, so that opening may fail and be tried again)
+ * @param options.compact what compacts the stored transcript: delegate it to the host
+ */
+export declare function createContextEngine(concertina: Concertina | (() => Promise<Concertina>), options: {
+    compact: (parameters: unknown) => Promise<unknown>;
+    warn?: Warn;
+    onReport?: (report: Report) => void;
+}): ContextEngine;
+/** Message and code of an error, on one line. */
+declare function describe(error: unknown): string;
+
+/** Where log lines go. */
+export interface Logger {
+    warn(line: string): void;
+}
+/** Any engine with an `assemble()`. */
+export interface AnyEngine {
+    assemble(parameters: {
+        sessionId: string;
+        messages: Message[];
+    }): Promise<{
+        messages: Message[];
+    }>;
+}
+/** The fetch tool, as hosts register it. */
+export interface FetchTool {
+    name: typeof FETCH_TOOL;
+    label: string;
+    description: string;
+    parameters: typeof fetchToolParameters;
+    /** Keeps the host from hiding the tool behind its catalogue, where answers arrive escaped. */
+    catalogMode: "direct-only";
+    execute(callId: string, parameters: unknown): Promise<{
+        content: ContentBlock[];
+        details: Record<string, never>;
+    }>;
+}
+/** What an integration offers. */
+export interface SccsIntegration {
+    enabled: boolean;
+    /** Decorates an engine; the very same object comes back when the integration is off. */
+    wrapContextEngine<E extends AnyEngine>(engine: E): E;
+    /** The tool that takes the ids, for one agent's session where the caller says which. */
+    tool: FetchTool;
+}
+/**
+ * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.
+ *
+ * Options out of range are lifted or fall back to their defaults, with one log line each.
+ */
+export declare function createSccsIntegration(input: {
+    cfg?: Partial<OpenOptions>;
+    logger: Logger;
+    agentId?: string;
+    sessionId?: string;
+}): SccsIntegration;
+
+export {};

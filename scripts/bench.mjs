@@ -1,0 +1,11 @@
+// Prints every benchmark: `npm run bench`. Figures are ratios to a floor measured in the same run.
+import path from "node:path";
+
+import { build } from "./build.mjs";
+import { main, root, run } from "./steps.mjs";
+
+main(async () => {
+  await build();
+  await run("benchmark the store", "cargo", ["bench", "--locked", "--quiet", "--bench", "store"]);
+  await run("benchmark the assembly", process.execPath, [path.join(root, "bench", "assemble.mjs"), ...process.argv.slice(2)]);
+});

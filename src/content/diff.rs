@@ -1,0 +1,303 @@
+//! Unified diffs: hunk headers, and where a diff that stands in other text ends.
+//!
+//! Hunks are read by their counts, not by looks: a removed line that reads `-- a` is a line, not a header.
+
+use super::lines::{Line, lines_from};
+
+/// A hunk header, `@@ -12,7 +12,9 @@ fn section`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HunkHeader<'a> {
+    /// First line in the old file.
+    pub old_start: u64,
+    /// Number of old lines: context and removed.
+    pub old_lines: u64,
+    /// First line in the new file.
+    pub new_start: u64,
+    /// Number of new lines: context and added.
+    pub new_lines: u64,
+    /// What follows the second `@@`, without the blank.
+    pub section: &'a str,
+}
+
+impl<'a> HunkHeader<'a> {
+    /// Reads a header; a count that is left out is 1.
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let rest = line.strip_prefix("@@ -")?;
+        let (old_start, old_lines, rest) = span(rest)?;
+        let (new_start, new_lines, rest) = span(rest.strip_prefix(" +")?)?;
+        let section = rest.strip_prefix(" @@")?;
+        Some(Self { old_start, old_lines, new_start, new_lines, section: section.strip_prefix(' ').unwrap_or(section) })
+    }
+}
+
+fn span(text: &str) -> Option<(u64, u64, &str)> {
+    let (start, rest) = number(text)?;
+    match rest.strip_prefix(',') {
+        Some(rest) => number(rest).map(|(count, rest)| (start, count, rest)),
+        None => Some((start, 1, rest)),
+    }
+}
+
+fn number(text: &str) -> Option<(u64, &str)> {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+/// What a line inside a hunk is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Context,
+    Removed,
+    Added,
+    NoNewline,
+}
+
+fn body(line: &str) -> Option<Body> {
+    match line.as_bytes().first() {
+        // Some tools strip the blank of an empty context line.
+        Some(b' ') | None => Some(Body::Context),
+        Some(b'-') => Some(Body::Removed),
+        Some(b'+') => Some(Body::Added),
+        Some(b'\\') => Some(Body::NoNewline),
+        Some(_) => None,
+    }
+}
+
+/// The diff that starts at byte `start` of `text`, a line start: the byte where it ends, or `None` when none starts there.
+///
+/// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, or a commit header that leads to one of
+/// them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk that is cut short ends it.
+pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
+    let mut scan = Scan { text, at: start, proved: false };
+    loop {
+        let before = scan.at;
+        let took = scan.file() || scan.commit();
+        if !took || scan.at == before {
+            break;
+        }
+    }
+    scan.proved.then_some(scan.at)
+}
+
+/// Whether a line may start a diff; cheap, to be asked before [`block_end`].
+pub(super) fn may_start(line: &str) -> bool {
+    line.starts_with("diff ")
+        || line.starts_with("--- ")
+        || line.starts_with("Index: ")
+        || is_commit(line)
+        || line.starts_with("From ")
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+    /// Whether a hunk, a file header of git's or a diffstat was seen.
+    proved: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn peek(&self) -> Option<Line<'a>> {
+        lines_from(self.text, self.at).next()
+    }
+
+    /// Takes lines while they pass.
+    fn take_while(&mut self, mut pass: impl FnMut(&str) -> bool) -> usize {
+        let mut count = 0;
+        while let Some(line) = self.peek().filter(|line| pass(line.text)) {
+            self.at = line.end;
+            count += 1;
+        }
+        count
+    }
+
+    fn take_one(&mut self, pass: impl Fn(&str) -> bool) -> bool {
+        let found = self.peek().filter(|line| pass(line.text));
+        self.at = found.map_or(self.at, |line| line.end);
+        found.is_some()
+    }
+
+    /// One file: its headers and hunks.
+    fn file(&mut self) -> bool {
+        let start = self.at;
+        let git = self.take_one(|line| line.starts_with("diff ") || line.starts_with("Index: "));
+        if git {
+            self.take_while(is_extended_header);
+        }
+        let mut headed = false;
+        let mut ahead = lines_from(self.text, self.at).map(|line| (line.text, line.end));
+        if let (Some((old, _)), Some((new, end)), hunk) = (ahead.next(), ahead.next(), ahead.next())
+            && old.starts_with("--- ")
+            && new.starts_with("+++ ")
+            && (git || hunk.is_some_and(|(line, _)| line.starts_with("@@")))
+        {
+            self.at = end;
+            headed = true;
+        }
+        while (git || headed) && self.hunk() {}
+        let is_git = git && self.text[start..].starts_with("diff --git ");
+        self.proved |= headed || is_git;
+        if !(headed || is_git) {
+            self.at = start;
+        }
+        headed || is_git
+    }
+
+    /// One hunk, by its counts.
+    fn hunk(&mut self) -> bool {
+        let Some(line) = self.peek() else { return false };
+        let Some(header) = HunkHeader::parse(line.text) else {
+            // A merge's hunk, `@@@ -1,2 -1,2 +1,3 @@@`: two columns of signs, so its lines are told by looks.
+            if !line.text.starts_with("@@@ ") {
+                return false;
+            }
+            self.at = line.end;
+            self.take_while(|line| line.starts_with([' ', '+', '-', '\\']));
+            return true;
+        };
+        self.at = line.end;
+        let (mut old, mut new) = (header.old_lines, header.new_lines);
+        while let Some(line) = self.peek() {
+            let Some(kind) = body(line.text) else { break };
+            match kind {
+                Body::NoNewline => {}
+                _ if old == 0 && new == 0 => break,
+                Body::Context => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
+                Body::Removed => old = old.saturating_sub(1),
+                Body::Added => new = new.saturating_sub(1),
+            }
+            self.at = line.end;
+        }
+        true
+    }
+
+    /// A commit header with its message, and the diffstat below.
+    fn commit(&mut self) -> bool {
+        let start = self.at;
+        self.take_while(|line| line.trim().is_empty());
+        let mail = self.peek().is_some_and(|line| line.text.starts_with("From "));
+        if !self.peek().is_some_and(|line| mail || is_commit(line.text)) {
+            // A stat or a blank line between files of one commit.
+            let stat = self.take_while(is_stat);
+            self.take_while(|line| line.trim().is_empty());
+            let goes_on = stat > 0 || self.peek().is_some_and(|line| line.text.starts_with("diff --git "));
+            if !self.proved || !goes_on {
+                self.at = start;
+            }
+            return self.at > start;
+        }
+        self.take_one(|_| true);
+        let headers = self.take_while(|line| {
+            line.split_once(": ").is_some_and(|(key, _)| {
+                key.len() <= 12 && key.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+            })
+        });
+        if headers == 0 {
+            self.at = start;
+            return false;
+        }
+        if mail {
+            self.take_while(|line| line != "---" && !line.starts_with("diff --git ") && !line.starts_with("From "));
+            self.take_while(|line| line == "---");
+        } else {
+            self.take_while(|line| line.is_empty() || line.starts_with("    "));
+            self.take_while(|line| line == "---");
+        }
+        let stat = self.take_while(is_stat);
+        let has_diff = self.peek().is_some_and(|line| line.text.starts_with("diff --git "));
+        self.proved |= stat > 0;
+        if !(stat > 0 || has_diff || self.proved) {
+            self.at = start;
+            return false;
+        }
+        self.take_while(|line| line.trim().is_empty());
+        true
+    }
+}
+
+fn is_commit(line: &str) -> bool {
+    line.strip_prefix("commit ").is_some_and(|rest| {
+        let hash = rest.split(' ').next().unwrap_or_default();
+        (7..=64).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// ` src/a.rs | 12 ++--`, ` 3 files changed, ...`, ` create mode 100644 a`, `M<tab>src/a.rs`.
+fn is_stat(line: &str) -> bool {
+    if let Some(rest) = line.strip_prefix(' ') {
+        return rest.rsplit_once(" | ").is_some_and(|(_, count)| {
+            let count = count.trim_start();
+            count.starts_with("Bin") || count.starts_with(|c: char| c.is_ascii_digit())
+        }) || (rest.contains(" changed, ") || rest.ends_with(" changed"))
+            && rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
+            || ["create mode ", "delete mode ", "rename ", "copy ", "mode change "]
+                .iter()
+                .any(|word| rest.starts_with(word));
+    }
+    let mut parts = line.splitn(2, '\t');
+    matches!(parts.next().map(str::as_bytes), Some([b'A' | b'M' | b'D' | b'R' | b'C' | b'T', rest @ ..]) if rest.len() <= 3 && rest.iter().all(u8::is_ascii_digit))
+        && parts.next().is_some_and(|path| !path.is_empty())
+}
+
+fn is_extended_header(line: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "index ",
+        "old mode ",
+        "new mode ",
+        "deleted file mode ",
+        "new file mode ",
+        "copy from ",
+        "copy to ",
+        "rename from ",
+        "rename to ",
+        "similarity index ",
+        "dissimilarity index ",
+        "Binary files ",
+        "GIT binary patch",
+        "mode ",
+        "=====",
+    ];
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hunk_headers_are_read() {
+        let header = HunkHeader::parse("@@ -44,11 +44,8 @@ func main() {").expect("a header");
+        assert_eq!((header.old_start, header.old_lines, header.new_start, header.new_lines), (44, 11, 44, 8));
+        assert_eq!(header.section, "func main() {");
+        let short = HunkHeader::parse("@@ -1 +0,0 @@").expect("a header");
+        assert_eq!((short.old_lines, short.new_lines, short.section), (1, 0, ""));
+        for line in ["@@ -1,2 @@", "@@ -a +b @@", "@@ -1 +1", "@@ -99999999999999999999,1 +1,1 @@", ""] {
+            assert_eq!(HunkHeader::parse(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_hunk_ends_where_its_counts_say() {
+        let diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- one\n+++ two\n same\n";
+        let text = format!("{diff}- a list item\n");
+        assert_eq!(block_end(&text, 0), Some(diff.len()));
+    }
+
+    #[test]
+    fn a_whole_log_with_messages_and_stats_is_one_diff() {
+        let text = "commit 08c7055d9187cdd5bac8ef3d26d0733709bd55b1\nAuthor: A <a@b>\nDate:   Sun Mar 31\n\n    Subject\n\n    - body\n\n a.rs | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\ndiff --git a/a.rs b/a.rs\nindex 1..2 100644\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n\ncommit 18c7055d9187cdd5bac8ef3d26d0733709bd55b1\nAuthor: A <a@b>\nDate:   Sun Mar 31\n\n    Second\n\ndiff --git a/b.png b/b.png\nnew file mode 100644\nBinary files /dev/null and b/b.png differ\n";
+        assert_eq!(block_end(text, 0), Some(text.len()));
+    }
+
+    #[test]
+    fn rules_and_commit_lists_are_no_diffs() {
+        assert_eq!(block_end("--- a rule\ntext\n", 0), None);
+        assert_eq!(block_end("commit 08c7055d91\nAuthor: A\n\n    only a message\n", 0), None);
+        assert_eq!(block_end("diff erent\n", 0), None);
+    }
+
+    #[test]
+    fn a_cut_hunk_ends_with_the_text() {
+        let text = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@\n a\n-b\n";
+        assert_eq!(block_end(text, 0), Some(text.len()));
+    }
+}

@@ -1,0 +1,592 @@
+//! Log lines: time stamps, levels, stack frames, and the lines that builds and test runs print.
+//!
+//! A stack trace is part of the log it stands in: its lines are log lines, whatever language they name.
+
+use std::ops::Range;
+
+use super::lines::head;
+
+/// How a time stamp is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StampFormat {
+    /// A date and a time: ISO 8601 and its relatives, `17/06/09 20:10:40`, `03-17 16:13:38.811`, `081109 203615`.
+    DateTime,
+    /// `Jun 14 15:16:01`, `Sun Dec 04 04:47:44 2005`: the month as a word, as syslog and ctime have it.
+    Syslog,
+    /// `10/Oct/2000:13:55:36 -0700`, as in access logs.
+    Access,
+    /// `13:55:36.123` without a date.
+    Time,
+    /// Seconds or milliseconds since 1970: `1117838570`, `1700000000123`, `1700000000.123`.
+    Epoch,
+    /// A counter in brackets at the line's start: `[0042]`, `[   12.345678]`.
+    Counter,
+}
+
+/// The time stamp of a log line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its bytes in the line, without brackets and quotes around it.
+    pub range: Range<usize>,
+    /// How it is written.
+    pub format: StampFormat,
+}
+
+/// Tokens before the stamp that are looked past: `- 1117838570`, `web_1 | 2024-...`, `10.0.0.1 - - [10/Oct/...`.
+const TOKENS_BEFORE: usize = 3;
+/// A stamp starts within this many bytes.
+const REACH: usize = 160;
+
+impl Stamp {
+    /// Finds the stamp at the start of a line, or behind at most three words (host, container, file, `-`).
+    pub fn find(line: &str) -> Option<Self> {
+        let bytes = head(line, REACH + 64).as_bytes();
+        let mut at = skip_escape(bytes, 0);
+        for token in 0..=TOKENS_BEFORE {
+            at = skip(bytes, at, |byte| byte == b' ' || byte == b'\t');
+            if at >= bytes.len().min(REACH) {
+                return None;
+            }
+            if let Some(stamp) = stamp_at(bytes, at, token) {
+                return Some(stamp);
+            }
+            at = skip(bytes, at, |byte| byte != b' ' && byte != b'\t');
+        }
+        None
+    }
+}
+
+fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
+    if token == 0 && bytes[token_at] == b'[' {
+        let digits_at = skip(bytes, token_at + 1, |byte| byte == b' ');
+        let end = skip(bytes, digits_at, |byte| byte.is_ascii_digit() || byte == b'.');
+        if end > digits_at && bytes.get(end) == Some(&b']') {
+            return Some(Stamp { range: digits_at..end, format: StampFormat::Counter });
+        }
+    }
+    let mut at = token_at;
+    for key in [&b"time="[..], b"ts=", b"timestamp="] {
+        if bytes[at..].starts_with(key) {
+            at += key.len();
+        }
+    }
+    at = skip(bytes, at, |byte| matches!(byte, b'[' | b'(' | b'"' | b'\'' | b'<'));
+    at = skip_escape(bytes, at);
+    let found = |end: Option<usize>, format| {
+        let end = end.filter(|&end| !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric))?;
+        Some(Stamp { range: at..end, format })
+    };
+    found(date_time(bytes, at), StampFormat::DateTime)
+        .or_else(|| found(month_first(bytes, at), StampFormat::Syslog))
+        .or_else(|| found(access(bytes, at), StampFormat::Access))
+        .or_else(|| (token <= 1).then(|| found(time(bytes, at, true), StampFormat::Time)).flatten())
+        .or_else(|| (token <= 1).then(|| found(epoch(bytes, at), StampFormat::Epoch)).flatten())
+}
+
+fn skip(bytes: &[u8], from: usize, mut pass: impl FnMut(u8) -> bool) -> usize {
+    from + bytes[from.min(bytes.len())..].iter().take_while(|&&byte| pass(byte)).count()
+}
+
+/// Past an ANSI colour sequence.
+fn skip_escape(bytes: &[u8], from: usize) -> usize {
+    if !bytes[from..].starts_with(b"\x1b[") {
+        return from;
+    }
+    let end = skip(bytes, from + 2, |byte| byte.is_ascii_digit() || byte == b';');
+    (end + 1).min(bytes.len())
+}
+
+/// Exactly `count` digits, or `None`.
+fn digits(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
+    let end = at + count;
+    bytes.get(at..end)?.iter().all(u8::is_ascii_digit).then_some(end)
+}
+
+fn one_of(bytes: &[u8], at: usize, set: &[u8]) -> Option<usize> {
+    bytes.get(at).filter(|byte| set.contains(byte)).map(|_| at + 1)
+}
+
+/// `h:mm`, `hh:mm:ss`, with fraction and zone; `seconds` demands the seconds.
+fn time(bytes: &[u8], at: usize, seconds: bool) -> Option<usize> {
+    let hours = digits(bytes, at, 2).or_else(|| digits(bytes, at, 1))?;
+    let minutes = digits(bytes, one_of(bytes, hours, b":.")?, 2)?;
+    let Some(mut end) = one_of(bytes, minutes, b":.").and_then(|at| digits(bytes, at, 2)) else {
+        return (!seconds).then_some(minutes);
+    };
+    if let Some(fraction) = one_of(bytes, end, b".,:") {
+        let past = skip(bytes, fraction, |byte| byte.is_ascii_digit());
+        if past > fraction {
+            end = past;
+        }
+    }
+    Some(zone(bytes, end))
+}
+
+fn zone(bytes: &[u8], at: usize) -> usize {
+    let signed = one_of(bytes, at, b" ").unwrap_or(at);
+    if bytes.get(at) == Some(&b'Z') {
+        at + 1
+    } else if let Some(hours) = one_of(bytes, signed, b"+-").and_then(|at| digits(bytes, at, 2)) {
+        digits(bytes, one_of(bytes, hours, b":").unwrap_or(hours), 2).unwrap_or(hours)
+    } else {
+        at
+    }
+}
+
+fn date_time(bytes: &[u8], at: usize) -> Option<usize> {
+    // klog: I0102 15:04:05.123456
+    if let Some(digits_at) = one_of(bytes, at, b"IWEF")
+        && let Some(day) = digits(bytes, digits_at, 4)
+    {
+        return time(bytes, one_of(bytes, day, b" ")?, true);
+    }
+    // HDFS: 081109 203615
+    for count in [6, 8] {
+        if let Some(day) = digits(bytes, at, count)
+            && let Some(end) = one_of(bytes, day, b" ").and_then(|at| digits(bytes, at, 6))
+            && !bytes.get(end).is_some_and(u8::is_ascii_digit)
+        {
+            return Some(end);
+        }
+    }
+    let long = digits(bytes, at, 4);
+    let first = long.or_else(|| digits(bytes, at, 2))?;
+    let second = digits(bytes, one_of(bytes, first, b"-/.")?, 2)?;
+    let third = one_of(bytes, second, b"-/.")
+        .and_then(|at| digits(bytes, at, 4).or_else(|| digits(bytes, at, 2)))
+        .or_else(|| long.is_none().then_some(second))?;
+    let separator = one_of(bytes, third, b"T _-,")?;
+    time(bytes, skip(bytes, separator, |byte| byte == b' '), long.is_none())
+}
+
+/// `Jun 14 15:16:01`, `Jun 14 2024 15:16:01`, `14 Jun 2024 15:16:01`, `Sun Dec 04 04:47:44 2005`.
+fn month_first(bytes: &[u8], at: usize) -> Option<usize> {
+    const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
+    const DAYS: &[u8] = b"MonTueWedThuFriSatSun";
+    let word = |at: usize, words: &[u8]| {
+        let found = bytes.get(at..at + 3)?;
+        words.chunks(3).any(|word| word == found).then_some(at + 3)
+    };
+    let blank = |at: usize| Some(skip(bytes, one_of(bytes, at, b" ")?, |byte| byte == b' '));
+    let day = |at: usize| digits(bytes, at, 2).or_else(|| digits(bytes, at, 1));
+    let mut at = at;
+    if let Some(end) = word(at, DAYS) {
+        at = blank(one_of(bytes, end, b",").unwrap_or(end))?;
+    }
+    let mut after = match word(at, MONTHS) {
+        Some(month) => blank(day(blank(month)?)?)?,
+        None => blank(word(blank(day(at)?)?, MONTHS)?)?,
+    };
+    if let Some(year) = digits(bytes, after, 4) {
+        after = blank(year)?;
+    }
+    let end = time(bytes, after, true)?;
+    let year = one_of(bytes, end, b" ").and_then(|at| digits(bytes, at, 4));
+    Some(year.filter(|&end| !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric)).unwrap_or(end))
+}
+
+fn access(bytes: &[u8], at: usize) -> Option<usize> {
+    let month = one_of(bytes, digits(bytes, at, 2)?, b"/")?;
+    bytes.get(month..month + 3)?.iter().all(u8::is_ascii_alphabetic).then_some(())?;
+    let year = digits(bytes, one_of(bytes, month + 3, b"/")?, 4)?;
+    time(bytes, one_of(bytes, year, b":")?, true)
+}
+
+fn epoch(bytes: &[u8], at: usize) -> Option<usize> {
+    let end = skip(bytes, at, |byte| byte.is_ascii_digit());
+    let plausible = matches!(end - at, 10 | 13) && bytes[at] == b'1';
+    let fraction = one_of(bytes, end, b".").map_or(end, |at| skip(bytes, at, |byte| byte.is_ascii_digit()));
+    (plausible && matches!(bytes.get(fraction), Some(b' ' | b'\t' | b']' | b':'))).then_some(fraction)
+}
+
+/// How grave a log line is, gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "the variants are their own names")]
+pub enum Level {
+    Trace,
+    Debug,
+    Info,
+    Notice,
+    Warn,
+    Error,
+    Fatal,
+}
+
+const LEVELS: &[(&str, Level)] = &[
+    ("TRACE", Level::Trace),
+    ("DEBUG", Level::Debug),
+    ("INFO", Level::Info),
+    ("INFORMATION", Level::Info),
+    ("NOTICE", Level::Notice),
+    ("WARN", Level::Warn),
+    ("WARNING", Level::Warn),
+    ("ERROR", Level::Error),
+    ("ERR", Level::Error),
+    ("SEVERE", Level::Error),
+    ("FATAL", Level::Fatal),
+    ("CRITICAL", Level::Fatal),
+    ("CRIT", Level::Fatal),
+    ("ALERT", Level::Fatal),
+    ("EMERG", Level::Fatal),
+    ("PANIC", Level::Fatal),
+];
+
+impl Level {
+    /// Finds the level word of a log line and its bytes: in capitals, or in any case between brackets or behind `level=`.
+    ///
+    /// Looks at the first 200 bytes.
+    pub fn find(line: &str) -> Option<(Self, Range<usize>)> {
+        let line = head(line, 200);
+        let bytes = line.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
+            let end = skip(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let word = &line[at..end];
+            let named = LEVELS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+            if let Some(&(name, level)) = named {
+                let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
+                let keyed = line[..at].trim_end_matches('"').to_ascii_lowercase().ends_with("level=");
+                if word == name || bracketed || keyed {
+                    return Some((level, at..end));
+                }
+            }
+            at = end;
+        }
+        None
+    }
+}
+
+/// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
+fn leads_with_level(line: &str) -> bool {
+    let Some((_, range)) = Level::find(line) else { return false };
+    let before = &line[..range.start];
+    let after = line[range.end..].chars().next();
+    before.trim_matches([' ', '[', '<', '(']).is_empty()
+        && (after.is_none_or(|c| matches!(c, ':' | ']' | '>' | ')' | '\t')) || line[range.end..].starts_with("  "))
+        || before.trim_end_matches('"').ends_with("level=")
+}
+
+/// Whether the line is one of a log: it carries a time stamp or begins with a level.
+pub fn is_log_line(line: &str) -> bool {
+    Stamp::find(line).is_some() || leads_with_level(line)
+}
+
+/// Whether the line belongs to a stack trace: a frame, or the words that open one.
+pub fn is_frame(line: &str) -> bool {
+    let bare = head(line.trim_start(), 300);
+    let indented = bare.len() < line.len();
+    match bare.as_bytes().first() {
+        Some(b'a') => indented && bare.starts_with("at ") && bare.contains(['(', ':', '.']),
+        Some(b'F') => bare.starts_with("File \"") && bare.contains("\", line "),
+        Some(b'T') => bare.starts_with("Traceback (most recent call last)"),
+        Some(b'C') => bare.starts_with("Caused by: ") && bare.contains(['.', ':']),
+        Some(b'E') => bare.starts_with("Exception in thread "),
+        Some(b't') => bare.starts_with("thread '") && bare.contains("panicked at"),
+        Some(b'p') => bare.starts_with("panic: "),
+        Some(b'g') => bare.starts_with("goroutine ") && bare.ends_with("]:"),
+        Some(b'f') => indented && bare.starts_with("from ") && bare.contains(":in "),
+        Some(b'.') => indented && bare.starts_with("... ") && bare.ends_with(" more"),
+        Some(b'#') => {
+            bare.len() > 3 && bare.as_bytes()[1].is_ascii_digit() && bare.contains("(") && bare.contains("): ")
+        }
+        Some(b'0'..=b'9') => {
+            let name = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+            indented && name.starts_with(": ") && name.contains("::")
+        }
+        Some(b'/') => indented && bare.contains(".go:") && bare.contains(" +0x"),
+        _ => false,
+    }
+}
+
+/// How lines of builds, test runs and installers begin.
+const OUTPUT_STARTS: &[&str] = &[
+    "ok  \t",
+    "?   \t",
+    "FAIL",
+    "PASS",
+    "--- PASS",
+    "--- FAIL",
+    "--- SKIP",
+    "=== RUN",
+    "=== CONT",
+    "=== PAUSE",
+    "=== NAME",
+    "npm ERR",
+    "npm WARN",
+    "npm notice",
+    "npm error",
+    "npm warn",
+    "yarn ",
+    "added ",
+    "audited ",
+    "found 0 vuln",
+    "Compiling ",
+    "Finished ",
+    "Running ",
+    "Checking ",
+    "Doc-tests ",
+    "Fresh ",
+    "test result:",
+    "running ",
+    "Downloading ",
+    "Downloaded ",
+    "Collecting ",
+    "Installing ",
+    "Requirement already ",
+    "Successfully ",
+    "Building ",
+    "Built ",
+    "Fetching ",
+    "Unpacking ",
+    "Setting up ",
+    "Preparing ",
+    "Selecting ",
+    "Processing ",
+    "Using cached ",
+    "Obtaining file:",
+    "Getting requirements",
+    "Checking if ",
+    "Attempting uninstall",
+    "Uninstalling ",
+    "Found existing installation",
+    "Get:",
+    "Hit:",
+    "Ign:",
+    "Step ",
+    "---> ",
+    "warning:",
+    "warning[",
+    "error:",
+    "error[",
+    "error TS",
+    "Error:",
+    "Warning:",
+    "note:",
+    "help: ",
+    "Exit code ",
+    "exit status ",
+    "exit code ",
+    "BUILD ",
+    "> Task ",
+    "Task ",
+    "make:",
+    "make[",
+    "gcc ",
+    "g++ ",
+    "cc ",
+    "clang ",
+    "cargo ",
+    "Tests:",
+    "Test Suites:",
+    "Test Files",
+    "Snapshots:",
+    "Time:",
+    "Duration",
+    "✓",
+    "✔",
+    "✗",
+    "✖",
+    "❯",
+    "×",
+    "PASSED",
+    "FAILED",
+    "collected ",
+    "platform ",
+    "rootdir:",
+    "plugins:",
+    "=====",
+    "_____",
+    "Checked ",
+    "Fixed ",
+    "Skipped ",
+    "Skipping ",
+    "Committed ",
+    "Created ",
+    "Started ",
+    "Stopped ",
+    "Removed ",
+    "Deleted ",
+    "Updated ",
+    "Cloning into",
+    "remote: ",
+    "Receiving objects",
+    "Resolving deltas",
+    "Linking ",
+    "Generating ",
+    "Bundling ",
+    "transforming ",
+    "rendering ",
+    "vite v",
+    "webpack ",
+    "asset ",
+    "Debugger attached",
+    "Waiting for the debugger",
+    "Process exited",
+    "Command exited",
+    "[INFO]",
+    "[WARNING]",
+    "[ERROR]",
+    "Traceback",
+    "assert ",
+    "E   ",
+    ">   ",
+    "Parsed ",
+    "Staging ",
+    "Staged ",
+    "Copied ",
+];
+
+/// Words inside a line that builds and test runs print.
+const OUTPUT_WITHIN: &[&str] = &[
+    " ... ok",
+    " ... FAILED",
+    " ... done",
+    "... done",
+    "(cached)",
+    " PASSED",
+    " FAILED",
+    ": error",
+    ": warning",
+    "[no test files]",
+    " error TS",
+    "[build failed]",
+];
+
+/// Whether the line looks like one of a build, a test run, an installer or a stack trace.
+///
+/// Weak evidence: a single such line proves nothing.
+pub fn is_output_line(line: &str) -> bool {
+    let bare = head(line.trim_start(), 400);
+    if bare.is_empty() {
+        return false;
+    }
+    is_frame(line)
+        || OUTPUT_STARTS.iter().any(|start| bare.starts_with(start))
+        || OUTPUT_WITHIN.iter().any(|word| bare.contains(word))
+        || is_script_banner(bare)
+        || is_bracketed_tag(bare)
+        || is_test_location(line, bare)
+        || is_code_frame(line)
+}
+
+/// `> package@1.2.3 build`, as npm prints before a script.
+fn is_script_banner(bare: &str) -> bool {
+    bare.strip_prefix("> ").and_then(|rest| rest.split(' ').next()).is_some_and(|word| {
+        word.rsplit_once('@').is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// `[entire] ...`, `[12/45] ...`: a short word or a fraction in brackets, then a blank.
+fn is_bracketed_tag(bare: &str) -> bool {
+    bare.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, _)| {
+        !tag.is_empty()
+            && tag.len() <= 24
+            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/%-_:. ".contains(&byte))
+            && tag.len() > 1
+    })
+}
+
+/// `    state_test.go:131: message`: the indented place that a test framework prints.
+fn is_test_location(line: &str, bare: &str) -> bool {
+    bare.len() < line.len()
+        && bare.split_once(": ").is_some_and(|(place, _)| {
+            place.rsplit_once(':').is_some_and(|(file, number)| {
+                file.contains('.')
+                    && !file.contains(' ')
+                    && !number.is_empty()
+                    && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        })
+}
+
+/// `  > 12 │ let x`: the line of source that a linter prints below its message.
+fn is_code_frame(line: &str) -> bool {
+    let bare = line.trim_start_matches([' ', '>']);
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = bare[digits..].trim_start_matches(' ');
+    line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && rest.starts_with(['│', '┃'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_of_many_programs_are_found() {
+        for (line, stamp, format) in [
+            ("2025-03-17T09:00:00.001Z [INFO ] x", "2025-03-17T09:00:00.001Z", StampFormat::DateTime),
+            ("2015-10-18 18:01:47,978 INFO [main] a", "2015-10-18 18:01:47,978", StampFormat::DateTime),
+            ("2026/01/23 17:58:54 INFO task", "2026/01/23 17:58:54", StampFormat::DateTime),
+            ("[2024-01-02 03:04:05 +0100] a", "2024-01-02 03:04:05 +0100", StampFormat::DateTime),
+            ("17/06/09 20:10:40 INFO x", "17/06/09 20:10:40", StampFormat::DateTime),
+            ("03-17 16:13:38.811  1702  2395 D Win: x", "03-17 16:13:38.811", StampFormat::DateTime),
+            ("081109 203615 148 INFO dfs", "081109 203615", StampFormat::DateTime),
+            ("I0102 15:04:05.123456 1 main.go:1] x", "I0102 15:04:05.123456", StampFormat::DateTime),
+            ("nova-api.log.1 2017-05-16 00:00:00.008 25746 INFO", "2017-05-16 00:00:00.008", StampFormat::DateTime),
+            ("web_1  | 2024-01-02T03:04:05Z up", "2024-01-02T03:04:05Z", StampFormat::DateTime),
+            ("\u{1b}[2m2024-01-02T03:04:05Z\u{1b}[0m up", "2024-01-02T03:04:05Z", StampFormat::DateTime),
+            ("time=\"2024-01-02T03:04:05Z\" level=info", "2024-01-02T03:04:05Z", StampFormat::DateTime),
+            ("Jun 14 15:16:01 combo sshd[1]: x", "Jun 14 15:16:01", StampFormat::Syslog),
+            ("Jul  1 09:00:55 host kernel[0]: x", "Jul  1 09:00:55", StampFormat::Syslog),
+            ("[Sun Dec 04 04:47:44 2005] [notice] x", "Sun Dec 04 04:47:44 2005", StampFormat::Syslog),
+            ("10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /\"", "10/Oct/2000:13:55:36 -0700", StampFormat::Access),
+            ("13:55:36.123 [main] x", "13:55:36.123", StampFormat::Time),
+            ("- 1117838570 2005.06.03 R02-M1 x", "1117838570", StampFormat::Epoch),
+            ("1700000000123 up", "1700000000123", StampFormat::Epoch),
+            ("[0042] step", "0042", StampFormat::Counter),
+            ("[   12.345678] usb 1-1: new", "12.345678", StampFormat::Counter),
+        ] {
+            let found = Stamp::find(line).unwrap_or_else(|| panic!("no stamp in {line}"));
+            assert_eq!((&line[found.range.clone()], found.format), (stamp, format), "{line}");
+        }
+    }
+
+    #[test]
+    fn dates_and_numbers_alone_are_no_stamps() {
+        for line in [
+            "",
+            "2012-01-01,0.0,12.8,5.0",
+            "released 2024-01-02",
+            "1234 apples",
+            "let x = 10:20",
+            "a b c d 2024-01-02 03:04:05",
+            "10.5.3 is out",
+            "[link] text",
+        ] {
+            assert_eq!(Stamp::find(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn levels_are_found_in_capitals_brackets_and_keys() {
+        let level = |line| Level::find(line).map(|(level, _)| level);
+        assert_eq!(level("2024 ERROR x"), Some(Level::Error));
+        assert_eq!(level("[Sun] [warn] x"), Some(Level::Warn));
+        assert_eq!(level("time=1 level=info msg=x"), Some(Level::Info));
+        assert_eq!(level("an error happened"), None);
+        assert!(Level::Fatal > Level::Error);
+        assert!(
+            is_log_line("WARN  disk is full")
+                && is_log_line("ERROR: no")
+                && !is_log_line("ERROR handling is described below")
+        );
+    }
+
+    #[test]
+    fn frames_of_several_languages_are_known() {
+        for line in [
+            "Traceback (most recent call last):",
+            "  File \"a.py\", line 3, in f",
+            "\tat org.example.A.b(A.java:12)",
+            "    at Object.<anonymous> (/a/b.js:1:2)",
+            "   3: core::panicking::panic",
+            "goroutine 1 [running]:",
+            "\t/src/main.go:12 +0x1d",
+            "#0 /var/www/a.php(12): f()",
+        ] {
+            assert!(is_frame(line), "{line}");
+        }
+        assert!(!is_frame("at last we met") && !is_frame("from here on"));
+    }
+}

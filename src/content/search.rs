@@ -1,0 +1,303 @@
+//! Search results: grep hits, file listings and web results.
+//!
+//! Compiler messages (`src/a.rs:1:2: error`) have the form of hits and are read as such.
+
+use super::lines::{head, lines};
+
+/// The longest path that is believed, in bytes.
+const MAX_PATH: usize = 400;
+
+/// One line of what grep or ripgrep prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchLine<'a> {
+    /// `path:line:text`, `path:line:column:text`, `path(line,column): text`.
+    Hit(Hit<'a>),
+    /// `path-line-text`, a line around a hit.
+    Context(Hit<'a>),
+    /// `--` between groups.
+    Separator,
+}
+
+/// The parts of a hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// The line in it.
+    pub line: u64,
+    /// The column, where one is printed.
+    pub column: Option<u64>,
+    /// What follows the last separator.
+    pub text: &'a str,
+}
+
+impl<'a> SearchLine<'a> {
+    /// Reads one line; the path must look like one (a `/`, a suffix or a well-known name; no blanks).
+    pub fn parse(line: &'a str) -> Option<Self> {
+        if line == "--" {
+            return Some(Self::Separator);
+        }
+        if line.starts_with([' ', '\t']) {
+            return None;
+        }
+        hit(line).map(Self::Hit).or_else(|| context(line).map(Self::Context))
+    }
+}
+
+fn hit(line: &str) -> Option<Hit<'_>> {
+    let searched = head(line, MAX_PATH).as_bytes();
+    // `C:\a.cs:12:`: the colon of a drive is part of the path.
+    let drive = if searched.len() > 2 && searched[1] == b':' && matches!(searched[2], b'\\' | b'/') { 2 } else { 0 };
+    let end =
+        drive + searched[drive..].iter().position(|&byte| matches!(byte, b':' | b'(') || byte.is_ascii_whitespace())?;
+    let path = &line[..end];
+    if !is_path(path) {
+        return None;
+    }
+    if searched[end] == b'(' {
+        let (number, rest) = number(&line[end + 1..])?;
+        let (column, rest) = match rest.strip_prefix(',') {
+            Some(rest) => number_of(rest).map(|(column, rest)| (Some(column), rest))?,
+            None => (None, rest),
+        };
+        return Some(Hit {
+            path,
+            line: number,
+            column,
+            text: rest.strip_prefix("):").or_else(|| rest.strip_prefix("): "))?,
+        });
+    }
+    let (number, rest) = number(line[end..].strip_prefix(':')?)?;
+    // With a column the message follows a second number; `12:34` in the matched text itself reads the same.
+    let rest = rest.strip_prefix(':')?;
+    match number_of(rest).and_then(|(column, rest)| Some((column, rest.strip_prefix(':')?))) {
+        Some((column, text)) => Some(Hit { path, line: number, column: Some(column), text }),
+        None => Some(Hit { path, line: number, column: None, text: rest }),
+    }
+}
+
+/// `path-12-text`: the path ends with a suffix right before the number.
+fn context(line: &str) -> Option<Hit<'_>> {
+    let searched = head(line, MAX_PATH);
+    for (dash, _) in searched.match_indices('-') {
+        let path = &line[..dash];
+        if path.bytes().any(|byte| byte.is_ascii_whitespace()) {
+            return None;
+        }
+        if let Some((number, rest)) = number(&line[dash + 1..])
+            && let Some(text) = rest.strip_prefix('-')
+            && has_suffix(path)
+            && is_path(path)
+        {
+            return Some(Hit { path, line: number, column: None, text });
+        }
+    }
+    None
+}
+
+fn number(text: &str) -> Option<(u64, &str)> {
+    number_of(text).filter(|&(number, _)| number > 0)
+}
+
+fn number_of(text: &str) -> Option<(u64, &str)> {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    if end > 9 {
+        return None;
+    }
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+/// Whether a word looks like a path: a `/` or `\` inside, a suffix, or a name like `Makefile`.
+pub(super) fn is_path(word: &str) -> bool {
+    !word.is_empty()
+        && word.len() <= MAX_PATH
+        && !word.contains("://")
+        && !word.contains("::")
+        && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;*?=,`{}".contains(&byte))
+        && (word.contains(['/', '\\'])
+            || has_suffix(word)
+            || matches!(word, "Makefile" | "Dockerfile" | "LICENSE" | "Rakefile" | "Gemfile" | "README"))
+}
+
+/// Whether the last part of a path has a suffix like `.rs`: a dot, then 1 to 10 letters and digits beginning with a letter
+/// (or `.7z`-like), or is a dot file.
+fn has_suffix(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, suffix)| {
+        (1..=16).contains(&suffix.len())
+            && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+            && suffix.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// `packages/tui/src/utils.ts:export function ...`: a hit without its line number. Weak evidence.
+pub(super) fn is_unnumbered_hit(line: &str) -> bool {
+    head(line, MAX_PATH).split_once(':').is_some_and(|(path, text)| {
+        !text.is_empty() && path.contains('/') && has_suffix(path) && !path.contains([' ', '\t']) && is_path(path)
+    })
+}
+
+/// Whether a line of a file listing: one path without blanks, or a branch of a `tree`.
+pub(super) fn is_listed(line: &str) -> bool {
+    let bare = line.trim_end();
+    if bare == "." {
+        return true;
+    }
+    if let Some(at) = bare.find("── ") {
+        return bare[..at].chars().all(|c| matches!(c, '│' | '├' | '└' | ' ' | '\u{a0}' | '─'));
+    }
+    !bare.contains([' ', '\t', ':', '('])
+        && is_path(bare)
+        && (has_suffix(bare) || bare.starts_with(['/', '.', '~']) || bare.ends_with('/') || bare.contains('/'))
+}
+
+/// What a text's lines say about search results.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// Lines that are not blank.
+    pub(super) lines: usize,
+    /// Numbered hits, context lines and separators.
+    pub(super) hits: usize,
+    /// Hits without a number.
+    pub(super) unnumbered: usize,
+    /// Lines of a listing.
+    pub(super) listed: usize,
+    /// Those with a suffix, a leading dot or slash, or the branches of a tree: a line of base64 may look like a path, too.
+    pub(super) certain: usize,
+    /// Lines `12:text` below a path of their own, as `rg --heading` prints.
+    pub(super) headed: usize,
+    /// Lines that are a URL, with a list mark or a label before it.
+    pub(super) urls: usize,
+    /// Whether the text opens as a web search tool's answer.
+    pub(super) web: bool,
+}
+
+impl Survey {
+    /// Looks at every line once.
+    pub(super) fn of(text: &str) -> Self {
+        let mut survey = Self { web: text.trim_start().starts_with("Web search results for "), ..Self::default() };
+        let mut heading = false;
+        for line in lines(text) {
+            let line = line.text;
+            if line.trim().is_empty() {
+                heading = false;
+                continue;
+            }
+            survey.lines += 1;
+            match SearchLine::parse(line) {
+                Some(_) => survey.hits += 1,
+                None if heading && is_headed(line) => survey.headed += 1,
+                None if is_listed(line) => {
+                    survey.listed += 1;
+                    survey.certain +=
+                        usize::from(has_suffix(line) || line.starts_with(['.', '/', '~']) || line.contains("── "));
+                    heading = true;
+                }
+                None if is_unnumbered_hit(line) => survey.unnumbered += 1,
+                None => survey.urls += usize::from(is_url_line(line)),
+            }
+        }
+        survey
+    }
+
+    /// Whether this is the output of a search, a listing or a web search.
+    pub(super) fn is_search(&self) -> bool {
+        let share = |count: usize, percent: usize| count > 0 && count * 100 >= self.lines * percent;
+        let hits = self.hits + self.unnumbered;
+        let headed = self.headed + self.listed.min(self.headed);
+        self.web
+            || share(self.hits, 60)
+            || hits >= 2 && share(hits, 80)
+            || self.headed >= 2 && share(headed, 70)
+            || self.listed >= 3 && share(self.listed, 85) && self.certain * 2 >= self.listed
+            || self.urls >= 3 && share(self.urls, 18)
+    }
+}
+
+fn is_headed(line: &str) -> bool {
+    number(line).is_some_and(|(_, rest)| rest.starts_with([':', '-'])) || line == "--"
+}
+
+/// Whether a hit is a compiler's message.
+pub(super) fn is_message(hit: &Hit) -> bool {
+    let text = head(hit.text, 80).trim_start();
+    hit.column.is_some() && hit.text.starts_with(' ')
+        || ["error", "warning", "note:", "fatal error"].iter().any(|word| text.starts_with(word))
+}
+
+fn is_url_line(line: &str) -> bool {
+    let bare = line.trim().trim_start_matches(['-', '*', '<', '•', ' ']);
+    let bare = ["URL: ", "url: ", "Link: ", "link: ", "Source: ", "🔗 "]
+        .iter()
+        .find_map(|label| bare.strip_prefix(label))
+        .unwrap_or(bare);
+    (bare.starts_with("https://") || bare.starts_with("http://")) && !bare.contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> (&'static str, &str, u64, Option<u64>, &str) {
+        match SearchLine::parse(line) {
+            Some(SearchLine::Hit(hit)) => ("hit", hit.path, hit.line, hit.column, hit.text),
+            Some(SearchLine::Context(hit)) => ("context", hit.path, hit.line, hit.column, hit.text),
+            Some(SearchLine::Separator) => ("separator", "", 0, None, ""),
+            None => ("none", "", 0, None, ""),
+        }
+    }
+
+    #[test]
+    fn hits_context_and_separators_are_read() {
+        assert_eq!(parsed("src/a.rs:12:    let x = 1;"), ("hit", "src/a.rs", 12, None, "    let x = 1;"));
+        assert_eq!(parsed("src/a.rs:12:5:let x"), ("hit", "src/a.rs", 12, Some(5), "let x"));
+        assert_eq!(parsed("../t/a.ts(28,2): error TS2739: x"), ("hit", "../t/a.ts", 28, Some(2), " error TS2739: x"));
+        assert_eq!(parsed("C:\\a\\b.cs:3:x"), ("hit", "C:\\a\\b.cs", 3, None, "x"));
+        assert_eq!(parsed("Makefile:3:all:"), ("hit", "Makefile", 3, None, "all:"));
+        assert_eq!(parsed("/a-1-b/x_test.go-20-// 2. User"), ("context", "/a-1-b/x_test.go", 20, None, "// 2. User"));
+        assert_eq!(parsed("a.md-31-"), ("context", "a.md", 31, None, ""));
+        assert_eq!(parsed("--"), ("separator", "", 0, None, ""));
+    }
+
+    #[test]
+    fn times_urls_and_indented_places_are_no_hits() {
+        for line in [
+            "",
+            "12:30:45 up",
+            "http://a.b:80:x",
+            "    a_test.go:131: x",
+            "note: a",
+            "std::x:1:2",
+            "2024-01-02-03 x",
+            "a b.rs:1:x",
+        ] {
+            assert_eq!(parsed(line).0, "none", "{line}");
+        }
+    }
+
+    #[test]
+    fn ripgrep_headings_listings_and_trees_are_search_results() {
+        for text in [
+            "src/a.rs\n1:use x;\n22:fn a() {}\n\nsrc/b.rs\n4:fn b() {}\n",
+            "src/a.rs\nsrc/b.rs\nREADME.md\n.gitignore\n",
+            ".\n├── a.rs\n│   └── b.rs\n└── c.rs\n",
+            "a/b.ts:import x\na/c.ts:import y\na/d.ts:import z\n",
+            "Title\nURL: https://a.b/c\nsnippet\n\nTitle\nURL: https://a.b/d\nsnippet\n\nTitle\nURL: https://a.b/e\nsnippet\n",
+        ] {
+            assert!(Survey::of(text).is_search(), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_and_code_are_no_search_results() {
+        for text in [
+            "one\ntwo\nthree\n",
+            "fn main() {\n    a::b();\n}\n",
+            "QUJD/REVG+0hJ\nSktMTU5P/FF+RS\nVFVWV1hZ/WjAx\nx\n",
+            "",
+        ] {
+            assert!(!Survey::of(text).is_search(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Tables: values separated by commas, tabs, semicolons or bars, Markdown tables, and columns aligned with blanks.
+//!
+//! Prose has commas and code has aligned columns: what makes a table is that (nearly) every line has the same number.
+
+use super::lines::{head, lines};
+use super::log::Stamp;
+
+/// How much of a line counts for columns aligned with blanks, in bytes.
+const WIDTH: usize = 160;
+/// How many lines are compared for alignment.
+const ALIGNED_LINES: usize = 120;
+
+/// Whether a text is a table.
+pub(super) fn is_table(text: &str) -> bool {
+    let rows: Vec<&str> = lines(text).map(|line| line.text).filter(|line| !line.trim().is_empty()).collect();
+    if rows.len() < 2 {
+        return false;
+    }
+    is_drawn(&rows) || is_separated(&rows) || is_listing(&rows) || is_aligned(&rows)
+}
+
+/// Whether a line is a row of a Markdown table.
+pub fn is_markdown_row(line: &str) -> bool {
+    let bare = line.trim();
+    bare.len() > 2 && bare.starts_with('|') && bare.ends_with('|')
+}
+
+/// Whether a line is the rule under a Markdown table's header: `|---|:--:|`.
+pub fn is_markdown_rule(line: &str) -> bool {
+    let bare = line.trim();
+    bare.contains("--") && bare.contains('|') && bare.bytes().all(|byte| b"|-: +".contains(&byte))
+}
+
+fn share(rows: &[&str], percent: usize, pass: impl Fn(&str) -> bool) -> bool {
+    rows.iter().filter(|row| pass(row)).count() * 100 >= rows.len() * percent
+}
+
+/// Markdown tables, `psql` and `mysql` output.
+fn is_drawn(rows: &[&str]) -> bool {
+    let framed = |row: &str| {
+        let bare = row.trim();
+        bare.starts_with(['|', '+', '│', '┌', '├', '└', '╔', '║', '╚', '╠']) && bare.len() > 2
+    };
+    let psql = rows.len() >= 3 && {
+        let rule = rows[1].trim();
+        rule.contains("-+-") && rule.bytes().all(|byte| b"-+".contains(&byte)) && rows[0].contains('|')
+    };
+    // A diff's added lines begin with a plus, too: there must be bars inside.
+    psql || rows.len() >= 3
+        && share(rows, 80, framed)
+        && share(rows, 50, |row| row.matches(['|', '│', '║']).count() >= 2)
+}
+
+/// Comma, tab, semicolon or bar separated values.
+fn is_separated(rows: &[&str]) -> bool {
+    let is_bare =
+        |row: &str| row.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.starts_with("- ");
+    if rows.len() < 3 || share(rows, 20, is_bare) {
+        return false;
+    }
+    if share(rows, 50, |row| row.ends_with([';', '{', '}', '('])) || share(rows, 50, |row| row.ends_with(',')) {
+        return false;
+    }
+    [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
+        let counts: Vec<usize> = rows.iter().map(|row| separators(row, separator)).collect();
+        let header = counts[0];
+        let same = counts.iter().filter(|&&count| count == header).count();
+        if header == 0 || same * 100 < rows.len() * 92 || Stamp::find(rows[0]).is_some() {
+            return false;
+        }
+        let named = is_header(rows[0], separator);
+        match separator {
+            // A comma in prose has a blank behind it; one a line is too little without a header.
+            b',' => {
+                let tight = share(rows, 95, |row| row.find(',').is_none_or(|at| !row[at + 1..].starts_with(' ')));
+                tight && (named || header > 1)
+            }
+            _ => header >= 2 || named,
+        }
+    })
+}
+
+/// Separators outside of quotes, in the first 4 KB.
+fn separators(row: &str, separator: u8) -> usize {
+    let mut quoted = false;
+    head(row, 4096)
+        .bytes()
+        .filter(|&byte| {
+            quoted ^= byte == b'"';
+            byte == separator && !quoted
+        })
+        .count()
+}
+
+/// Whether the first line names its columns: short cells, none a number.
+fn is_header(row: &str, separator: u8) -> bool {
+    head(row, 4096).split(separator as char).all(|cell| {
+        let cell = cell.trim().trim_matches('"');
+        cell.len() <= 60 && !cell.ends_with(['.', ':']) && cell.parse::<f64>().is_err()
+    })
+}
+
+/// `ls -l` and `git log --oneline`.
+fn is_listing(rows: &[&str]) -> bool {
+    let mode = |row: &str| {
+        row.len() > 10
+            && matches!(row.as_bytes()[0], b'-' | b'd' | b'l')
+            && row.bytes().skip(1).take(9).all(|byte| b"rwxsStT-".contains(&byte))
+            || row.starts_with("total ")
+    };
+    let hash = |row: &str| {
+        let word = row.split(' ').next().unwrap_or_default();
+        (7..=40).contains(&word.len())
+            && word.len() < row.len()
+            && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    share(rows, 85, mode)
+        || rows.len() >= 3
+            && share(rows, 90, hash)
+            && share(rows, 60, |row| row.bytes().take(7).any(|byte| byte.is_ascii_digit()))
+}
+
+/// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`, `df`).
+fn is_aligned(rows: &[&str]) -> bool {
+    let rows = &rows[..rows.len().min(ALIGNED_LINES)];
+    if rows.len() < 3
+        || share(rows, 50, |row| Stamp::find(row).is_some())
+        || share(rows, 30, |row| row.starts_with([' ', '\t']))
+    {
+        return false;
+    }
+    let mut starts = [0usize; WIDTH];
+    for row in rows {
+        let bytes = head(row, WIDTH).as_bytes();
+        for at in 2..bytes.len() {
+            let gap = bytes[at - 1] == b' ' && bytes[at - 2] == b' ';
+            starts[at] += usize::from(bytes[at] != b' ' && gap);
+        }
+    }
+    let columns = starts.iter().filter(|&&count| count * 100 >= rows.len() * 80).count();
+    let first = rows[0];
+    let capitals =
+        first.bytes().any(|byte| byte.is_ascii_uppercase()) && !first.bytes().any(|byte| byte.is_ascii_lowercase());
+    let numbers =
+        share(&rows[1..], 60, |row| row.split_whitespace().any(|word| word.starts_with(|c: char| c.is_ascii_digit())));
+    // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
+    columns >= 2 && (capitals || numbers) || columns >= 1 && capitals && first.split_whitespace().count() >= 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separated_drawn_and_aligned_tables_are_tables() {
+        for text in [
+            "name,age,city\nAnn,3,Rome\nBob,4,Oslo\n\"Eve, the third\",5,Bern\n",
+            "time,count\n2015/01/01 01:00:00,2\n2015/01/01 04:00:00,3\n",
+            "id\trate\n1001\t.097\n1003\t.091\n",
+            "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n",
+            " id | name \n----+------\n  1 | a\n  2 | b\n(2 rows)\n",
+            "NAME    READY   STATUS    RESTARTS   AGE\nweb-1   1/1     Running   0          3d\nweb-2   1/1     Running   1          3d\ndb-0    1/1     Pending   0          3d\n",
+            "-rw-r--r--  1 a staff 12 Jan  1 10:00 a.rs\n-rw-r--r--  1 a staff 99 Jan  1 10:00 b.rs\n",
+            "78ef1d0a Fix cleanup\n4afd4e47 Inline it\nb937884a Fix call sites\n",
+        ] {
+            assert!(is_table(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn prose_code_and_logs_are_no_tables() {
+        for text in [
+            "One, two.\nThree, four.\nFive, six.\n",
+            "foo(a, b);\nbar(c, d);\nbaz(e, f);\n",
+            "    a, b,\n    c, d,\n    e, f,\n",
+            "2015-10-18 18:01:47,978 INFO a\n2015-10-18 18:01:48,963 INFO b\n2015-10-18 18:01:49,228 INFO c\n",
+            "let a  = 1;\nlet bb = 2;\nlet c  = 3;\n",
+            "one\n",
+            "",
+        ] {
+            assert!(!is_table(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn markdown_rows_and_rules_are_told_apart() {
+        assert!(is_markdown_row("| a | b |") && !is_markdown_row("a | b"));
+        assert!(is_markdown_rule("|---|:-:|") && !is_markdown_rule("| a | b |") && !is_markdown_rule("---"));
+    }
+}

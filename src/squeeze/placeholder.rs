@@ -1,0 +1,177 @@
+//! The placeholders of results and images, in ClawSqueezer's published wording.
+//!
+//! A placeholder depends on nothing but what it stands for: an age in it would change the prompt's prefix on every turn.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+use crate::plan::utf16;
+use crate::transcript::ToolResult;
+
+/// Longest first line in the placeholder of a nested result, in UTF-16 units.
+const FIRST_LINE_CHARS: usize = 80;
+
+/// What stands between the kept parts of a text.
+pub(super) const GAP: &str = "\n[…]\n";
+
+/// Words that tell of a failure.
+pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i-u)error|exception|traceback|panicked|failed|failure|fatal|segfault|not found|permission denied|exit(?:ed with)? (?:code|status) [1-9]",
+    )
+    .expect("the failure pattern is valid")
+});
+
+/// The placeholder of a stale text of `tokens` tokens.
+///
+/// `nested` chooses the wording for a text inside a `tool_result` block. A failed result keeps its last lines as well as its head,
+/// because that is where the cause is.
+pub(super) fn stale_result(
+    text: &str,
+    tokens: usize,
+    result: &ToolResult,
+    nested: bool,
+    preview_chars: usize,
+) -> String {
+    let (chars, tokens) = (utf16::thousands(utf16::len(text)), utf16::thousands(tokens));
+    let header = if nested {
+        let first_line = utf16::head(text.lines().next().unwrap_or_default(), FIRST_LINE_CHARS);
+        format!("[tool result: {chars} chars, ~{tokens} tokens — {first_line}]")
+    } else {
+        format!("[tool result squeezed — was {chars} chars, ~{tokens} tokens]")
+    };
+    let head = utf16::head(text, preview_chars);
+    let end = last_lines(text, preview_chars);
+    if (result.is_error || FAILURE.is_match(end)) && head.len() + end.len() < text.len() && !end.is_empty() {
+        format!("{header}\nPreview: {head}{GAP}{end}")
+    } else {
+        format!("{header}\nPreview: {head}")
+    }
+}
+
+/// The end of a text in at most so many UTF-16 units, from the start of a line where there is one.
+pub(super) fn last_lines(text: &str, chars: usize) -> &str {
+    let text = text.trim_end();
+    let end = utf16::tail(text, chars);
+    let is_whole_line = end.len() == text.len() || text[..text.len() - end.len()].ends_with('\n');
+    match end.split_once('\n') {
+        _ if is_whole_line => end,
+        Some((cut_line, lines)) if cut_line.len() < end.len() / 2 => lines,
+        _ => end,
+    }
+}
+
+/// The block that stands for an image: a text, with whatever fields of the image are not the image itself.
+pub(super) fn image(part: &Value, tokens: usize) -> Value {
+    let kind = if part["type"] == "input_image" { "input_text" } else { "text" };
+    let mut block = Map::new();
+    block.insert("type".into(), json!(kind));
+    block.insert("text".into(), json!(format!("[image was here — {} tokens]", utf16::thousands(tokens))));
+    let own = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
+    let others = part.as_object().into_iter().flatten().filter(|(key, _)| !own.contains(&key.as_str()));
+    block.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+    Value::Object(block)
+}
+
+/// Whether a text is a placeholder written under these limits.
+///
+/// It must start as one and be no longer than one can be, so that an output that quotes a placeholder is still squeezed.
+pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_chars: usize) -> bool {
+    static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?x)\A\[(?:
+            tool\ result\ squeezed\ —\ was\ [0-9,]+\ chars,\ ~[0-9,]+\ tokens
+            | tool\ result:\ [0-9,]+\ chars,\ ~[0-9,]+\ tokens\ —\ [^\n]*
+            | (large)\ result\ truncated\ —\ was\ [0-9,]+\ chars(?:,\ ~[0-9,]+\ tokens)?
+            )\]\nPreview:\ ",
+        )
+        .expect("the header pattern is valid")
+    });
+    // A first line longer than this holds no header.
+    let start = utf16::head(text, 2 * FIRST_LINE_CHARS + 100);
+    HEADER.captures(start).is_some_and(|found| {
+        let header = utf16::len(&found[0]);
+        let kept = match found.get(1) {
+            Some(_) => super::large::most_kept_chars(large_preview_chars),
+            None => 2 * preview_chars + utf16::len(GAP),
+        };
+        !utf16::exceeds(text, header + kept)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(is_error: bool) -> ToolResult<'static> {
+        ToolResult { call_id: "c", tool_name: None, arguments: None, is_error }
+    }
+
+    #[test]
+    fn the_wording_is_the_published_one() {
+        let text = "x".repeat(12_345);
+        assert_eq!(
+            stale_result(&text, 1543, &result(false), false, 5),
+            "[tool result squeezed — was 12,345 chars, ~1,543 tokens]\nPreview: xxxxx"
+        );
+        let text = format!("first line\n{text}");
+        assert_eq!(
+            stale_result(&text, 1545, &result(false), true, 3),
+            "[tool result: 12,356 chars, ~1,545 tokens — first line]\nPreview: fir"
+        );
+        assert_eq!(
+            image(&json!({ "type": "image", "data": "A" }), 1334),
+            json!({
+                "type": "text", "text": "[image was here — 1,334 tokens]"
+            })
+        );
+    }
+
+    #[test]
+    fn a_failed_result_keeps_its_last_lines() {
+        let text = format!("npm run build\n{}TypeError: x is not a function\n", "step\n".repeat(1000));
+        for (text, is_error) in [(text.as_str(), false), (text.replace("TypeError", "Trouble").as_str(), true)] {
+            let placeholder = stale_result(text, 1000, &result(is_error), false, 40);
+            assert!(placeholder.contains("\nPreview: npm run build\n"), "{placeholder}");
+            assert!(placeholder.ends_with(": x is not a function"), "{placeholder}");
+        }
+        assert!(stale_result(&text, 1000, &result(true), false, 0).ends_with("]\nPreview: "));
+    }
+
+    #[test]
+    fn previews_end_between_characters() {
+        let placeholder = stale_result(&"😀".repeat(500), 1000, &result(false), false, 5);
+        assert!(placeholder.ends_with("Preview: 😀😀"), "{placeholder}");
+    }
+
+    #[test]
+    fn an_image_keeps_its_foreign_fields() {
+        let part = json!({ "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "low",
+            "cache_control": { "type": "ephemeral" } });
+        assert_eq!(
+            image(&part, 85),
+            json!({ "type": "input_text", "text": "[image was here — 85 tokens]",
+            "cache_control": { "type": "ephemeral" } })
+        );
+    }
+
+    #[test]
+    fn own_placeholders_are_known_and_texts_that_quote_them_are_not() {
+        let long = "世".repeat(3000);
+        for nested in [false, true] {
+            for is_error in [false, true] {
+                for preview_chars in [0, 1, 200, 1000] {
+                    let placeholder = stale_result(&long, 3000, &result(is_error), nested, preview_chars);
+                    assert!(is_placeholder(&placeholder, preview_chars, 500), "{placeholder}");
+                    let quoting = format!("{placeholder}{long}");
+                    assert!(!is_placeholder(&quoting, preview_chars, 500));
+                }
+            }
+        }
+        for text in ["", "[tool result squeezed", "see [tool result squeezed — was 1 chars, ~1 tokens]\nPreview: "] {
+            assert!(!is_placeholder(text, 200, 500), "{text}");
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! Finds secrets in text before it is stored: known key formats and high-entropy assignments.

@@ -1,0 +1,226 @@
+//! `password = "..."`, `API_KEY=...`, `"token": "..."`: a telling name, a sign of assignment, a value that looks random.
+//!
+//! The value decides. Code assigns names, calls and templates to such names all day; what counts is a literal that no one
+//! would write as a word.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::{digit_turns, is_placeholder, is_random, is_word};
+
+/// Ends of names that hold secrets, in lower case.
+const NAMES: [&str; 22] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_key",
+    "accesskey",
+    "access-key",
+    "private_key",
+    "privatekey",
+    "encryption_key",
+    "signing_key",
+    "account_key",
+    "accountkey",
+    "auth_key",
+    "authkey",
+    "credential",
+    "credentials",
+];
+
+/// How many of [`NAMES`] hold passwords, which people choose and keep short.
+const PASSWORDS: usize = 4;
+
+/// What may follow in the name.
+const SUFFIXES: [&str; 10] = ["", "key", "value", "hex", "b64", "base64", "raw", "base", "keybase", "accesskey"];
+
+/// Words before `token` that make it a position in a list or a piece of text.
+const OTHER_TOKENS: [&str; 12] =
+    ["page", "next", "sync", "continuation", "cursor", "cancellation", "eos", "bos", "pad", "csrf", "start", "end"];
+
+/// What hashes that are written with their kind begin with.
+const HASHES: [&str; 6] = ["sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:"];
+
+/// Longest value, in bytes.
+const LONGEST: usize = 512;
+
+static NAME_ENDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+        .ascii_case_insensitive(true)
+        .build(NAMES)
+        .expect("the names fit into an automaton")
+});
+
+/// Ranges of values that were assigned to telling names.
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut done = 0;
+    for hit in NAME_ENDS.find_iter(text) {
+        if hit.start() < done || is_other_token(text, hit.start()) {
+            continue;
+        }
+        let is_password = hit.pattern().as_usize() < PASSWORDS;
+        if let Some(range) = find_value(text, hit.range(), is_password) {
+            done = range.end;
+            found.push(range);
+        }
+    }
+    found
+}
+
+fn is_other_token(text: &str, start: usize) -> bool {
+    let before = text.as_bytes()[..start].strip_suffix(b"_").unwrap_or(&text.as_bytes()[..start]);
+    OTHER_TOKENS.iter().any(|word| {
+        before.len().checked_sub(word.len()).is_some_and(|at| before[at..].eq_ignore_ascii_case(word.as_bytes()))
+    })
+}
+
+/// The value behind a name that ends, but for a suffix, with `name`.
+fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let rest = &bytes[name.end..];
+    let length = rest.iter().take(16).take_while(|&&byte| is_word(byte) || byte == b'-').count();
+    let suffix: String = text[name.end..name.end + length]
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_lowercase();
+    let is_number = (1..=2).contains(&suffix.len()) && suffix.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number && !SUFFIXES.contains(&suffix.as_str()) {
+        return None;
+    }
+    let mut at = skip_quote(bytes, name.end + length);
+    let is_flag = is_flag(bytes, name.start);
+    let signed = skip_sign(bytes, at);
+    let is_tight = signed == Some(at + 1);
+    at = match signed {
+        Some(behind) => behind,
+        None if is_flag && bytes.get(at) == Some(&b' ') => at + 1,
+        None => return None,
+    };
+    let (value, is_quoted) = read_literal(text, at)?;
+    let shown = &text[value.clone()];
+    // A name and its type: `token: str = "..."`.
+    if !is_quoted
+        && shown.bytes().all(is_word)
+        && let Some((typed, true)) = skip_sign(bytes, value.end).and_then(|at| read_literal(text, at))
+    {
+        return is_secret(&text[typed.clone()], is_password, true).then_some(typed);
+    }
+    if !is_quoted && shown.contains(['(', '[', '{']) {
+        return None;
+    }
+    is_secret(shown, is_password, is_quoted || is_tight || is_flag).then_some(value)
+}
+
+/// Whether a value looks like a secret; `is_literal` when it cannot be a piece of code.
+fn is_secret(value: &str, is_password: bool, is_literal: bool) -> bool {
+    // `config.db2.token3`: names joined by dots.
+    let is_path = !is_literal && value.contains('.');
+    let looks_secret = (!is_path && is_random(value)) || (is_password && is_literal && is_chosen_password(value));
+    let is_place = || value.contains("://") || value.starts_with(['/', '.', '~']);
+    let is_hash = || HASHES.iter().any(|hash| value.starts_with(hash));
+    looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
+}
+
+/// Whether a short value is a password that no word list has: letters in both cases or signs, with digits among them.
+fn is_chosen_password(value: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
+    (8..=64).contains(&value.len())
+        && value.is_ascii()
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && (has(u8::is_ascii_uppercase) || value.bytes().any(|byte| b"!@#$%^&*?+=".contains(&byte)))
+        && digit_turns(value) >= 2
+}
+
+/// Whether the name is that of a command-line option, whose value may follow after a blank.
+fn is_flag(bytes: &[u8], name: usize) -> bool {
+    let before = bytes[..name].iter().rev().take(40).take_while(|&&byte| is_word(byte) || byte == b'-').count();
+    bytes[name - before..].starts_with(b"--")
+}
+
+/// Behind a closing quote of a key, which in JSON inside a string has a backslash.
+fn skip_quote(bytes: &[u8], at: usize) -> usize {
+    let behind = at + usize::from(bytes.get(at) == Some(&b'\\'));
+    if matches!(bytes.get(behind), Some(b'"' | b'\'' | b'`')) { behind + 1 } else { at }
+}
+
+fn skip_blanks(bytes: &[u8], at: usize) -> usize {
+    at + bytes[at.min(bytes.len())..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// Behind `=`, `:`, `:=` or `=>` with its blanks, but not `==` or `::`.
+fn skip_sign(bytes: &[u8], at: usize) -> Option<usize> {
+    let sign = skip_blanks(bytes, at);
+    let length = match (bytes.get(sign)?, bytes.get(sign + 1)) {
+        (b'=', Some(b'=')) | (b':', Some(b':')) => return None,
+        (b':', Some(b'=')) | (b'=', Some(b'>')) => 2,
+        (b'=' | b':', _) => 1,
+        _ => return None,
+    };
+    Some(skip_blanks(bytes, sign + length))
+}
+
+/// The value at `at` without its quotes, and whether it had some.
+fn read_literal(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
+    let bytes = text.as_bytes();
+    let start = skip_quote(bytes, at);
+    let is_quoted = start > at;
+    let quote = is_quoted.then(|| bytes[start - 1]);
+    let is_part = |byte: &u8| match quote {
+        Some(quote) => byte.is_ascii_graphic() && *byte != quote && *byte != b'\\',
+        None => byte.is_ascii_graphic() && !b"\"'`,;)}]<>|\\&=".contains(byte),
+    };
+    let mut end = start + bytes[start..].iter().take(LONGEST).take_while(|byte| is_part(byte)).count();
+    if !is_quoted {
+        // Padding of base64.
+        end += bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
+    }
+    let is_closed = match quote {
+        Some(quote) => bytes.get(end) == Some(&quote) || bytes.get(end) == Some(&b'\\'),
+        None => end - start < LONGEST,
+    };
+    is_closed.then_some((start..end, is_quoted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_telling_names_are_found() {
+        for (text, expected) in [
+            ("password = \"hV7#kq2Lw9\"", "hV7#kq2Lw9"),
+            ("DB_PASSWORD=hV7kq2Lw9x", "hV7kq2Lw9x"),
+            ("\"passwd\": \"Zq8!rT3v\"", "Zq8!rT3v"),
+            ("client_secret: 8f3Kd9aL2mQ7xW4z", "8f3Kd9aL2mQ7xW4z"),
+            ("SECRET_KEY = 'q8w7e6r5t4y3u2i1o0pA'", "q8w7e6r5t4y3u2i1o0pA"),
+            ("{\\\"token\\\": \\\"q8w7e6r5t4y3u2i1o0pA\\\"}", "q8w7e6r5t4y3u2i1o0pA"),
+            ("aws_secret_access_key = wJa1rXUt2nFEM3K7MDENG4bPxRfi5CY", "wJa1rXUt2nFEM3K7MDENG4bPxRfi5CY"),
+            ("apiKey: `9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d`,", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
+            ("auth_token := \"q8w7e6r5t4y3u2i1o0pA\"", "q8w7e6r5t4y3u2i1o0pA"),
+            ("token: str = \"q8w7e6r5t4y3u2i1o0pA\"", "q8w7e6r5t4y3u2i1o0pA"),
+            ("run --api-key q8w7e6r5t4y3u2i1o0pA now", "q8w7e6r5t4y3u2i1o0pA"),
+            ("?token=q8w7e6r5t4y3u2i1o0pA", "q8w7e6r5t4y3u2i1o0pA"),
+        ] {
+            let found: Vec<&str> = find(text).into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_does_not_end_is_not_read_for_ever() {
+        let text = format!("token=\"{}", "a1B2".repeat(100_000));
+        assert!(find(&text).is_empty());
+    }
+}

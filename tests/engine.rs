@@ -1,0 +1,188 @@
+//! The whole jobs over a real store: nothing lost, nothing changed without a logged epoch, and a store that fails never stops a
+//! turn.
+
+mod corpus;
+
+use std::sync::Arc;
+
+use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
+use concertina::config::Config;
+use concertina::reference::find_markers;
+use concertina::store::{Scope, SqliteStore, StoreOptions};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn scope() -> Scope {
+    Scope { agent_id: "main".into(), session_id: "s".into() }
+}
+
+fn open(dir: &TempDir) -> Engine {
+    let options = StoreOptions { busy_timeout_ms: 50, ..StoreOptions::default() };
+    let store = SqliteStore::open(dir.path(), options).expect("a fresh directory opens");
+    Engine::new(Arc::new(store), Config::default())
+}
+
+fn result(text: &str) -> Value {
+    json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": [{ "type": "text", "text": text }] })
+}
+
+/// The id in the first text of a message.
+fn id_of(message: &Value) -> Option<String> {
+    let text = message["content"][0]["text"].as_str()?;
+    find_markers(text).next().map(|(range, _)| text[range].to_owned())
+}
+
+fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
+    let asked = Fetch { ref_ids: vec![id.to_owned()], max_chars: usize::MAX, ..Fetch::default() };
+    engine.fetch(&scope(), &asked, 0).expect("a fetch").blocks.remove(0)
+}
+
+/// Six user turns after a message, so that it is stale.
+fn aged(message: Value) -> Vec<Value> {
+    let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": 1 }), message];
+    messages.extend((0..6).map(|turn| json!({ "role": "user", "content": format!("t{turn}"), "timestamp": 10 + turn })));
+    messages
+}
+
+#[test]
+fn hostile_texts_come_back_byte_for_byte_at_birth_and_when_stale() {
+    let nested = (0..100).fold("1".to_owned(), |inner, _| format!("{{\"nested\": {inner}}}"));
+    let texts = [
+        "x".repeat(80_000),
+        " ".repeat(80_000),
+        "\n".repeat(40_000),
+        "a b c, 1.10 ".repeat(900_000),
+        "line one\r\nline two\r\n".repeat(2_000),
+        format!("nul \0 byte {}", "and more \u{feff}".repeat(2_000)),
+        "漢字かな交じり文。".repeat(3_000),
+        format!("{nested}{}", " ".repeat(4_000)),
+        (0..60_000).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect(),
+    ];
+    for text in texts {
+        let dir = TempDir::new().unwrap();
+        let engine = open(&dir);
+        let admitted = engine.admit(&scope(), None, &result(&text), 1);
+        assert_eq!(admitted.report.warning, None);
+        let shown = admitted.rewrite.apply(&[result(&text)]).remove(0);
+        let id = id_of(&shown).expect("an oversize output is replaced");
+        assert_eq!(fetch(&engine, &id), FetchedBlock::Text(text.clone()), "{} bytes at birth", text.len());
+        let messages = aged(result(&text));
+        let folded = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 2).rewrite.apply(&messages);
+        let id = id_of(&folded[1]).expect("a stale output is folded");
+        assert_eq!(fetch(&engine, &id), FetchedBlock::Text(text.clone()), "{} bytes when stale", text.len());
+    }
+}
+
+#[test]
+fn empty_and_null_content_is_left_alone() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    for content in [json!(null), json!(""), json!([]), json!([{ "type": "text", "text": "" }]), json!([null, 7])] {
+        let message = json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": content });
+        assert!(engine.admit(&scope(), None, &message, 1).rewrite.is_empty());
+        assert!(engine.assemble(&scope(), &aged(message), &AssembleOptions::default(), 2).rewrite.is_empty());
+    }
+}
+
+/// A turn with a stale output under a broken store: the host's messages, and one warning with this code.
+fn turn_goes_on(engine: &Engine, code: &str) {
+    let text = (0..300).map(|line| format!("{line} took {} ms\n", line * 31)).collect::<String>();
+    let admitted = engine.admit(&scope(), None, &result(&text), 1);
+    assert!(admitted.rewrite.is_empty());
+    assert_eq!(admitted.report.warning.expect("a warning at birth").code, code);
+    let folded = engine.assemble(&scope(), &aged(result(&text)), &AssembleOptions::default(), 2);
+    assert!(folded.rewrite.is_empty());
+    assert_eq!(folded.report.warning.expect("a warning at assembly").code, code);
+    assert_eq!(folded.report.tokens_before, folded.report.tokens_after);
+}
+
+#[test]
+fn a_locked_database_does_not_stop_the_turn() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let other = rusqlite::Connection::open(dir.path().join("concertina.sqlite")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    turn_goes_on(&engine, "CONCERTINA_STORE_LOCKED");
+    other.execute_batch("ROLLBACK").unwrap();
+    let admitted = engine.admit(&scope(), None, &result(&"all is well again ".repeat(400)), 3);
+    assert_eq!(admitted.report.actions.len(), 1, "the next turn folds again");
+}
+
+#[test]
+fn a_truncated_database_does_not_stop_the_turn() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    engine.admit(&scope(), None, &result(&"something to store ".repeat(400)), 1);
+    let file = dir.path().join("concertina.sqlite");
+    rusqlite::Connection::open(&file).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(5_000).unwrap();
+    turn_goes_on(&engine, "CONCERTINA_STORE_DAMAGED");
+}
+
+#[test]
+fn what_was_decided_stays_when_the_store_cannot_take_more() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let first = "the first output, soon stale ".repeat(100);
+    let messages = aged(result(&first));
+    let before = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 2);
+    assert_eq!(before.report.actions.len(), 1);
+    let other = rusqlite::Connection::open(dir.path().join("concertina.sqlite")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let longer = [messages.clone(), aged(result(&"the second output, stale too ".repeat(100)))].concat();
+    let after = engine.assemble(&scope(), &longer, &AssembleOptions::default(), 3);
+    assert_eq!(after.report.warning.expect("a warning").code, "CONCERTINA_STORE_LOCKED");
+    assert_eq!(after.rewrite.apply(&longer)[..messages.len()], before.rewrite.apply(&messages)[..]);
+}
+
+#[test]
+fn earlier_bytes_change_only_in_a_logged_epoch() {
+    let mut sessions = 0;
+    for input in corpus::inputs("sessions") {
+        let Ok(messages) = serde_json::from_slice::<Vec<Value>>(&input.bytes) else { continue };
+        sessions += 1;
+        let dir = TempDir::new().unwrap();
+        let mut engine = open(&dir);
+        let mut sent: Vec<Value> = Vec::new();
+        let turns: Vec<usize> = (1..=messages.len()).filter(|&end| messages.get(end).is_none_or(|next| next["role"] == "user")).collect();
+        // A tenth of a long session's turns is enough to see every kind of change.
+        for end in turns.iter().copied().step_by(turns.len().div_ceil(12)) {
+            let history = &messages[..end];
+            let reply = engine.assemble(&scope(), history, &AssembleOptions::default(), end as i64);
+            assert_eq!(reply.report.warning, None, "{}", input.name);
+            let now = reply.rewrite.apply(history);
+            if reply.report.epoch.is_none() {
+                assert_eq!(now[..sent.len()], sent[..], "{} at {end}", input.name);
+            }
+            // A restart in the middle changes nothing either.
+            engine = open(&dir);
+            let again = engine.assemble(&scope(), history, &AssembleOptions::default(), end as i64);
+            assert_eq!(again.report.epoch, None, "{} at {end}", input.name);
+            assert_eq!(again.rewrite.apply(history), now, "{} at {end}", input.name);
+            sent = now;
+        }
+    }
+    assert!(sessions > 0, "there is a session to look at");
+}
+
+#[test]
+fn every_fold_of_a_session_brings_back_its_bytes() {
+    for input in corpus::inputs("sessions") {
+        let Ok(messages) = serde_json::from_slice::<Vec<Value>>(&input.bytes) else { continue };
+        let dir = TempDir::new().unwrap();
+        let engine = open(&dir);
+        let reply = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 1);
+        for (action, patch) in reply.report.actions.iter().zip(&reply.rewrite.patches) {
+            let was = patch.path.follow(&messages[patch.message]).expect("a patched value");
+            let id = action.ref_id.as_deref().expect("a new fold has an id");
+            match fetch(&engine, id) {
+                FetchedBlock::Text(text) => assert_eq!(text, was.as_str().map_or_else(|| was.to_string(), str::to_owned)),
+                FetchedBlock::Image(bytes, _) => {
+                    let base64 = was["data"].as_str().or(was["source"]["data"].as_str()).expect("an inline image");
+                    assert_eq!(base64_simd::STANDARD.decode_to_vec(base64).expect("base64"), bytes);
+                }
+            }
+            assert!(action.tokens_after < action.tokens_before, "{}", input.name);
+        }
+    }
+}
