@@ -51,7 +51,7 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
     [FETCH_TOOL, { ref_ids: [] }, text],
     ["exec", { path: "/ws/AGENTS.md" }, text],
     ["exec", {}, `# SOUL.md - Who You Are\n${text}`],
-    ["exec", {}, `${text}\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzzzz\n`],
+    ["exec", {}, `${text}\ntoken: ${"gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a"}\n`],
   ]) {
     const [, message] = toolRound("c", toolName, args, body);
     const result = await concertina.admitToolResult({ sessionId, message, args });

@@ -28,15 +28,7 @@ fn open_store(dir: &Path, config: &Config) -> Result<Arc<SqliteStore>> {
     if let Some(store) = open.get(&key).and_then(Weak::upgrade) {
         return Ok(store);
     }
-    let store = Arc::new(SqliteStore::open(
-        &key,
-        StoreOptions {
-            ttl_seconds: config.sccs_storage_ttl_seconds,
-            max_bytes: config.store_max_bytes,
-            max_entries: config.sccs_max_entries,
-            ..StoreOptions::default()
-        },
-    )?);
+    let store = Arc::new(SqliteStore::open(&key, StoreOptions::from(config))?);
     open.retain(|_, store| store.strong_count() > 0);
     open.insert(key, Arc::downgrade(&store));
     Ok(store)

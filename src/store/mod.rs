@@ -5,6 +5,9 @@
 //! `synchronous=FULL`). Every read is checked against its hash.
 //!
 //! Several processes may have one store open at once: the host's gateway, its command line, ours.
+//!
+//! The store has no clock: the present is the latest `now` that a caller gave to this instance, and until then nothing is
+//! expired.
 
 pub mod secrets;
 pub mod sqlite;
@@ -223,9 +226,23 @@ pub trait Store: Send + Sync {
 
     /// Makes a batch durable in one transaction. An original that is already stored is kept and only newly shared with the
     /// session.
+    ///
+    /// What a projection, a printed text or `in_context` names and another session of the agent has is shared with this one;
+    /// naming never opens another agent's. A batch that would change nothing but a session's time is not written while that
+    /// time is recent.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::BadArgument`], with nothing written, for an original that does not hash to its hash or id, an id
+    /// that another original took since [`Store::ref_ids`], and a projection or printed text whose original is neither in the
+    /// batch nor stored for the agent.
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<()>;
 
     /// The original behind an id, with the id its markers print; `None` when it is unknown, expired, or another agent's.
+    ///
+    /// The issued id, all 64 digits and anything between resolve. Reading does not prolong a life.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::OriginalDamaged`] when the bytes on disk are no longer those that the id names.
     fn get(&self, id: &RefId, agent_id: &str) -> Result<Option<(RefId, Original)>>;
 
     /// What a session knows; empty for a new one.

@@ -123,7 +123,18 @@ fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
 fn arguments(value: &Value) -> Arguments<'_> {
     match value {
         Value::String(json) => Arguments::Json(json),
+        value if has_opaque(value) => Arguments::Value(&Value::Null),
         other => Arguments::Value(other),
+    }
+}
+
+/// Whether a value holds something that JSON could not carry, in the form in which it crosses from JavaScript. Such arguments
+/// read as null: nothing in them is measured or replaced.
+fn has_opaque(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_opaque),
+        Value::Object(fields) => fields.contains_key("\0opaque") || fields.values().any(has_opaque),
+        _ => false,
     }
 }
 

@@ -1,6 +1,5 @@
 //! The store's promises: one suite for every backend, and what only several processes or a killed one can show.
 
-#[expect(unreachable_pub, reason = "every test binary has its own copy")]
 #[path = "../corpus/mod.rs"]
 mod corpus;
 mod crash;

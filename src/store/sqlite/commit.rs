@@ -12,7 +12,7 @@ use super::id;
 use super::payload::Payload;
 use super::row::Count;
 use super::sweep::{evict, used_bytes};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{Batch, Millis, Printed, Scope, StoreOptions, TurnStatus};
 
@@ -24,19 +24,22 @@ pub(super) struct Packed<'a> {
     payload: Option<Payload>,
 }
 
-/// Checks and packs the originals of a batch.
-pub(super) fn pack<'a>(connection: &Connection, originals: &'a [(RefId, Original)]) -> Outcome<Vec<Packed<'a>>> {
-    let mut packed = Vec::with_capacity(originals.len());
-    for (id, original) in originals {
+/// Which of a batch's originals are stored already.
+pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec<bool>> {
+    batch.originals.iter().map(|(_, original)| Ok(find_original(connection, original.hash)?.is_some())).collect()
+}
+
+/// Checks a batch's originals and packs those that are not stored.
+pub(super) fn pack<'a>(batch: &'a Batch, stored: &[bool]) -> Result<Vec<Packed<'a>>> {
+    let check = |((id, original), is_stored): (&'a (RefId, Original), &bool)| {
         let found = ContentHash::of(&original.bytes);
         if found != original.hash || !id.matches(found) {
             let expected = format!("the bytes that it names; these hash to {}", found.to_hex());
-            return Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected).into());
+            return Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected));
         }
-        let payload = find_original(connection, original.hash)?.is_none().then(|| Payload::pack(&original.bytes));
-        packed.push(Packed { id, original, payload });
-    }
-    Ok(packed)
+        Ok(Packed { id, original, payload: (!is_stored).then(|| Payload::pack(&original.bytes)) })
+    };
+    batch.originals.iter().zip(stored).map(check).collect()
 }
 
 /// Writes a batch.

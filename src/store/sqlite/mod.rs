@@ -48,7 +48,7 @@ impl SqliteStore {
     /// Opens the store in a directory, creating both where they are missing.
     ///
     /// # Errors
-    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or written, [`Error::StoreDamaged`] when the
+    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, [`Error::StoreDamaged`] when the
     /// file is not a store or comes from a newer version (it is left as it is), [`Error::StoreLocked`] when another process
     /// keeps it locked.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
@@ -123,11 +123,13 @@ impl Store for SqliteStore {
 
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<()> {
         self.tell(now);
-        let prepared = self.read(|transaction| {
+        let stored = self.read(|transaction| {
             let is_needless = commit::may_be_skipped(transaction, &self.options, scope, batch, now)?;
-            if is_needless { Ok(None) } else { commit::pack(transaction, &batch.originals).map(Some) }
+            if is_needless { Ok(None) } else { commit::find_stored(transaction, batch).map(Some) }
         })?;
-        let Some(packed) = prepared else { return Ok(()) };
+        let Some(stored) = stored else { return Ok(()) };
+        // Outside of any lock: large originals take a while.
+        let packed = commit::pack(batch, &stored)?;
         self.write(|transaction| commit::write(transaction, &self.options, scope, batch, packed, now))
     }
 
@@ -191,7 +193,14 @@ impl Store for SqliteStore {
 
     fn purge(&self, session_id: &str) -> Result<Removed> {
         let before = self.read(|transaction| sweep::file_bytes(transaction))?;
-        let removed = self.write(|transaction| sweep::purge(transaction, session_id))?;
+        // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
+        let wipe = |mode: &str| {
+            self.with(&self.writer, |connection| Ok(connection.pragma_update(None, "secure_delete", mode)?))
+        };
+        wipe("ON")?;
+        let purged = self.write(|transaction| sweep::purge(transaction, session_id));
+        wipe("FAST")?;
+        let removed = purged?;
         self.shrink_from(before, removed)
     }
 }

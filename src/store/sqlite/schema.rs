@@ -112,8 +112,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     // In a write-ahead log only FULL syncs on every commit.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // What was purged must not linger in free pages, nor anything stored in a temporary file.
-    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "secure_delete", "FAST")?;
+    // Nothing that is stored may linger in a temporary file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
     migrate(&mut connection, &found)?;
