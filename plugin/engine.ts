@@ -5,7 +5,7 @@
  */
 
 import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
-import type { AssembleParams, AssembleResult, CommitParams, ContextEngine, HostConfig, SubagentSpawnParams } from "./host.js";
+import type { AssembleParams, AssembleResult, CommitParams, ContextEngine, HostConfig } from "./host.js";
 import { pricesOf } from "./prices.js";
 import type { PluginState } from "./state.js";
 
@@ -34,7 +34,11 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       return delegateCompactionToRuntime(params);
     },
     commitTurn: (params) => commitTurn(state, params),
-    prepareSubagentSpawn: (params) => inherit(state, params),
+    // The child's session has no id yet: it inherits at the start of its first turn.
+    prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
+      state.sessions.noteSpawn(parentSessionKey, childSessionKey);
+      return Promise.resolve({ rollback: () => state.sessions.forgetSpawn(childSessionKey) });
+    },
   };
 }
 
@@ -46,7 +50,8 @@ async function assemble(
   // Zero as the host's own engine says it: the caller counts.
   let view: AssembleResult = { messages: params.messages, estimatedTokens: 0 };
   const canFetch = params.availableTools?.has(FETCH_TOOL) ?? false;
-  state.noteFetchTool(params.sessionId, canFetch);
+  const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
+  state.sessions.noteTurn(params.sessionKey, scope, canFetch);
   if (!state.enabled || !canFetch) return view;
   const systemPromptAddition = state.guidance();
   if (systemPromptAddition === undefined) return view;
@@ -55,9 +60,10 @@ async function assemble(
   try {
     const store = await state.store();
     if (store === undefined) return view;
+    const parent = state.sessions.takeParent(params.sessionKey);
+    if (parent !== undefined) await store.inherit({ parent, child: scope });
     const { messages, estimatedTokens, report } = await store.assemble({
-      sessionId: params.sessionId,
-      agentId: agentOf(params.sessionKey),
+      ...scope,
       messages: params.messages,
       tokenBudget: params.tokenBudget,
       model: params.runtimeSettings?.model?.resolved ?? params.model,
@@ -91,18 +97,4 @@ async function commitTurn(state: PluginState, params: CommitParams): Promise<{ s
   }
   // An unrecorded turn loses figures, nothing else; an error here would switch the engine off for the session.
   return { status: "committed" };
-}
-
-async function inherit(state: PluginState, params: SubagentSpawnParams): Promise<undefined> {
-  const { parentSessionId, childSessionId } = params;
-  if (!state.enabled || parentSessionId === undefined || childSessionId === undefined) return;
-  try {
-    const store = await state.store();
-    await store?.inherit({
-      parent: { agentId: agentOf(params.parentSessionKey), sessionId: parentSessionId },
-      child: { agentId: agentOf(params.childSessionKey), sessionId: childSessionId },
-    });
-  } catch (error) {
-    state.complain("preparing a sub-agent", error, "it cannot fetch its parent's originals");
-  }
 }

@@ -62,11 +62,10 @@ export interface CommitParams {
   sessionKey?: string;
 }
 
+/** Session ids come with it only when the child continues its parent's transcript. */
 export interface SubagentSpawnParams {
   parentSessionKey: string;
-  parentSessionId?: string;
   childSessionKey: string;
-  childSessionId?: string;
 }
 
 export interface ContextEngine {
@@ -84,7 +83,7 @@ export interface ContextEngine {
   assemble(params: AssembleParams): Promise<AssembleResult>;
   compact(params: Record<string, unknown>): Promise<unknown>;
   commitTurn(params: CommitParams): Promise<{ status: "committed" | "duplicate" }>;
-  prepareSubagentSpawn(params: SubagentSpawnParams): Promise<undefined>;
+  prepareSubagentSpawn(params: SubagentSpawnParams): Promise<{ rollback(): void }>;
 }
 
 export interface ToolResult {

@@ -15,7 +15,7 @@ export async function foldToolResult(
   context: CallContext,
 ): Promise<{ result: ToolResult } | undefined> {
   const { sessionId } = context;
-  if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.canFetch(sessionId)) return;
+  if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
     const store = await state.store();
     if (store === undefined) return;

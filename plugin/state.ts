@@ -9,17 +9,17 @@ import { join } from "node:path";
 
 import { Concertina, guidance, type Options } from "../node/lib/index.js";
 import type { PluginApi } from "./host.js";
+import { Sessions } from "./sessions.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
 const UNCHANGED = "context goes to the model unchanged";
-/** Sessions remembered as able to fetch; the oldest is forgotten first. */
-const MAX_SESSIONS = 1000;
 
 export class PluginState {
   readonly options: Options;
   /** Off means that nothing is replaced or stored; what was stored before can still be fetched. */
   readonly enabled: boolean;
+  readonly sessions = new Sessions();
   readonly #api: PluginApi;
   #guidance: string | undefined;
   #hasNoLibrary = false;
@@ -27,7 +27,6 @@ export class PluginState {
   #reopenAt = 0;
   #sweptAt = 0;
   #lastComplaint = "";
-  readonly #fetchingSessions = new Set<string>();
 
   constructor(api: PluginApi) {
     this.#api = api;
@@ -93,23 +92,6 @@ export class PluginState {
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
     store.sweep({}).catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
-  }
-
-  /** Remembers whether the model of a session can call the fetch tool, as the engine was told at the start of the turn. */
-  noteFetchTool(sessionId: string, available: boolean): void {
-    this.#fetchingSessions.delete(sessionId);
-    if (!available) return;
-    this.#fetchingSessions.add(sessionId);
-    if (this.#fetchingSessions.size <= MAX_SESSIONS) return;
-    for (const oldest of this.#fetchingSessions) {
-      this.#fetchingSessions.delete(oldest);
-      break;
-    }
-  }
-
-  /** Whether what is folded in this session can be unfolded by its model; false for a session this engine does not serve. */
-  canFetch(sessionId: string): boolean {
-    return this.#fetchingSessions.has(sessionId);
   }
 }
 

@@ -14,13 +14,11 @@ const TOKEN = "host-test";
 const GATEWAY_READY_MS = 120_000;
 const COMMAND_MS = 180_000;
 
-/** The packed plugin: `PLUGIN_TGZ`, else the one that `npm pack` left in the root of the repository. */
+/** The packed plugin, as `npm test` makes it. */
 export function packedPlugin() {
-  if (process.env.PLUGIN_TGZ) return path.resolve(process.env.PLUGIN_TGZ);
-  const root = path.join(HERE, "../..");
-  const found = fs.readdirSync(root).filter((name) => /^openclaw-concertina-\d.*\.tgz$/.test(name));
-  if (found.length !== 1) throw new Error(`expected one packed plugin in the repository's root, found ${found.length}; run npm pack`);
-  return path.join(root, found[0]);
+  const { CONCERTINA_TARBALL } = process.env;
+  if (!CONCERTINA_TARBALL) throw new Error("CONCERTINA_TARBALL is not set; it must be the path of the packed plugin");
+  return path.resolve(CONCERTINA_TARBALL);
 }
 
 /** Prints what is going on, on the side of the test's own output. */
@@ -30,10 +28,9 @@ export function say(line) {
 
 export class Host {
   /**
-   * @param {{ provider: { url: string }, api?: "openai-completions" | "anthropic-messages", contextWindow?: number,
-   *   config?: object, name: string }} options
+   * @param {{ name: string, provider: { url: string }, api?: "openai-completions" | "anthropic-messages" }} options
    */
-  constructor({ provider, api = "openai-completions", contextWindow = 200_000, config = {}, name }) {
+  constructor({ name, provider, api = "openai-completions" }) {
     this.name = name;
     this.log = "";
     this.children = new Set();
@@ -48,7 +45,7 @@ export class Host {
       reasoning: false,
       input: ["text", "image"],
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      contextWindow,
+      contextWindow: 200_000,
       maxTokens: 8192,
     };
     const baseUrl = api === "anthropic-messages" ? provider.url : `${provider.url}/v1`;
@@ -61,6 +58,8 @@ export class Host {
           skipBootstrap: true,
           heartbeat: { every: "0m" },
         },
+        ownership: "explicit",
+        entries: { main: { workspace: this.workspace }, other: {} },
       },
       tools: { exec: { mode: "full" } },
       gateway: {
@@ -69,7 +68,6 @@ export class Host {
         auth: { mode: "token", token: TOKEN },
         http: { endpoints: { chatCompletions: { enabled: true } } },
       },
-      ...config,
     });
     this.onExit = () => {
       for (const child of this.children) killGroup(child, "SIGKILL");

@@ -1,0 +1,58 @@
+/**
+ * What the engine was told about the sessions it serves, for those parts of the plugin that the host does not tell.
+ *
+ * In memory only: it is learned anew at the start of every turn. Whoever is forgotten is treated as unknown, which costs savings
+ * and never content.
+ */
+
+/** Entries kept of each kind; the oldest is forgotten first. */
+const MOST = 1000;
+
+/** Whose content it is. */
+export interface Scope {
+  agentId: string;
+  sessionId: string;
+}
+
+export class Sessions {
+  readonly #fetching = new Map<string, true>();
+  readonly #current = new Map<string, Scope>();
+  readonly #parents = new Map<string, Scope>();
+
+  /** Notes a turn: which session runs under a key, and whether its model can call the fetch tool. */
+  noteTurn(sessionKey: string | undefined, scope: Scope, canFetch: boolean): void {
+    if (sessionKey !== undefined) keep(this.#current, sessionKey, scope);
+    if (canFetch) keep(this.#fetching, scope.sessionId, true);
+    else this.#fetching.delete(scope.sessionId);
+  }
+
+  /** Whether what is folded in this session can be unfolded by its model. */
+  canFetch(sessionId: string): boolean {
+    return this.#fetching.has(sessionId);
+  }
+
+  /** Notes that a session under `childKey` is about to start for the one that runs under `parentKey`. */
+  noteSpawn(parentKey: string, childKey: string): void {
+    const parent = this.#current.get(parentKey);
+    if (parent !== undefined) keep(this.#parents, childKey, parent);
+  }
+
+  /** Takes back a spawn that did not happen. */
+  forgetSpawn(childKey: string): void {
+    this.#parents.delete(childKey);
+  }
+
+  /** The session for which the one under this key was started; answered once. */
+  takeParent(childKey: string | undefined): Scope | undefined {
+    const parent = this.#parents.get(childKey ?? "");
+    this.#parents.delete(childKey ?? "");
+    return parent;
+  }
+}
+
+function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MOST && oldest !== undefined) map.delete(oldest);
+}

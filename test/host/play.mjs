@@ -1,0 +1,48 @@
+// Plays a session on a host: tells the model what to do in each turn, sends the user's message, keeps what was requested.
+
+import { say } from "./host.mjs";
+import { about, findResult, idsIn } from "./reading.mjs";
+
+/** The reply after a recall. */
+const RECALLED = "Here it is.";
+
+/**
+ * Plays turns one after the other.
+ *
+ * @returns one `{ user, reply, ms, requests }` per turn
+ */
+export async function playTurns(host, provider, sessionKey, turns) {
+  const played = [];
+  for (const turn of turns) {
+    const from = provider.requests.length;
+    provider.play(turn.recall === undefined ? turn.steps : [recall(turn.recall), RECALLED]);
+    const { reply, ms } = await host.turn(sessionKey, turn.user);
+    const requests = provider.requests.slice(from);
+    played.push({ ...turn, reply, ms, requests });
+    say(`${host.name}: turn ${played.length} took ${ms} ms, requests of ${requests.map(({ chars }) => chars).join(", ")} characters`);
+  }
+  return played;
+}
+
+/** Fetches what stands for an earlier result; when that is still there in full, answers at once. */
+function recall(subject) {
+  return (request) => {
+    const [id] = idsIn(findResult(request, about(subject)).text);
+    if (id === undefined) return RECALLED;
+    return [{ name: "fetch_original_data", args: { ref_ids: [id], max_chars: 60_000 } }];
+  };
+}
+
+/** What a fetch in a played turn answered. */
+export function fetched(turn) {
+  return findResult(turn.requests.at(-1), (call) => call.name === "fetch_original_data" && !isOlder(turn, call))?.text;
+}
+
+function isOlder(turn, call) {
+  return turn.requests[0].rows.some((row) => row.calls.some(({ id }) => id === call.id));
+}
+
+/** All characters that were sent. */
+export function totalChars(played) {
+  return played.flatMap(({ requests }) => requests).reduce((sum, { chars }) => sum + chars, 0);
+}

@@ -1,0 +1,50 @@
+// What recorded requests show: placeholders, results by call, and how much of the prompt was sent unchanged.
+
+/** The ids of all our placeholders in a text. */
+export function idsIn(text) {
+  return [...text.matchAll(/\[REF_ID: ([0-9a-f]{16,64})\]/g)].map((found) => found[1]);
+}
+
+/** Everything but the system prompt of a request, as text: what the conversation consists of. */
+export function conversation(request) {
+  return JSON.stringify(request.rows.filter((row) => row.role !== "system"));
+}
+
+/** The first call in a request that `matches`, with the text of its result. */
+export function findResult(request, matches) {
+  const call = request.rows.flatMap((row) => row.calls).find(matches);
+  const result = request.rows.flatMap((row) => row.results).find(({ id }) => id === call?.id);
+  return result && { call, text: result.text };
+}
+
+/** A call by what it was about: the file it read or the command it ran. */
+export function about(subject) {
+  return ({ args }) => args.path === subject || args.command === subject;
+}
+
+/**
+ * The share of characters that a request sends exactly as the one before it: what a provider's prompt cache can bill at its
+ * lower price. The tools and the system prompt count; a changed one counts as a changed first message.
+ */
+export function prefixShare(requests) {
+  let [same, all] = [0, 0];
+  for (let index = 1; index < requests.length; index++) {
+    const [before, after] = [pieces(requests[index - 1]), pieces(requests[index])];
+    all += before.reduce((sum, piece) => sum + piece.length, 0);
+    for (let at = 0; at < before.length && before[at] === after[at]; at++) same += before[at].length;
+  }
+  return same / all;
+}
+
+/** The parts of a request in the order in which a provider hashes them, without the markers that move along. */
+export function pieces({ body }) {
+  const parts = [body.tools, body.system, ...body.messages];
+  return parts.filter((part) => part !== undefined).map((part) => JSON.stringify(part, withoutCacheMarks));
+}
+
+function withoutCacheMarks(key, value) {
+  if (key === "cache_control") return undefined;
+  // A single text part and a plain string are the same prompt.
+  if (key === "content" && typeof value === "string") return [{ type: "text", text: value }];
+  return value;
+}

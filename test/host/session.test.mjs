@@ -1,0 +1,174 @@
+// A long session in a real host, beside the same session without the plugin.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Host, packedPlugin, say } from "./host.mjs";
+import { fetched, playTurns, totalChars } from "./play.mjs";
+import { startProvider } from "./provider.mjs";
+import { about, conversation, findResult, idsIn, pieces, prefixShare } from "./reading.mjs";
+import { apiModule, fillWorkspace, fixtures, installLog, screenshot, testOutput, turns } from "./session.mjs";
+
+const SESSION = "agent:main:work";
+
+let host;
+let provider;
+let plain;
+let plainProvider;
+let played;
+let baseline;
+
+before(async () => {
+  [provider, plainProvider] = await Promise.all([startProvider(), startProvider()]);
+  host = new Host({ name: "with Concertina", provider });
+  plain = new Host({ name: "without", provider: plainProvider });
+  fillWorkspace(host.workspace);
+  fillWorkspace(plain.workspace);
+  await host.install(packedPlugin());
+  await Promise.all([host.start(), plain.start()]);
+  baseline = await playTurns(plain, plainProvider, SESSION, turns);
+  await plain.stop();
+  played = await playTurns(host, provider, SESSION, turns);
+});
+
+after(async () => {
+  for (const each of [host, plain]) await each?.remove();
+  for (const each of [provider, plainProvider]) await each?.stop();
+});
+
+const turnAbout = (words) => played.find(({ user }) => user.includes(words));
+
+test("the host loads the plugin with everything it declares", async () => {
+  const inspected = await host.openclawJson(["plugins", "inspect", "concertina", "--runtime"]);
+  const { plugin } = inspected;
+  assert.equal(plugin.status, "loaded");
+  assert.deepEqual(plugin.contextEngineIds, ["concertina"]);
+  assert.deepEqual(plugin.toolNames, ["fetch_original_data"]);
+  assert.deepEqual(plugin.cliCommands, ["concertina"]);
+  assert.deepEqual(plugin.commands, ["concertina"]);
+  assert.deepEqual(inspected.diagnostics, []);
+  assert.equal(host.readConfig().plugins.slots.contextEngine, "concertina");
+});
+
+test("every turn is answered, by this engine, without a warning", () => {
+  assert.deepEqual(
+    played.map(({ reply }) => reply),
+    turns.map(({ steps }) => steps?.at(-1) ?? "Here it is."),
+  );
+  assert.deepEqual(provider.failures, []);
+  assert.doesNotMatch(host.log, /degraded|quarantin/i);
+  assert.doesNotMatch(host.log, /concertina:/);
+});
+
+test("the requests of the session are at least 40 % smaller than without the plugin", () => {
+  const [before, after] = [totalChars(baseline), totalChars(played)];
+  const saved = 1 - after / before;
+  say(`characters sent: ${before} without, ${after} with, ${(100 * saved).toFixed(1)} % saved`);
+  const shares = [plainProvider, provider].map(({ requests }) => prefixShare(requests).toFixed(3));
+  say(`share of the prompt sent unchanged: ${shares[0]} without, ${shares[1]} with`);
+  for (const [name, all] of [["without", baseline], ["with", played]]) {
+    const times = all.slice(1).map(({ ms }) => ms).sort((a, b) => a - b);
+    say(`a turn ${name}: median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms (after the first)`);
+  }
+  assert.ok(saved >= 0.4, `saved ${saved}`);
+});
+
+test("a result is folded before the model first sees it", () => {
+  for (const [words, command] of [["Run the tests", "sh run-tests.sh"], ["Install everything", "sh install.sh"]]) {
+    const turn = turnAbout(words);
+    const { text } = findResult(turn.requests[1], about(command));
+    assert.equal(idsIn(text).length, 1, text);
+    assert.ok(text.length < 1000, text);
+  }
+});
+
+test("a file that was read stays exact while it is fresh and is folded when it is stale", () => {
+  const fresh = findResult(turnAbout("Read the API module").requests[1], about("src/api.ts"));
+  assert.equal(fresh.text, apiModule);
+  const stale = findResult(played.at(-1).requests[0], about("src/api.ts"));
+  assert.equal(idsIn(stale.text).length, 1, stale.text);
+});
+
+test("what the model wrote long ago is folded inside its call", () => {
+  const write = ({ name }) => name === "write";
+  assert.equal(findResult(turnAbout("Write fixtures").requests[1], write).call.args.content, fixtures);
+  const { call } = findResult(played.at(-1).requests[0], write);
+  assert.equal(call.args.path, "fixtures/orders.json");
+  assert.equal(idsIn(call.args.content).length, 1);
+  assert.ok(call.args.content.length < 1000);
+});
+
+test("an image reaches the model unchanged in its own turn and is gone at the end", () => {
+  const data = screenshot().toString("base64");
+  const images = (request) => request.rows.flatMap((row) => row.images);
+  assert.ok(images(turnAbout("shot.png").requests[1]).includes(data));
+  assert.deepEqual(images(played.at(-1).requests[0]), []);
+});
+
+test("the model gets back, byte for byte, the file it read and the output of the command it ran", () => {
+  assert.equal(fetched(turnAbout("before we changed it")), apiModule);
+  assert.equal(fetched(turnAbout("first run")), testOutput(false));
+});
+
+test("the command line works beside the gateway", async () => {
+  const stats = await host.openclawJson(["concertina", "stats"]);
+  assert.equal(stats.sessions, 1);
+  assert.equal(stats.turns, turns.length);
+  assert.ok(stats.tokensAfter < stats.tokensBefore / 2, JSON.stringify(stats));
+  const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
+  const printed = await host.openclaw(["concertina", "fetch", id, "--max-chars", "60000"]);
+  assert.equal(printed, installLog());
+});
+
+test("the chat command tells what this session saved", async () => {
+  await host.call("chat.send", { sessionKey: SESSION, message: "/concertina", idempotencyKey: "chat-command" });
+  let answer = "";
+  for (let tries = 0; tries < 20 && !answer.includes("tokens before"); tries++) {
+    await sleep(200);
+    const { messages } = await host.call("chat.history", { sessionKey: SESSION });
+    answer = JSON.stringify(messages.at(-1));
+  }
+  assert.match(answer, /saved +[\d,]+ \(/);
+});
+
+test("another agent cannot fetch what this agent's session folded", async () => {
+  const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
+  const steps = [[{ name: "fetch_original_data", args: { ref_ids: [id] } }], "It is unknown to me."];
+  const [turn] = await playTurns(host, provider, "agent:other:work", [{ user: `What is ${id}?`, steps }]);
+  const answer = fetched(turn);
+  assert.doesNotMatch(answer, /npm http fetch/);
+  assert.match(answer, /unknown|expired|not known/i);
+});
+
+test("after a restart the same bytes are sent again", async () => {
+  const last = pieces(provider.requests.findLast(({ rows }) => conversation({ rows }).includes("all for today")));
+  await host.stop();
+  await host.start();
+  const [turn] = await playTurns(host, provider, SESSION, [{ user: "One more thing: thanks!", steps: ["You are welcome."] }]);
+  const next = pieces(turn.requests[0]);
+  // All but the host's trailing note about the moment, which moves with every request.
+  assert.deepEqual(next.slice(0, last.length - 1), last.slice(0, -1));
+});
+
+test("a reset session starts without anything of the old one", async () => {
+  const old = idsIn(conversation(provider.requests.at(-1)));
+  assert.ok(old.length > 5);
+  await host.call("sessions.reset", { key: SESSION });
+  const steps = [[{ name: "exec", args: { command: "echo hello" } }], "Hello."];
+  const [turn] = await playTurns(host, provider, SESSION, [{ user: "Say hello.", steps }]);
+  for (const { body } of turn.requests) {
+    const sent = JSON.stringify(body);
+    assert.deepEqual(old.filter((id) => sent.includes(id)), []);
+    assert.deepEqual(idsIn(conversation(turn.requests[0])), []);
+  }
+});
+
+test("a session under another key starts with an empty ledger", async () => {
+  await playTurns(host, provider, "agent:main:fresh", [{ user: "Good morning.", steps: ["Good morning."] }]);
+  const { sessions } = await host.call("sessions.list", {});
+  const { sessionId } = sessions.find(({ key }) => key === "agent:main:fresh");
+  const stats = await host.openclawJson(["concertina", "stats", "--session", sessionId]);
+  assert.deepEqual([stats.originals, stats.tokensBefore, stats.receipts, stats.epochs], [0, 0, [], []]);
+  assert.deepEqual(idsIn(conversation(provider.requests.at(-1))), []);
+});
