@@ -59,7 +59,7 @@ export class Host {
           heartbeat: { every: "0m" },
         },
         ownership: "explicit",
-        entries: { main: { workspace: this.workspace }, other: {} },
+        entries: { main: { workspace: this.workspace, subagents: { allowAgents: ["other"] } }, other: {} },
       },
       tools: { exec: { mode: "full" } },
       gateway: {

@@ -5,9 +5,13 @@ import http from "node:http";
 
 import { readRows, readTools, streamAnthropic, streamOpenAi } from "./dialects.mjs";
 
+/** How the host begins what it asks a sub-agent. */
+const SUBAGENT = "[Subagent Context]";
+
 /**
  * Starts the model. A test sets `play(steps)` before a turn; each request of that turn takes the next step:
  * an array of `{ name, args }` (tool calls made at once), a string (the reply), or a function from the request to one of these.
+ * Requests of a sub-agent take their steps from `play(steps, delegated)`.
  *
  * `requests` holds `{ body, chars, rows, tools }` of the agent's requests, in order. Requests without tools (the host's own, for
  * titles and summaries) are answered and not recorded.
@@ -15,11 +19,12 @@ import { readRows, readTools, streamAnthropic, streamOpenAi } from "./dialects.m
 export async function startProvider() {
   const requests = [];
   const failures = [];
-  let steps = [];
+  let [steps, delegated] = [[], []];
   let calls = 0;
 
   function answer(request) {
-    const next = steps.shift();
+    const isDelegated = request.rows.some(({ role, text }) => role === "user" && text.includes(SUBAGENT));
+    const next = (isDelegated ? delegated : steps).shift();
     const step = typeof next === "function" ? next(request) : next;
     if (step === undefined) failures.push(`request ${requests.length} came after the last step of its turn`);
     if (!Array.isArray(step)) return { text: step ?? "The script has no more steps." };
@@ -49,8 +54,8 @@ export async function startProvider() {
     url: `http://127.0.0.1:${server.address().port}`,
     requests,
     failures,
-    play(script) {
-      steps = [...script];
+    play(own, others = []) {
+      [steps, delegated] = [[...own], [...others]];
     },
     async stop() {
       server.closeAllConnections();
