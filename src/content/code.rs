@@ -55,14 +55,17 @@ impl<'a> NumberedLine<'a> {
 ///
 /// A few lines before, between and after may go without (`[File: a.rs]`, `(5 more lines above)`): they are left out.
 pub fn strip_numbers(text: &str) -> Option<String> {
-    let (mut numbered, mut steps, mut other, mut last) = (0usize, 0usize, 0usize, None);
+    let (mut numbered, mut steps, mut cells, mut other) = (0usize, 0usize, 0usize, 0usize);
+    let mut last: Option<u64> = None;
     let mut bare = String::with_capacity(text.len());
     for line in lines(text) {
         match NumberedLine::parse(line.text) {
             Some(found) => {
                 numbered += 1;
-                steps += usize::from(last.is_some_and(|last: u64| last + 1 == found.number));
+                steps += usize::from(last.is_some_and(|last| last + 1 == found.number));
                 last = Some(found.number);
+                let is_unpadded_tab = found.prefix.ends_with('\t') && !found.prefix.starts_with(' ');
+                cells += usize::from(is_unpadded_tab && found.text.trim().contains('\t'));
                 bare.push_str(found.text);
                 bare.push('\n');
             }
@@ -70,9 +73,11 @@ pub fn strip_numbers(text: &str) -> Option<String> {
             None => other += 1,
         }
     }
-    let arrow = numbered == 1 && text.trim_start_matches([' ', '1']).starts_with('→');
-    let consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
-    ((arrow || consecutive) && numbered * 10 >= (numbered + other) * 6).then_some(bare)
+    let is_single = numbered == 1 && text.trim_start().contains('→');
+    let is_consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
+    // Numbers below a column `id` count up, too.
+    let is_table = cells * 2 > numbered;
+    ((is_single || is_consecutive) && !is_table && numbered * 10 >= (numbered + other) * 6).then_some(bare)
 }
 
 /// The language named in a `#!` line or opened by `<?php`.
@@ -322,6 +327,7 @@ mod tests {
             Some("a\nb\nc\nd\n")
         );
         assert_eq!(strip_numbers("4:a\n90:b\n31:c\n"), None);
+        assert_eq!(strip_numbers("id\tname\tage\n1\tAnn\t3\n2\tBob\t4\n"), None);
         assert_eq!(strip_numbers("plain\ntext\n"), None);
     }
 
@@ -355,28 +361,5 @@ mod tests {
         assert_eq!(language(typed), Some(Language::TypeScript));
         let c = "#include <stdio.h>\nint main(void) {\n  char *p = NULL;\n  printf(\"%s\", p);\n  return 0;\n}\n";
         assert_eq!(language(c), Some(Language::C));
-    }
-}
-
-#[cfg(test)]
-pub(super) fn explain(skeleton: &str) {
-    let lexicon = Lexicon::get();
-    let scores = lexicon.score(skeleton);
-    let mut v: Vec<_> =
-        Language::ALL.iter().map(|l| (scores[*l as usize].weight, scores[*l as usize].strong, *l)).collect();
-    v.sort();
-    v.reverse();
-    println!("  {:?}", &v[..4]);
-    for (_, _, l) in &v[..2] {
-        let mut out = vec![];
-        for entry in LEXICON.iter().filter(|e| e.language == *l) {
-            for (text, w) in entry.clues {
-                let n = skeleton.match_indices(text).count();
-                if n > 0 {
-                    out.push(format!("{text:?}x{n}w{w}"));
-                }
-            }
-        }
-        println!("   {l:?}: {}", out.join(" "));
     }
 }

@@ -187,6 +187,8 @@ pub(super) const LEXICON: &[Entry] = &[
             ("describe(", 3),
             ("expect(", 2),
             ("void 0", 3),
+            ("\nexport ", 3),
+            ("\nexport async function ", 5),
         ],
     },
     Entry {
@@ -226,7 +228,7 @@ pub(super) const LEXICON: &[Entry] = &[
             ("<T,", 1),
             ("(this: ", 4),
             (": never", 4),
-            ("{ type ", 2),
+            ("{ type ", 4),
             ("@ts-", 4),
             ("\nprivate ", 4),
             ("\nprotected ", 4),
@@ -236,6 +238,8 @@ pub(super) const LEXICON: &[Entry] = &[
             (" as ", 1),
             ("[] = ", 2),
             ("\nprivate static ", 3),
+            ("\nexport declare ", 6),
+            (", type ", 4),
         ],
     },
     Entry {
