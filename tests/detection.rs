@@ -5,7 +5,7 @@ mod corpus;
 mod labels;
 
 use concertina::content::{
-    ContentType, Detection, Hints, Language, code, detect, diff, hints, log, output, search, text,
+    ContentType, Detection, Hints, Language, detect, diff, hints, log, numbered, output, search, text,
 };
 use proptest::prelude::*;
 
@@ -143,7 +143,7 @@ proptest! {
         if let Some((_, range)) = log::Level::find(&line) {
             prop_assert!(!line[range].is_empty());
         }
-        if let Some(numbered) = code::NumberedLine::parse(&line) {
+        if let Some(numbered) = numbered::NumberedLine::parse(&line) {
             prop_assert_eq!(format!("{}{}", numbered.prefix, numbered.text), line.clone());
         }
         if let Some(search::SearchLine::Hit(hit) | search::SearchLine::Context(hit)) = search::SearchLine::parse(&line) {

@@ -2,7 +2,8 @@
 
 use super::hints::{Expected, expected};
 use super::lines::{lines, lines_from, sample};
-use super::search::Survey;
+use super::numbered::strip_numbers;
+use super::search::{SearchLine, Survey, is_message};
 use super::text::{Shape, has_front_matter, is_markdown, without_fences};
 use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, segments, table};
 
@@ -72,7 +73,7 @@ fn prevailing(segments: &[Segment], length: usize) -> ContentType {
 fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
     let found = || {
         let sample = sample(text);
-        let bare = code::strip_numbers(&sample);
+        let bare = strip_numbers(&sample);
         let source = bare.as_deref().unwrap_or(&sample);
         code::declared(source).or_else(|| code::language_of(&code::skeleton(source)))
     };
@@ -99,7 +100,7 @@ pub(super) fn judge(text: &str) -> Judgement {
     if html::is_document(&sample) {
         return Judgement::proved(ContentType::Html);
     }
-    if let Some(bare) = code::strip_numbers(&sample) {
+    if let Some(bare) = strip_numbers(&sample) {
         let inner = judge_lines(&bare);
         // A window of code too small to tell its language is code still.
         let is_code = inner.content_type == ContentType::Unknown && Shape::of(&code::skeleton(&bare)).is_code();
@@ -176,6 +177,9 @@ impl Blocks {
     }
 }
 
+/// Fewer lines of output without a stamp among them make no log: `Created a.txt` is a message.
+const MIN_OUTPUT: usize = 3;
+
 /// How many lines are of a log, or of a build's output.
 #[derive(Debug, Default)]
 struct LogShare {
@@ -203,17 +207,19 @@ impl LogShare {
     }
 
     fn is_output(&self) -> bool {
-        self.output * 100 >= self.lines * 70
+        self.output >= MIN_OUTPUT && self.output * 100 >= self.lines * 70
     }
 
     fn is_log(&self) -> bool {
         let own = self.stamped + self.output;
-        own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75
+        let is_enough = self.stamped > 0 || self.output >= MIN_OUTPUT;
+        is_enough
+            && (own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75)
     }
 }
 
 fn is_compiler_message(line: &str) -> bool {
-    matches!(super::search::SearchLine::parse(line), Some(super::search::SearchLine::Hit(hit)) if super::search::is_message(&hit))
+    matches!(SearchLine::parse(line), Some(SearchLine::Hit(hit)) if is_message(&hit))
 }
 
 /// Code by its words, then prose; unknown when neither prevails.
@@ -257,7 +263,7 @@ fn fits(expected: &Expected, text: &str) -> bool {
     let is_error = is_error_message(&sample);
     match expected.content_type {
         ContentType::Code => {
-            let bare = code::strip_numbers(&sample);
+            let bare = strip_numbers(&sample);
             let skeleton = code::skeleton(bare.as_deref().unwrap_or(&sample));
             let shape = Shape::of(&skeleton);
             !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).is_some())
@@ -349,6 +355,17 @@ mod tests {
             found.segments,
             [Segment { range: 0..15, content_type: ContentType::Code, language: Some(Language::Sql) }]
         );
+    }
+
+    #[test]
+    fn a_short_message_is_a_text() {
+        for text in [
+            "Updated task #1 status\n",
+            "Successfully wrote 81 bytes to the file\n",
+            "Created the file as you wished\n",
+        ] {
+            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Text, "{text}");
+        }
     }
 
     #[test]
