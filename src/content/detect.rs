@@ -2,7 +2,8 @@
 
 use super::hints::{Expected, expected};
 use super::lines::{lines, lines_from, sample};
-use super::search::Survey;
+use super::numbered::strip_numbers;
+use super::search::{SearchLine, Survey, is_message};
 use super::text::{Shape, has_front_matter, is_markdown, without_fences};
 use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, segments, table};
 
@@ -72,7 +73,7 @@ fn prevailing(segments: &[Segment], length: usize) -> ContentType {
 fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
     let found = || {
         let sample = sample(text);
-        let bare = code::strip_numbers(&sample);
+        let bare = strip_numbers(&sample);
         let source = bare.as_deref().unwrap_or(&sample);
         code::declared(source).or_else(|| code::language_of(&code::skeleton(source)))
     };
@@ -99,7 +100,7 @@ pub(super) fn judge(text: &str) -> Judgement {
     if html::is_document(&sample) {
         return Judgement::proved(ContentType::Html);
     }
-    if let Some(bare) = code::strip_numbers(&sample) {
+    if let Some(bare) = strip_numbers(&sample) {
         let inner = judge_lines(&bare);
         // A window of code too small to tell its language is code still.
         let is_code = inner.content_type == ContentType::Unknown && Shape::of(&code::skeleton(&bare)).is_code();
@@ -176,6 +177,9 @@ impl Blocks {
     }
 }
 
+/// Fewer lines of output without a stamp among them make no log: `Created a.txt` is a message.
+const MIN_OUTPUT: usize = 3;
+
 /// How many lines are of a log, or of a build's output.
 #[derive(Debug, Default)]
 struct LogShare {
@@ -203,17 +207,19 @@ impl LogShare {
     }
 
     fn is_output(&self) -> bool {
-        self.output * 100 >= self.lines * 70
+        self.output >= MIN_OUTPUT && self.output * 100 >= self.lines * 70
     }
 
     fn is_log(&self) -> bool {
         let own = self.stamped + self.output;
-        own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75
+        let is_enough = self.stamped > 0 || self.output >= MIN_OUTPUT;
+        is_enough
+            && (own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75)
     }
 }
 
 fn is_compiler_message(line: &str) -> bool {
-    matches!(super::search::SearchLine::parse(line), Some(super::search::SearchLine::Hit(hit)) if super::search::is_message(&hit))
+    matches!(SearchLine::parse(line), Some(SearchLine::Hit(hit)) if is_message(&hit))
 }
 
 /// Code by its words, then prose; unknown when neither prevails.
@@ -257,7 +263,7 @@ fn fits(expected: &Expected, text: &str) -> bool {
     let is_error = is_error_message(&sample);
     match expected.content_type {
         ContentType::Code => {
-            let bare = code::strip_numbers(&sample);
+            let bare = strip_numbers(&sample);
             let skeleton = code::skeleton(bare.as_deref().unwrap_or(&sample));
             let shape = Shape::of(&skeleton);
             !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).is_some())
@@ -294,25 +300,78 @@ fn is_error_message(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod probe {
+mod tests {
+    use super::*;
+
+    fn by_path(text: &str, path: &str) -> (ContentType, Option<Language>) {
+        let found = detect(text, &Hints { path: Some(path.to_owned()), ..Hints::default() });
+        (found.content_type, found.language)
+    }
+
+    fn by_command(text: &str, command: &str) -> ContentType {
+        detect(text, &Hints { command: Some(command.to_owned()), ..Hints::default() }).content_type
+    }
+
     #[test]
-    fn probe() {
-        for file in std::env::var("PROBE").unwrap_or_default().split(':').filter(|f| !f.is_empty()) {
-            let text = String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
-            let s = super::sample(&text);
-            let bare = super::without_fences(&s);
-            let sk = super::code::skeleton(&bare);
-            println!(
-                "{file}\n  md {} verdict {:?}\n  shape {:?}\n  bare shape {:?}\n survey {:?} table {} log {}",
-                super::is_markdown(&s),
-                super::code::language_of(&sk),
-                super::Shape::of(&sk),
-                super::Shape::of(&bare),
-                super::Survey::of(&s),
-                super::table::is_table(&s),
-                super::LogShare::of(&s).is_log()
-            );
-            super::code::explain(&sk);
+    fn a_path_tells_what_words_cannot() {
+        assert_eq!(by_path("pub mod a;\n", "src/lib.rs"), (ContentType::Code, Some(Language::Rust)));
+        assert_eq!(by_path("x = 1\n", "a.py"), (ContentType::Code, Some(Language::Python)));
+        assert_eq!(by_path("key: value\n", "a.yaml"), (ContentType::Unknown, None));
+        assert_eq!(by_path("     1→x = 1\n", "a.rb"), (ContentType::Code, Some(Language::Ruby)));
+    }
+
+    #[test]
+    fn a_header_file_is_what_its_words_say() {
+        assert_eq!(by_path("int f(int a);\n", "a.h").1, Some(Language::C));
+        let cpp = "namespace a {\nclass B {\npublic:\n  virtual ~B() = default;\n  std::string c() const;\n};\n}\n";
+        assert_eq!(by_path(cpp, "a.h").1, Some(Language::Cpp));
+    }
+
+    #[test]
+    fn a_hint_gives_way_to_what_was_printed() {
+        let failure = "cat: src/lib.rs: No such file or directory\n";
+        assert_eq!(by_path(failure, "src/lib.rs"), (ContentType::Text, None));
+        assert_eq!(by_command(failure, "cat src/lib.rs"), ContentType::Text);
+        assert_eq!(by_path("{\"a\": [1, 2]}\n", "a.ts").0, ContentType::Json);
+        assert_ne!(by_command("Nothing was found by the search.\n", "rg -n needle"), ContentType::Search);
+        assert_ne!(by_command("nothing to show here, all is clean\n", "git diff"), ContentType::Diff);
+    }
+
+    #[test]
+    fn commands_tell_kinds_apart() {
+        assert_eq!(by_command("a.rs:1:x\n", "grep -rn x ."), ContentType::Search);
+        assert_eq!(by_command("two words\nor three more\n", "docker logs web"), ContentType::Log);
+        assert_eq!(by_command("a\nb.c\nd/\n", "ls -F"), ContentType::Search);
+    }
+
+    #[test]
+    fn what_is_insisted_on_holds() {
+        let hints = Hints { content_type: Some(ContentType::Log), ..Hints::default() };
+        assert_eq!(detect("{\"a\": 1}", &hints).content_type, ContentType::Log);
+        let hints = Hints { language: Some(Language::Sql), ..Hints::default() };
+        let found = detect("anything at all", &hints);
+        assert_eq!((found.content_type, found.language), (ContentType::Code, Some(Language::Sql)));
+        assert_eq!(
+            found.segments,
+            [Segment { range: 0..15, content_type: ContentType::Code, language: Some(Language::Sql) }]
+        );
+    }
+
+    #[test]
+    fn a_short_message_is_a_text() {
+        for text in [
+            "Updated task #1 status\n",
+            "Successfully wrote 81 bytes to the file\n",
+            "Created the file as you wished\n",
+        ] {
+            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Text, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_data_and_nothing_are_unknown() {
+        for text in ["", "\n\n", "name: a\non:\n  push:\n    branches: [b]\n", "3.5\n1.25\n", "\0\0\0"] {
+            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Unknown, "{text:?}");
         }
     }
 }

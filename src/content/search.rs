@@ -189,7 +189,7 @@ pub(super) struct Survey {
 impl Survey {
     /// Looks at every line once.
     pub(super) fn of(text: &str) -> Self {
-        let mut survey = Self { web: text.trim_start().starts_with("Web search results for "), ..Self::default() };
+        let mut survey = Self { web: is_web_header(text.trim_start()), ..Self::default() };
         let mut heading = false;
         for line in lines(text) {
             let line = line.text;
@@ -229,6 +229,11 @@ impl Survey {
             || self.listed >= 3 && share(self.listed, 80) && self.certain * 2 >= self.listed
             || self.urls >= 3 && share(self.urls, 18)
     }
+}
+
+/// Whether a line is one of those above a web search tool's summary: what was searched for, and the links that were found.
+pub(super) fn is_web_header(line: &str) -> bool {
+    line.starts_with("Web search results for ") || line.starts_with("Links: [{")
 }
 
 /// Whether a hit is a compiler's message.

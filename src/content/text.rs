@@ -207,13 +207,10 @@ fn is_prose(line: &str) -> bool {
     for c in line.chars().filter(|c| !c.is_whitespace()) {
         solid += 1;
         wide += usize::from(!c.is_ascii() && c.is_alphabetic());
-        symbols += usize::from(
-            c.is_ascii_punctuation()
-                && !matches!(
-                    c,
-                    '.' | ',' | ':' | '!' | '?' | '\'' | '-' | '/' | '*' | '#' | '%' | '`' | '~' | '@' | '^'
-                ),
-        );
+        symbols += usize::from(matches!(
+            c,
+            '{' | '}' | '=' | '<' | '>' | ';' | '$' | '\\' | '|' | '&' | '+' | '[' | ']' | '(' | ')' | '_' | '"'
+        ));
     }
     if solid == 0 || line.ends_with([';', '{', '}', '\\']) || symbols * 5 > solid {
         return false;
@@ -254,82 +251,14 @@ fn starts_as_code(line: &str) -> bool {
     CODE_STARTS.contains(&word)
 }
 
+#[rustfmt::skip]
 const CODE_STARTS: &[&str] = &[
-    "import",
-    "from",
-    "return",
-    "if",
-    "else",
-    "elif",
-    "for",
-    "while",
-    "def",
-    "class",
-    "end",
-    "fi",
-    "done",
-    "esac",
-    "then",
-    "do",
-    "case",
-    "func",
-    "fn",
-    "let",
-    "var",
-    "const",
-    "val",
-    "package",
-    "use",
-    "using",
-    "require",
-    "include",
-    "module",
-    "begin",
-    "BEGIN",
-    "END",
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "AND",
-    "CREATE",
-    "ALTER",
-    "INSERT",
-    "select",
-    "where",
-    "local",
-    "echo",
-    "export",
-    "public",
-    "private",
-    "protected",
-    "static",
-    "try",
-    "catch",
-    "switch",
-    "break",
-    "continue",
-    "default",
-    "rescue",
-    "ensure",
-    "when",
-    "unless",
-    "yield",
-    "raise",
-    "throw",
-    "assert",
-    "pass",
-    "goto",
-    "namespace",
-    "extension",
-    "struct",
-    "enum",
-    "interface",
-    "trait",
-    "impl",
-    "type",
-    "async",
-    "await",
-    "not",
+    "import", "from", "return", "if", "else", "elif", "for", "while", "def", "class", "end", "fi", "done", "esac",
+    "then", "do", "case", "func", "fn", "let", "var", "const", "val", "package", "use", "using", "require", "include",
+    "module", "begin", "BEGIN", "END", "SELECT", "FROM", "WHERE", "AND", "CREATE", "ALTER", "INSERT", "select",
+    "where", "local", "echo", "export", "public", "private", "protected", "static", "try", "catch", "switch", "break",
+    "continue", "default", "rescue", "ensure", "when", "unless", "yield", "raise", "throw", "assert", "pass", "goto",
+    "namespace", "extension", "struct", "enum", "interface", "trait", "impl", "type", "async", "await", "not",
     "elsif",
 ];
 
