@@ -192,6 +192,7 @@ impl FusionEngine {
         let mut draft = pass.draft.unfolded();
         let joint = if draft.text().is_empty() || draft.text().ends_with('\n') { "" } else { "\n" };
         draft.append(&format!("{joint}{marker}"));
+        let mut draft = self.without_folds(draft);
         for _ in 0..ROUNDS {
             let pass = passes.run(&draft, passes.options.preset)?;
             if pass.changes().saved <= MARKER_TOKENS {
@@ -202,12 +203,17 @@ impl FusionEngine {
                 return Ok((after < before && ends_with_line(&form.text, &marker)).then_some(form));
             }
             changes.iter_mut().zip(&pass.tallies).for_each(|(sum, tally)| sum.add(tally.changes));
-            draft = pass.draft.unfolded();
+            draft = self.without_folds(pass.draft.unfolded());
             if pass.lost_note || !ends_with_line(draft.text(), &marker) {
                 break;
             }
         }
         Ok(None)
+    }
+
+    /// A draft as it would come in from outside: a reversible edit may have written something that comes undone.
+    fn without_folds(&self, draft: Draft) -> Draft {
+        self.unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
     }
 
     fn is_restorable(&self, text: &str, form: &Form) -> bool {
