@@ -28,6 +28,8 @@ pub(super) struct Passes<'a> {
     pub(super) original: &'a str,
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
+    /// For each step, whether it kept a reversible form from settling; empty when that form settled.
+    pub(super) unsettled: Vec<bool>,
 }
 
 /// What one pass made of a draft.
