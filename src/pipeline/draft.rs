@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::Edit;
-use crate::content::{ContentType, Language, Segment};
 
 /// A text with its origins.
 #[derive(Debug, Clone)]
@@ -212,61 +211,10 @@ impl Reader<'_> {
     }
 }
 
-/// Maps segments through edits. A segment that an edit works inside keeps its type; what replaces whole segments is unknown.
-pub(super) fn map_segments(segments: &[Segment], edits: &[Edit]) -> Vec<Segment> {
-    let mut mapped = Mapped { segments: Vec::new(), end: 0 };
-    let mut edits = edits.iter().peekable();
-    let mut at = 0;
-    for (index, segment) in segments.iter().enumerate() {
-        let kind = Some((index, segment));
-        at = at.max(segment.range.start);
-        while let Some(edit) = edits.next_if(|edit| edit.range.start < segment.range.end) {
-            mapped.push(kind, edit.range.start.saturating_sub(at));
-            let inside = segment.range.start <= edit.range.start
-                && edit.range.end <= segment.range.end
-                && edit.range != segment.range;
-            mapped.push(kind.filter(|_| inside), edit.text.len());
-            at = at.max(edit.range.end);
-        }
-        mapped.push(kind, segment.range.end.saturating_sub(at));
-        at = at.max(segment.range.end);
-    }
-    let last = segments.last().map(|segment| (segments.len() - 1, segment));
-    edits.for_each(|edit| mapped.push(last, edit.text.len()));
-    mapped.segments.into_iter().map(|(_, segment)| segment).collect()
-}
-
-struct Mapped {
-    segments: Vec<(Option<usize>, Segment)>,
-    end: usize,
-}
-
-impl Mapped {
-    fn push(&mut self, kind: Option<(usize, &Segment)>, len: usize) {
-        if len == 0 {
-            return;
-        }
-        let (start, index) = (self.end, kind.map(|(index, _)| index));
-        self.end += len;
-        match self.segments.last_mut() {
-            Some((last, segment)) if *last == index => segment.range.end = self.end,
-            _ => {
-                let (content_type, language): (ContentType, Option<Language>) =
-                    kind.map_or((ContentType::Unknown, None), |(_, segment)| (segment.content_type, segment.language));
-                self.segments.push((index, Segment { range: start..self.end, content_type, language }));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pipeline::fold::Fold;
-
-    fn segment(range: Range<usize>, content_type: ContentType) -> Segment {
-        Segment { range, content_type, language: None }
-    }
 
     #[test]
     fn edits_apply_and_folds_come_undone() {
@@ -312,23 +260,5 @@ mod tests {
         let (draft, _) = Draft::verbatim("abcd").apply(&[Edit::reversible(2..2, "X"), Edit::reversible(4..4, "Y")]);
         assert_eq!(draft.text(), "abXcdY");
         assert_eq!(draft.origins().of(&(3..5)), Some(2..4));
-    }
-
-    #[test]
-    fn segments_keep_their_type_unless_they_are_replaced() {
-        use ContentType::{Code, Log, Text, Unknown};
-        let segments = [segment(0..10, Text), segment(10..20, Code), segment(20..30, Log)];
-        let kinds = |edits: &[Edit]| {
-            map_segments(&segments, edits).into_iter().map(|s| (s.range, s.content_type)).collect::<Vec<_>>()
-        };
-        assert_eq!(kinds(&[]), [(0..10, Text), (10..20, Code), (20..30, Log)]);
-        assert_eq!(kinds(&[Edit::reversible(12..15, "")]), [(0..10, Text), (10..17, Code), (17..27, Log)]);
-        assert_eq!(kinds(&[Edit::note(10..20, "xx")]), [(0..10, Text), (10..12, Unknown), (12..22, Log)]);
-        assert_eq!(kinds(&[Edit::note(5..25, "x")]), [(0..5, Text), (5..6, Unknown), (6..11, Log)]);
-        assert_eq!(kinds(&[Edit::reversible(30..30, "x")]), [(0..10, Text), (10..20, Code), (20..31, Log)]);
-        assert_eq!(
-            kinds(&[Edit::reversible(10..10, "x"), Edit::reversible(20..20, "y")]),
-            [(0..10, Text), (10..21, Code), (21..32, Log)]
-        );
     }
 }

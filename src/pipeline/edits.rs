@@ -51,7 +51,7 @@ pub fn check(stage: &dyn Stage, context: &FusionContext, edits: &[Edit]) -> Resu
     Ok(())
 }
 
-fn is_whole_lines(text: &str, range: &Range<usize>) -> bool {
+pub(super) fn is_whole_lines(text: &str, range: &Range<usize>) -> bool {
     let bytes = text.as_bytes();
     (range.start == 0 || bytes[range.start - 1] == b'\n') && bytes.get(range.end).is_none_or(|&byte| byte == b'\n')
 }

@@ -102,6 +102,7 @@ impl FusionEngine {
             answers,
             original: text,
             times: vec![Times::default(); steps.len()],
+            unsettled: Vec::new(),
         };
         let tokens_before = passes.count(text);
         let mut compressed = Compressed {
@@ -134,6 +135,9 @@ impl FusionEngine {
             } else {
                 tallies = unchanged(form.tallies);
             }
+        }
+        for (tally, _) in tallies.iter_mut().zip(&passes.unsettled).filter(|(_, unsettled)| **unsettled) {
+            tally.notes.push(("unsettled".to_owned(), format!("wanted more after {ROUNDS} rounds")));
         }
         compressed.stages = rows(&names, &tallies, &passes.times, tokens_before);
         Ok(compressed)
@@ -192,9 +196,11 @@ impl FusionEngine {
         let mut draft = pass.draft.unfolded();
         let joint = if draft.text().is_empty() || draft.text().ends_with('\n') { "" } else { "\n" };
         draft.append(&format!("{joint}{marker}"));
+        let mut draft = self.without_folds(draft);
         for _ in 0..ROUNDS {
             let pass = passes.run(&draft, passes.options.preset)?;
             if pass.changes().saved <= MARKER_TOKENS {
+                passes.unsettled.clear();
                 let mut form = self.folded(passes, &draft, pass)?;
                 let (before, after) = (passes.count(start.text()), passes.count(&form.text));
                 form.tallies.iter_mut().zip(changes).for_each(|(tally, changes)| tally.changes.add(changes));
@@ -202,12 +208,18 @@ impl FusionEngine {
                 return Ok((after < before && ends_with_line(&form.text, &marker)).then_some(form));
             }
             changes.iter_mut().zip(&pass.tallies).for_each(|(sum, tally)| sum.add(tally.changes));
-            draft = pass.draft.unfolded();
+            passes.unsettled = pass.tallies.iter().map(|tally| tally.changes.edits > 0).collect();
+            draft = self.without_folds(pass.draft.unfolded());
             if pass.lost_note || !ends_with_line(draft.text(), &marker) {
                 break;
             }
         }
         Ok(None)
+    }
+
+    /// A draft as it would come in from outside: a reversible edit may have written something that comes undone.
+    fn without_folds(&self, draft: Draft) -> Draft {
+        self.unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
     }
 
     fn is_restorable(&self, text: &str, form: &Form) -> bool {

@@ -23,6 +23,7 @@ mod repeats;
 mod report;
 mod restore;
 mod run;
+mod segments;
 mod sequence;
 pub mod stages;
 
@@ -159,8 +160,9 @@ pub trait Stage: Send + Sync {
 
     /// Whether folding `text`, which [`Stage::unfold`] made of `fold`, gives that very fold. Only then is it restored.
     ///
-    /// As it stands it applies the stage to the text alone, once for each of its types; a stage whose folds depend on more than
-    /// the folded text has to say by itself.
+    /// As it stands it applies the stage to the text alone, for each of its types, without hints and language. A stage whose
+    /// folds depend on more than the folded text has to say by itself; one whose [`Stage::unfold`] already refuses every fold
+    /// that it would not write says yes.
     fn is_canonical(&self, fold: &fold::Fold, text: &str, before: &mut Prior) -> bool {
         let _ = before;
         restore::refolds(self, fold, text)

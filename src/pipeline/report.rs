@@ -42,7 +42,8 @@ pub struct StageReport {
     pub gate_ms: f64,
     /// Time spent on proposing, measuring and proving edits, in milliseconds, over all attempts.
     pub work_ms: f64,
-    /// What the stage has to say, as name and value.
+    /// What the stage has to say, as name and value. `unsettled` stands at a stage that always found more to do in its own
+    /// output, so that the reversible form was given up.
     pub notes: Vec<(String, String)>,
 }
 

@@ -115,7 +115,7 @@ pub(super) fn genuine(stage: &dyn Stage, fold: &Fold, before: &mut Prior) -> Opt
 /// Whether a stage, applied to a text of one of its types, folds all of it into this fold.
 pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> bool {
     let expected = fold.to_string();
-    stage.content_types().iter().any(|&content_type| {
+    let refolds = |content_type, encoding, preset| {
         let context = FusionContext {
             text,
             content_type,
@@ -125,11 +125,15 @@ pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> 
             role: Role::Tool,
             hints: &Hints::default(),
             original_len: text.len(),
-            preset: Preset::Lossless,
-            encoding: Encoding::O200kBase,
+            preset,
+            encoding,
             max_tokens: None,
         };
         stage.apply(&context).iter().any(|edit| edit.range == (0..text.len()) && edit.text == expected)
+    };
+    [Preset::Lossless, Preset::Max].into_iter().any(|preset| {
+        let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
+        encodings.into_iter().any(|encoding| stage.content_types().iter().any(|&kind| refolds(kind, encoding, preset)))
     })
 }
 

@@ -6,11 +6,12 @@
 use std::ops::Range;
 
 use super::custom::{Answers, Question};
-use super::draft::{Draft, Origins, map_segments};
+use super::draft::{Draft, Origins};
 use super::edits::{check, cuts_marker, marker_ranges, renumber};
 use super::measure::saving;
 use super::report::{Sum, Tally, Times};
 use super::restore::genuine;
+use super::segments::map_segments;
 use super::sequence::{FusionPipeline, Step, Work};
 use super::{CompressOptions, Edit, FusionContext, Prior, Stage, fold};
 use crate::config::Preset;
@@ -27,6 +28,8 @@ pub(super) struct Passes<'a> {
     pub(super) original: &'a str,
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
+    /// For each step, whether it kept a reversible form from settling; empty when that form settled.
+    pub(super) unsettled: Vec<bool>,
 }
 
 /// What one pass made of a draft.
@@ -98,13 +101,17 @@ impl Passes<'_> {
                 sum.add(Sum { edits: 1, saved: *saved });
             }
             let edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
-            let applied = (!edits.is_empty()).then(|| (pass.draft.apply(&edits), map_segments(&segments, &edits)));
+            let applied = (!edits.is_empty()).then(|| {
+                let (draft, lost_note) = pass.draft.apply(&edits);
+                let segments = map_segments(&segments, &edits, context.text, draft.text());
+                (draft, lost_note, segments)
+            });
             if let Work::Native(stage) = &step.work {
                 pass.pays_in_cache |= !edits.is_empty() && stage.pays_in_cache();
-                let after = applied.as_ref().map_or(context.text, |((draft, _), _)| draft.text());
+                let after = applied.as_ref().map_or(context.text, |(draft, ..)| draft.text());
                 tally.notes = stage.notes(&context, after);
             }
-            if let Some(((draft, lost_note), mapped)) = applied {
+            if let Some((draft, lost_note, mapped)) = applied {
                 pass.lost_note |= lost_note;
                 pass.draft = draft;
                 segments = mapped;
