@@ -122,3 +122,107 @@ export interface Removed {
 
 /** Where a store lives, and every option. */
 export type OpenOptions = { dir: string } & Options;
+
+/** The exact bytes that a marker stands for. */
+export interface Original {
+  /** All 64 digits of the SHA-256 of the bytes; markers print the first 16. */
+  refId: string;
+  data: Buffer;
+  /** Where it came from, for people. */
+  label: string;
+}
+
+/** What one stage did. */
+export interface StageRow {
+  name: string;
+  fired: boolean;
+  tokensBefore: number;
+  tokensAfter: number;
+  /** Time spent on deciding whether to look closer. */
+  gateMs: number;
+  /** Time spent on proposing, measuring and proving. */
+  workMs: number;
+  /** What the stage has to say. */
+  notes: Record<string, string>;
+}
+
+/** A stage of the pipeline. */
+export interface StageInfo {
+  name: string;
+  order: number;
+  /** Whether all its rewrites are restorable from the output alone. */
+  lossless: boolean;
+  contentTypes: string[];
+}
+
+/** What a custom stage looks at. */
+export interface StageContext {
+  text: string;
+  contentType: string;
+  language: string | null;
+  role: string;
+}
+
+/** A stage that JavaScript runs between the built-in ones. */
+export interface CustomStage {
+  name: string;
+  order: number;
+  /** A cheap look; absent means yes. */
+  shouldApply?(context: StageContext): boolean;
+  /** The text as it should be, or null. Measured like any other proposal; the original is kept. */
+  apply(context: StageContext): string | null | undefined;
+}
+
+/** How a text is compressed. */
+export interface CompressOptions {
+  hints?: Hints;
+  /** Who said it; `tool` by default. */
+  role?: "system" | "user" | "assistant" | "tool";
+  preset?: "lossless" | "balanced" | "max";
+  /** Only rewrites that restore from the output alone, whatever the preset. */
+  lossless?: boolean;
+  /** By name: `false` leaves a stage out, `{ order }` moves it. */
+  stages?: Record<string, boolean | ({ order?: number } & Record<string, unknown>)>;
+  custom?: CustomStage[];
+  encoding?: Encoding;
+  /** The number of tokens the caller would like to have at most. */
+  maxTokens?: number;
+}
+
+/** A compressed text. When nothing paid, the text is the input. */
+export interface CompressResult {
+  text: string;
+  tokensBefore: number;
+  tokensAfter: number;
+  contentType: string;
+  language: string | null;
+  /** Whether the text alone restores the input. */
+  lossless: boolean;
+  stages: StageRow[];
+  /** What must be stored before the text is shown. */
+  originals: Original[];
+}
+
+/** How a conversation is compressed: like a text, and whose messages. */
+export type CompressMessagesOptions = Omit<CompressOptions, "custom" | "role"> & {
+  /** Whose texts go through the pipeline; `["tool"]` by default. Users' words never do. */
+  roles?: ("system" | "assistant" | "tool")[];
+};
+
+/** A compressed conversation. */
+export interface CompressMessagesResult<M> {
+  messages: M[];
+  originals: Original[];
+  report: {
+    tokensBefore: number;
+    tokensAfter: number;
+    blocks: {
+      message: number;
+      block: number;
+      action: "repeat" | "delta" | "runs" | "compressed";
+      tokensBefore: number;
+      tokensAfter: number;
+      stages: StageRow[];
+    }[];
+  };
+}

@@ -6,7 +6,10 @@ export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngin
 export type { CodedError } from "./errors.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
 export type { FetchToolParameters } from "./fetch-tool.js";
+export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
 export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./pure.js";
 export type { Segment } from "./pure.js";
+export { rewindTool } from "./rewind.js";
+export type { RewindCall } from "./rewind.js";
 export { createSccsIntegration } from "./sccs.js";
 export type { AnyEngine, FetchTool, Logger, SccsIntegration } from "./sccs.js";

@@ -16,6 +16,11 @@ export interface Native {
   summarize(text: string, hints: string, maxChars: number): string;
   detect(text: string, hints: string): string;
   guidance(): string;
+  CompressJob: new (text: string, options: string) => NativeCompressJob;
+  compressMessages(messages: NativeHandover, options: string): Promise<Outcome>;
+  compressMessagesSync(messages: NativeHandover, options: string): Outcome;
+  restore(text: string, originals: Buffer[]): string;
+  stages(): string;
   __panic(): void;
   __panicOnWorker(): Promise<Outcome>;
 }
@@ -32,6 +37,13 @@ export interface Outcome {
   report: string;
   text?: string;
   buffers: Buffer[];
+}
+
+/** One text on its way through the pipeline. */
+export interface NativeCompressJob {
+  advance(): Promise<Outcome>;
+  advanceSync(): Outcome;
+  answer(text: string | null): void;
 }
 
 /** One open store with one set of options. */

@@ -7,6 +7,7 @@
 //! The JavaScript face in `node/lib` wraps these functions; nobody else calls them.
 
 pub mod concertina;
+pub mod fusion;
 mod guard;
 pub mod handover;
 pub mod pure;

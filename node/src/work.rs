@@ -29,7 +29,12 @@ impl Outcome {
     /// A rewrite with its report.
     pub(crate) fn rewrite(rewrite: &Rewrite, report: &impl serde::Serialize) -> Self {
         let (patches, slots) = encode(rewrite);
-        Self { patches, slots, report: to_json(report), ..Self::default() }
+        Self { patches, slots, ..Self::report(report) }
+    }
+
+    /// A report alone.
+    pub(crate) fn report(report: &impl serde::Serialize) -> Self {
+        Self { report: to_json(report), ..Self::default() }
     }
 }
 

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { compress, compressMessages, compressMessagesSync, compressSync, countTokens, restore, rewindTool, stages } from "openclaw-concertina";
+
+import { noise, toolRound, user } from "./conversation.mjs";
+
+const paragraph = "The very same paragraph stands here more than once, with enough words in it to be worth a reference instead.\n\n";
+const repeated = `${paragraph}${noise(5)}\n\n${paragraph.repeat(8)}`;
+
+test("a text comes back byte for byte from its compressed form", async () => {
+  for (const text of [repeated, noise(50), "", "x", `${noise(3)}\r\n\0`, "漢字\n".repeat(200), '{"a":[1,2,3]}']) {
+    const result = await compress(text);
+    assert.equal(restore(result.text, result.originals), text);
+    assert.equal(result.tokensAfter, countTokens(result.text));
+    assert.ok(result.tokensAfter <= result.tokensBefore);
+    const { stages: rows, ...same } = compressSync(text);
+    const { stages: _rows, ...asynchronous } = result;
+    assert.deepEqual(same, asynchronous);
+    assert.ok(rows.every(({ gateMs, workMs }) => gateMs >= 0 && workMs >= 0));
+    assert.equal((await compress(result.text)).text, result.text, "compressing twice is compressing once");
+  }
+});
+
+test("a reversible result has its original and is forbidden under lossless", async () => {
+  const result = await compress(repeated);
+  assert.equal(result.lossless, false);
+  assert.equal(result.originals[0].data.toString(), repeated);
+  assert.ok(result.text.includes(`[[REWIND:sha256:${result.originals[0].refId.slice(0, 16)}]]`));
+  const lossless = await compress(repeated, { lossless: true });
+  assert.deepEqual(lossless.originals, []);
+  assert.equal(restore(lossless.text), repeated);
+});
+
+test("stages can be left out and moved, and an unknown one is named", async () => {
+  const names = stages().map(({ name }) => name);
+  assert.ok(names.includes("semanticDedup"), names.join());
+  const without = await compress(repeated, { stages: { semanticDedup: false } });
+  assert.ok(!without.stages.some(({ name }) => name === "semanticDedup"));
+  const moved = await compress(repeated, { stages: { semanticDedup: { order: 49 } } });
+  assert.equal(moved.stages.at(-1).name, "semanticDedup");
+  await assert.rejects(compress("x", { stages: { bogus: false } }), { name: "TypeError", message: /bogus/ });
+});
+
+test("a stage of JavaScript's runs between the others, is measured, and can be undone", async () => {
+  const seen = [];
+  const custom = [{
+    name: "shout", order: 46,
+    shouldApply: ({ text }) => text.includes("unit_"),
+    apply: (context) => {
+      seen.push(context.contentType);
+      return context.text.replaceAll(/ took \d+ ms é✓/g, "");
+    },
+  }];
+  const text = noise(200);
+  const result = await compress(text, { custom });
+  assert.ok(seen.length > 0);
+  assert.ok(result.stages.find(({ name }) => name === "shout").fired);
+  assert.ok(result.tokensAfter < result.tokensBefore);
+  assert.equal(restore(result.text, result.originals), text);
+  assert.equal(compressSync(text, { custom }).text, result.text);
+  const longer = await compress(text, { custom: [{ name: "grow", order: 46, apply: ({ text: it }) => it + it }] });
+  assert.equal(longer.text, compressSync(text).text, "what does not pay is not taken");
+  await assert.rejects(compress(text, { custom: [{ name: "bad", order: 1, apply: () => 7 }] }), { name: "TypeError" });
+});
+
+test("a repeat across messages becomes a reference and users' words stay", async () => {
+  const text = noise(100);
+  const messages = [user(text), ...toolRound("a", "exec", { command: "x" }, text), ...toolRound("b", "exec", { command: "x" }, text)];
+  const { messages: shorter, report, originals } = await compressMessages(messages);
+  assert.equal(shorter[0], messages[0]);
+  assert.match(shorter[4].content[0].text, /\[\[DEDUP_REF:\d+:\d+\]\]/);
+  assert.ok(report.tokensAfter < report.tokensBefore);
+  assert.deepEqual(compressMessagesSync(messages).messages, shorter);
+  assert.ok(originals.length <= 1);
+  await assert.rejects(compressMessages(messages, { custom: [] }), { name: "TypeError" });
+});
+
+test("the rewind tool answers with the original of what this process compressed", async () => {
+  const { text, originals } = await compress(repeated);
+  const marker = /\[\[REWIND:sha256:\w+\]\]/.exec(text)[0];
+  for (const hash of [marker, originals[0].refId, originals[0].refId.slice(0, 16)]) {
+    const answer = await rewindTool.handle({ id: "c1", function: { name: "rewind_retrieve", arguments: JSON.stringify({ hash }) } });
+    assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: repeated });
+  }
+  const unknown = await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash: "../../etc/passwd" } });
+  assert.match(unknown.content, /^No original is kept/);
+});
+
+test("a lone surrogate leaves a text as it is", async () => {
+  const text = `${repeated}\udc00`;
+  assert.equal((await compress(text)).text, text);
+  assert.equal(restore(text), text);
+});

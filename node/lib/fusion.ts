@@ -1,0 +1,151 @@
+/** The fusion pipeline: texts and conversations in fewer tokens, and back. */
+import type {
+  CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Message, Original, StageInfo,
+} from "./api.js";
+import { awaiting, badArgument, calling, needArray, needObject, needString } from "./errors.js";
+import { apply, applyInSlices, handOver, handOverInSlices } from "./handover.js";
+import { native, type NativeCompressJob, type Outcome } from "./native.js";
+import { queued } from "./queue.js";
+import { remember } from "./rewind.js";
+
+/** Options as they cross: the caller's stages by name and order only. */
+function crossing(options: CompressOptions): string {
+  needObject("options", options);
+  const { custom, ...rest } = options;
+  if (custom === undefined) return JSON.stringify(rest);
+  if (!Array.isArray(custom)) badArgument("custom", custom, "an array of stages");
+  const named = custom.map(({ name, order, apply: run }, index) => {
+    if (typeof run !== "function") badArgument(`custom[${index}].apply`, run, "a function");
+    return { name, order };
+  });
+  return JSON.stringify({ ...rest, custom: named });
+}
+
+interface Question {
+  stage: string;
+  contentType: string;
+  language: string | null;
+  role: string;
+}
+
+interface Rows {
+  question?: Question;
+  originals?: { refId: string; label: string }[];
+  [field: string]: unknown;
+}
+
+/** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
+function ask(custom: CustomStage[] | undefined, question: Question, text: string): string | null {
+  const stage = custom?.find(({ name }) => name === question.stage);
+  const context = { text, contentType: question.contentType, language: question.language, role: question.role };
+  if (stage === undefined || (stage.shouldApply && !stage.shouldApply(context))) return null;
+  const answer = stage.apply(context);
+  if (answer !== null && answer !== undefined) needString(`what stage ${stage.name} returned`, answer);
+  return answer ?? null;
+}
+
+function originalsOf(rows: Rows, outcome: Outcome): Original[] {
+  const originals = (rows.originals ?? []).map(({ refId, label }, index) => ({ refId, label, data: outcome.buffers[index] as Buffer }));
+  originals.forEach(remember);
+  return originals;
+}
+
+/** One step of a job: its result, or `undefined` after a question was answered. */
+function step(job: NativeCompressJob, outcome: Outcome, options: CompressOptions): CompressResult | undefined {
+  const { question, ...rows } = JSON.parse(outcome.report) as Rows;
+  if (question === undefined) {
+    return { ...rows, text: outcome.text ?? "", originals: originalsOf(rows, outcome) } as unknown as CompressResult;
+  }
+  job.answer(ask(options.custom, question, outcome.text ?? ""));
+  return undefined;
+}
+
+/**
+ * Rewrites a text so that it costs fewer tokens, on a worker thread.
+ *
+ * `restore(result.text, result.originals)` is the text again, byte for byte. A lossless result needs no originals; others must be
+ * stored before the text is shown. The result is never longer than the text.
+ */
+export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
+  needString("text", text);
+  const crossed = crossing(options);
+  if (!text.isWellFormed()) return untouched(text);
+  return awaiting(async () => {
+    const addon = native();
+    const job = new addon.CompressJob(text, crossed);
+    for (;;) {
+      const result = step(job, await queued(() => job.advance()), options);
+      if (result) return result;
+    }
+  });
+}
+
+/** {@link compress} on the calling thread. */
+export function compressSync(text: string, options: CompressOptions = {}): CompressResult {
+  needString("text", text);
+  const crossed = crossing(options);
+  if (!text.isWellFormed()) return untouched(text);
+  return calling(() => {
+    const addon = native();
+    const job = new addon.CompressJob(text, crossed);
+    for (;;) {
+      const result = step(job, job.advanceSync(), options);
+      if (result) return result;
+    }
+  });
+}
+
+/** A text with lone surrogates has no exact form outside JavaScript, so it stays as it is. */
+function untouched(text: string): CompressResult {
+  const tokens = native().countTokens(text);
+  return { text, tokensBefore: tokens, tokensAfter: tokens, contentType: "unknown", language: null, lossless: true, stages: [], originals: [] };
+}
+
+function crossingMessages(messages: unknown, options: CompressMessagesOptions): string {
+  needArray("messages", messages);
+  needObject("options", options);
+  if ((options as CompressOptions).custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
+  return JSON.stringify(options);
+}
+
+function messagesResult<M>(messages: M[], outcome: Outcome): CompressMessagesResult<M> {
+  const { originals: _rows, ...report } = JSON.parse(outcome.report) as Rows & CompressMessagesResult<M>["report"];
+  return { messages, originals: originalsOf(JSON.parse(outcome.report) as Rows, outcome), report };
+}
+
+/**
+ * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
+ * stay; messages of any of the three shapes.
+ */
+export async function compressMessages<M extends Message>(messages: M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
+  const crossed = crossingMessages(messages, options);
+  return awaiting(async () => {
+    const addon = native();
+    const handover = await handOverInSlices(addon, messages);
+    const outcome = await queued(() => addon.compressMessages(handover, crossed));
+    return messagesResult(await applyInSlices(messages, outcome), outcome);
+  });
+}
+
+/** {@link compressMessages} on the calling thread. */
+export function compressMessagesSync<M extends Message>(messages: M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
+  const crossed = crossingMessages(messages, options);
+  return calling(() => {
+    const addon = native();
+    const outcome = addon.compressMessagesSync(handOver(addon, messages), crossed);
+    return messagesResult(apply(messages, outcome), outcome);
+  });
+}
+
+/** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
+export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
+  needString("text", text);
+  needArray("originals", originals);
+  if (!text.isWellFormed()) return text;
+  return calling(() => native().restore(text, originals.map(({ data }) => data)));
+}
+
+/** The stages of the pipeline, in the order in which they run. */
+export function stages(): StageInfo[] {
+  return calling(() => JSON.parse(native().stages()) as StageInfo[]);
+}
