@@ -145,6 +145,27 @@ test("the chat command tells what this session saved", async () => {
   assert.match(answer, /saved +[\d,]+ \(/);
 });
 
+test("a reset session starts without anything of the old one", async () => {
+  const old = idsIn(conversation(played.at(-1).requests[0]));
+  assert.ok(old.length > 5);
+  await host.call("sessions.reset", { key: SESSION });
+  const steps = [[{ name: "exec", args: { command: "echo hello" } }], "Hello."];
+  const [turn] = await playTurns(host, provider, SESSION, [{ user: "Say hello.", steps }]);
+  for (const request of turn.requests) {
+    assert.deepEqual(idsIn(conversation(request)), []);
+    assert.deepEqual(old.filter((id) => JSON.stringify(request.body).includes(id)), []);
+  }
+});
+
+test("a session under another key starts with an empty ledger", async () => {
+  await playTurns(host, provider, "agent:main:fresh", [{ user: "Good morning.", steps: ["Good morning."] }]);
+  const { sessions } = await host.call("sessions.list", {});
+  const { sessionId } = sessions.find(({ key }) => key === "agent:main:fresh");
+  const stats = await host.openclawJson(["concertina", "stats", "--session", sessionId]);
+  assert.deepEqual([stats.originals, stats.tokensBefore, stats.receipts, stats.epochs], [0, 0, [], []]);
+  assert.deepEqual(idsIn(conversation(provider.requests.at(-1))), []);
+});
+
 test("another agent cannot fetch what this agent's session folded", async () => {
   const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
   const steps = [[{ name: "fetch_original_data", args: { ref_ids: [id] } }], "It is unknown to me."];
@@ -174,25 +195,4 @@ test("a sub-agent fetches what its parent's session folded, even when it is anot
   // The host tells the parent's session what came out, which is a turn of its own.
   for (let tries = 0; tries < 100 && provider.requests.length < from + 5; tries++) await sleep(200);
   assert.deepEqual(provider.failures, []);
-});
-
-test("a reset session starts without anything of the old one", async () => {
-  const old = idsIn(conversation(played.at(-1).requests[0]));
-  assert.ok(old.length > 5);
-  await host.call("sessions.reset", { key: SESSION });
-  const steps = [[{ name: "exec", args: { command: "echo hello" } }], "Hello."];
-  const [turn] = await playTurns(host, provider, SESSION, [{ user: "Say hello.", steps }]);
-  for (const request of turn.requests) {
-    assert.deepEqual(idsIn(conversation(request)), []);
-    assert.deepEqual(old.filter((id) => JSON.stringify(request.body).includes(id)), []);
-  }
-});
-
-test("a session under another key starts with an empty ledger", async () => {
-  await playTurns(host, provider, "agent:main:fresh", [{ user: "Good morning.", steps: ["Good morning."] }]);
-  const { sessions } = await host.call("sessions.list", {});
-  const { sessionId } = sessions.find(({ key }) => key === "agent:main:fresh");
-  const stats = await host.openclawJson(["concertina", "stats", "--session", sessionId]);
-  assert.deepEqual([stats.originals, stats.tokensBefore, stats.receipts, stats.epochs], [0, 0, [], []]);
-  assert.deepEqual(idsIn(conversation(provider.requests.at(-1))), []);
 });
