@@ -53,6 +53,14 @@ export interface Options {
     onlyTools?: string[];
     /** Vocabulary that token counts use. Default "o200k_base". */
     encoding?: "o200k_base" | "cl100k_base";
+    fusion?: {
+        /** Rewrite fresh tool outputs by the fusion pipeline before they are first sent. Default true. */
+        enabled?: boolean;
+        /** Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it. Default {}. */
+        stages?: Record<string, boolean | ({
+            order?: number;
+        } & Record<string, unknown>)>;
+    };
 }
 
 /** The shapes of the public interface. Options are generated from the core's own table: see `options.ts`. */
@@ -103,7 +111,7 @@ export interface Action {
     message: number;
     /** Index of the block among the parts that Concertina understands. */
     block: number;
-    /** `large` at birth, `stale`, or `replay` for what an earlier call decided. */
+    /** `shortened` or `large` at birth; `stale` or `superseded` later; `replay` for what an earlier call decided. */
     reason: string;
     /** The id that the placeholder prints. */
     refId: string | null;

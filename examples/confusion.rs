@@ -23,6 +23,9 @@ fn main() {
     for labelled in labels::all() {
         let found = detect(&labelled.text, &Hints::default());
         *types.entry((labelled.content_type.as_str(), found.content_type.as_str())).or_insert(0) += 1;
+        if (found.content_type, found.language) != (labelled.content_type, labelled.language) {
+            println!("missed: {}", labelled.name);
+        }
         if let Some(expected) = labelled.language {
             *languages.entry((expected.as_str(), found.language.map_or("-", Language::as_str))).or_insert(0) += 1;
         }

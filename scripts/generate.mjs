@@ -21,11 +21,24 @@ async function knobs() {
   return JSON.parse(await run("read the option table", "cargo", ["run", "--quiet", "--locked", "--example", "describe_options"], { quiet: true }));
 }
 
+/** Options by group: those without a dot in their name under the empty one. */
+function grouped(options) {
+  const groups = new Map([["", []]]);
+  for (const option of options) {
+    const [group, name] = option.name.includes(".") ? option.name.split(".") : ["", option.name];
+    if (!groups.has(group)) groups.set(group, []);
+    groups.get(group).push({ ...option, name });
+  }
+  return groups;
+}
+
 function optionsType(options) {
-  const fields = options.map(({ name, doc, default: value, minimum, typeScript }) => {
+  const field = (indent) => ({ name, doc, default: value, minimum, typeScript }) => {
     const least = minimum === null ? "" : `, at least ${minimum}`;
-    return `  /** ${doc} Default ${JSON.stringify(value)}${least}. */\n  ${name}?: ${typeScript};\n`;
-  });
+    return `${indent}/** ${doc} Default ${JSON.stringify(value)}${least}. */\n${indent}${name}?: ${typeScript};\n`;
+  };
+  const fields = [...grouped(options)].map(([group, members]) =>
+    group === "" ? members.map(field("  ")).join("") : `  ${group}?: {\n${members.map(field("    ")).join("")}  };\n`);
   return `// Generated from the core's option table by \`npm run generate\`. Do not edit.\n\n/** Every option. */\nexport interface Options {\n${fields.join("")}}\n`;
 }
 
@@ -37,11 +50,13 @@ function schema(options) {
     default: value,
     description: doc,
   });
-  return {
-    type: "object",
-    additionalProperties: false,
-    properties: Object.fromEntries(options.map((option) => [option.name, property(option)])),
-  };
+  const object = (properties) => ({ type: "object", additionalProperties: false, properties });
+  const properties = (members) => Object.fromEntries(members.map((option) => [option.name, property(option)]));
+  const { "": flat, ...groups } = Object.fromEntries(grouped(options));
+  return object({
+    ...properties(flat),
+    ...Object.fromEntries(Object.entries(groups).map(([group, members]) => [group, object(properties(members))])),
+  });
 }
 
 function table(options) {

@@ -98,6 +98,21 @@ impl OptionValue for Vec<String> {
     }
 }
 
+impl OptionValue for Map<String, Value> {
+    fn schema() -> Value {
+        json!({ "type": "object" })
+    }
+    fn type_script() -> String {
+        "Record<string, boolean | ({ order?: number } & Record<string, unknown>)>".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_object().cloned()
+    }
+    fn write(&self) -> Value {
+        json!(self)
+    }
+}
+
 /// Declares an option whose value is one of a few words.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$word_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
@@ -266,6 +281,10 @@ macro_rules! lenient {
 knobs! {
     /// How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened prose.
     preset: Preset = Preset::Balanced, "preset";
+    /// Rewrite fresh tool outputs by the fusion pipeline before they are first sent.
+    fusion_enabled: bool = true, "fusion.enabled";
+    /// Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it.
+    fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
     /// When content that was already sent may change.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
     /// Content older than this many user turns may go.
@@ -383,7 +402,7 @@ fn shorten(value: &Value) -> String {
 }
 
 impl Config {
-    /// Reads options from a JSON object; absent keys keep their defaults.
+    /// Reads options from a JSON object; absent keys keep their defaults. Options with a dot in their name are nested objects.
     ///
     /// Returns the configuration and one warning for each lenient option that was corrected.
     ///
@@ -393,12 +412,25 @@ impl Config {
         let mut config = Self::default();
         let mut warnings = Vec::new();
         for (name, value) in options {
-            if !config.set(name, value, &mut warnings)? {
-                let known: Vec<&str> = knobs().iter().map(|knob| knob.name).collect();
-                return Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))));
+            let nested = format!("{name}.");
+            match value.as_object().filter(|_| knobs().iter().any(|knob| knob.name.starts_with(&nested))) {
+                Some(group) => {
+                    for (inner, value) in group {
+                        config.set_known(&format!("{nested}{inner}"), value, &mut warnings)?;
+                    }
+                }
+                None => config.set_known(name, value, &mut warnings)?,
             }
         }
         Ok((config, warnings))
+    }
+
+    fn set_known(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<()> {
+        if self.set(name, value, warnings)? {
+            return Ok(());
+        }
+        let known: Vec<&str> = knobs().iter().map(|knob| knob.name).collect();
+        Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))))
     }
 
     /// Whether results of this tool may be replaced or rewritten at all (`onlyTools`, `skipTools`).
@@ -472,6 +504,10 @@ mod tests {
         ] {
             assert_eq!(read(options).unwrap_err().to_string(), words);
         }
+        let (nested, _) = read(json!({ "fusion": { "enabled": false } })).unwrap();
+        assert!(!nested.fusion_enabled);
+        let unknown = read(json!({ "fusion": { "enable": false } })).unwrap_err().to_string();
+        assert!(unknown.starts_with("fusion.enable is not an option"), "{unknown}");
         let unknown = read(json!({ "stale": 1 })).unwrap_err().to_string();
         assert!(unknown.starts_with("stale is not an option; it must be one of preset, "), "{unknown}");
     }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::Config;
-use concertina::reference::find_markers;
 use concertina::store::{Scope, SqliteStore, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -19,17 +18,11 @@ fn scope() -> Scope {
 fn open(dir: &TempDir) -> Engine {
     let options = StoreOptions { busy_timeout_ms: 50, ..StoreOptions::default() };
     let store = SqliteStore::open(dir.path(), options).expect("a fresh directory opens");
-    Engine::new(Arc::new(store), Config::default())
+    Engine::new(Arc::new(store), Config::default()).expect("the defaults are good")
 }
 
 fn result(text: &str) -> Value {
     json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": [{ "type": "text", "text": text }] })
-}
-
-/// The id in the first text of a message.
-fn id_of(message: &Value) -> Option<String> {
-    let text = message["content"][0]["text"].as_str()?;
-    find_markers(text).next().map(|(range, _)| text[range].to_owned())
 }
 
 fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
@@ -40,7 +33,8 @@ fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
 /// Six user turns after a message, so that it is stale.
 fn aged(message: Value) -> Vec<Value> {
     let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": 1 }), message];
-    messages.extend((0..6).map(|turn| json!({ "role": "user", "content": format!("t{turn}"), "timestamp": 10 + turn })));
+    messages
+        .extend((0..6).map(|turn| json!({ "role": "user", "content": format!("t{turn}"), "timestamp": 10 + turn })));
     messages
 }
 
@@ -63,14 +57,38 @@ fn hostile_texts_come_back_byte_for_byte_at_birth_and_when_stale() {
         let engine = open(&dir);
         let admitted = engine.admit(&scope(), None, &result(&text), 1);
         assert_eq!(admitted.report.warning, None);
-        let shown = admitted.rewrite.apply(&[result(&text)]).remove(0);
-        let id = id_of(&shown).expect("an oversize output is replaced");
+        let id = admitted.report.actions[0].ref_id.clone().expect("an oversize output is shortened or replaced");
         assert_eq!(fetch(&engine, &id), FetchedBlock::Text(text.clone()), "{} bytes at birth", text.len());
         let messages = aged(result(&text));
-        let folded = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 2).rewrite.apply(&messages);
-        let id = id_of(&folded[1]).expect("a stale output is folded");
+        let folded = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 2);
+        let id = folded.report.actions[0].ref_id.clone().expect("a stale output is folded");
         assert_eq!(fetch(&engine, &id), FetchedBlock::Text(text.clone()), "{} bytes when stale", text.len());
     }
+}
+
+#[test]
+fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let text = (0..120)
+        .map(|line| format!("the very same paragraph of some length, line {}\n\n", line % 2))
+        .collect::<String>();
+    let admitted = engine.admit(&scope(), None, &result(&text), 1);
+    assert_eq!(admitted.report.actions[0].reason, "shortened");
+    let shown = admitted.rewrite.apply(&[result(&text)]).remove(0);
+    let again = engine.admit(&scope(), None, &shown, 2);
+    assert!(again.rewrite.is_empty(), "what is shortened is not shortened again");
+    let mut messages = aged(shown.clone());
+    messages[1]["content"][0]["text"] = json!(shown["content"][0]["text"]);
+    let config = Config { min_tokens_to_squeeze: 50, ..Config::default() };
+    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
+    let engine = Engine::new(Arc::new(store), config).unwrap();
+    let folded = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 3);
+    if let Some(action) = folded.report.actions.first() {
+        assert_eq!(action.ref_id, admitted.report.actions[0].ref_id, "nothing is stored twice");
+    }
+    assert_eq!(engine.stats(None).unwrap().originals, 1);
+    assert_eq!(fetch(&engine, admitted.report.actions[0].ref_id.as_deref().unwrap()), FetchedBlock::Text(text));
 }
 
 #[test]
@@ -144,7 +162,8 @@ fn earlier_bytes_change_only_in_a_logged_epoch() {
         let dir = TempDir::new().unwrap();
         let mut engine = open(&dir);
         let mut sent: Vec<Value> = Vec::new();
-        let turns: Vec<usize> = (1..=messages.len()).filter(|&end| messages.get(end).is_none_or(|next| next["role"] == "user")).collect();
+        let turns: Vec<usize> =
+            (1..=messages.len()).filter(|&end| messages.get(end).is_none_or(|next| next["role"] == "user")).collect();
         // A tenth of a long session's turns is enough to see every kind of change.
         for end in turns.iter().copied().step_by(turns.len().div_ceil(12)) {
             let history = &messages[..end];
@@ -176,7 +195,9 @@ fn every_fold_of_a_session_brings_back_its_bytes() {
             let was = patch.path.follow(&messages[patch.message]).expect("a patched value");
             let id = action.ref_id.as_deref().expect("a new fold has an id");
             match fetch(&engine, id) {
-                FetchedBlock::Text(text) => assert_eq!(text, was.as_str().map_or_else(|| was.to_string(), str::to_owned)),
+                FetchedBlock::Text(text) => {
+                    assert_eq!(text, was.as_str().map_or_else(|| was.to_string(), str::to_owned))
+                }
                 FetchedBlock::Image(bytes, _) => {
                     let base64 = was["data"].as_str().or(was["source"]["data"].as_str()).expect("an inline image");
                     assert_eq!(base64_simd::STANDARD.decode_to_vec(base64).expect("base64"), bytes);

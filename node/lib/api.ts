@@ -51,7 +51,7 @@ export interface Action {
   message: number;
   /** Index of the block among the parts that Concertina understands. */
   block: number;
-  /** `large` at birth, `stale`, or `replay` for what an earlier call decided. */
+  /** `shortened` or `large` at birth; `stale` or `superseded` later; `replay` for what an earlier call decided. */
   reason: string;
   /** The id that the placeholder prints. */
   refId: string | null;

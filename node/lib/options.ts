@@ -52,4 +52,10 @@ export interface Options {
   onlyTools?: string[];
   /** Vocabulary that token counts use. Default "o200k_base". */
   encoding?: "o200k_base" | "cl100k_base";
+  fusion?: {
+    /** Rewrite fresh tool outputs by the fusion pipeline before they are first sent. Default true. */
+    enabled?: boolean;
+    /** Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it. Default {}. */
+    stages?: Record<string, boolean | ({ order?: number } & Record<string, unknown>)>;
+  };
 }

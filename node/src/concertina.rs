@@ -67,7 +67,7 @@ impl NativeConcertina {
         on_tokio(move || {
             let (config, warnings) = Config::from_json(&options(&options_json)?)?;
             let store = open_store(Path::new(&dir), &config)?;
-            Ok(Self { engine: Mutex::new(Some(Arc::new(Engine::new(store, config)))), warnings })
+            Ok(Self { engine: Mutex::new(Some(Arc::new(Engine::new(store, config)?))), warnings })
         })
         .await
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::birth::label;
 use super::placeholder::{Placeholder, tokens_of};
 use super::{Action, Engine, EpochReport, FETCH_TOOL, Reply, Report};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plan::measure::Meter;
 use crate::plan::stale::{Reason, stale};
 use crate::reference::{ContentHash, Original};
@@ -38,9 +38,16 @@ struct Known<'t, 'a> {
 struct Proposal<'t, 'a> {
     known: &'t Known<'t, 'a>,
     reason: &'static str,
-    /// `None` when the original is already stored, under this hash.
-    original: std::result::Result<Original, ContentHash>,
+    source: Source,
     placeholder: Placeholder<'a>,
+}
+
+/// Where the original of a fold is.
+enum Source {
+    /// To be stored.
+    New(Original),
+    /// In the store already: the block is a copy of it.
+    Stored(ContentHash),
 }
 
 /// Decided blocks of this call: patches and what they refer to.
@@ -60,7 +67,8 @@ impl Engine {
         let known = know(&transcript, &meter);
         let total = known.iter().map(|known| known.tokens).sum();
         let untouched = || Report { tokens_before: total, tokens_after: total, ..Report::default() };
-        let has_fetch_tool = options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
+        let has_fetch_tool =
+            options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         if !self.config.sccs_enabled || !has_fetch_tool {
             return Reply::unchanged(untouched());
         }
@@ -70,13 +78,15 @@ impl Engine {
         };
         let mut shown = Shown { reply: Reply::unchanged(untouched()), ..Shown::default() };
         let open = replay(&ledger, &known, &meter, &mut shown);
-        let proposals = self.propose(&transcript, &ledger, &open, &meter, options.refer_oversize);
+        let proposals = self.propose(scope, &transcript, &ledger, &open, &meter, options.refer_oversize);
         let replayed = shown.in_context.clone();
         if let Err(error) = self.fold(scope, &known, &proposals, &meter, &mut shown, now) {
             shown.reply.report.warning = Some((&error).into());
-            // Keeping what is in sight alive is worth a second try without the new originals.
+            // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
             let batch = Batch { in_context: Some(replayed), ..Batch::default() };
-            if let Err(error) = self.store.commit(scope, &batch, now) {
+            if !matches!(error, Error::StoreLocked { .. })
+                && let Err(error) = self.store.commit(scope, &batch, now)
+            {
                 shown.reply.report.warning = Some((&error).into());
             }
         }
@@ -85,13 +95,14 @@ impl Engine {
 
     fn propose<'t, 'a>(
         &self,
+        scope: &Scope,
         transcript: &Transcript<'a>,
         ledger: &Ledger,
         open: &[&'t Known<'t, 'a>],
         meter: &Meter,
         refer_oversize: bool,
     ) -> Vec<Proposal<'t, 'a>> {
-        let answers = printed(ledger, Printed::Answer);
+        let copies = printed(ledger, Printed::Copy);
         let candidates: HashMap<(usize, usize), Reason> = stale(transcript, &self.config, meter, &|_| false)
             .into_iter()
             .map(|candidate| ((candidate.message, candidate.block), candidate.reason))
@@ -104,7 +115,7 @@ impl Engine {
                     None if refer_oversize && self.is_oversize_output(known.block) => "large",
                     None => return None,
                 };
-                self.propose_fold(known, reason, answers.get(&known.key.hash).copied())
+                self.propose_fold(scope, known, reason, copies.get(&known.key.hash).copied())
             })
             .collect()
     }
@@ -124,34 +135,47 @@ impl Engine {
 
     fn propose_fold<'t, 'a>(
         &self,
+        scope: &Scope,
         known: &'t Known<'t, 'a>,
         reason: &'static str,
-        answer_of: Option<ContentHash>,
+        copy_of: Option<ContentHash>,
     ) -> Option<Proposal<'t, 'a>> {
-        let (original, placeholder) = match (known.block.kind, &known.block.result) {
+        let (source, placeholder) = match (known.block.kind, &known.block.result) {
             (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
-                let stored = self.storable(text)?;
                 let max_chars = match reason {
                     "large" => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
                 };
-                let placeholder = Placeholder::output(&stored, self.summary(&stored, result, max_chars));
-                (answer_of.map_or_else(|| Ok(Original::text(&stored, label(result))), Err), placeholder)
+                let (source, text) = match copy_of.and_then(|hash| Some((hash, self.stored_text(scope, hash)?))) {
+                    Some((hash, text)) => (Source::Stored(hash), text),
+                    None => {
+                        let stored = self.storable(text)?;
+                        (Source::New(Original::text(&stored, label(result))), stored)
+                    }
+                };
+                (source, Placeholder::output(&text, self.summary(&text, result, max_chars)))
             }
             (Kind::Call(call), _) => {
                 let json = self.storable(&call.arguments.to_json())?;
                 let label: String = format!("arguments of {}", call.name).chars().take(120).collect();
-                (Ok(Original::text(&json, label)), Placeholder::Arguments(call))
+                (Source::New(Original::text(&json, label)), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
                 let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
                 let label = result.as_ref().map_or_else(|| "image".to_owned(), label);
                 let mime = image.mime.unwrap_or("application/octet-stream");
-                (Ok(Original::image(bytes, mime, label)), Placeholder::Image { tokens: known.tokens })
+                (Source::New(Original::image(bytes, mime, label)), Placeholder::Image { tokens: known.tokens })
             }
             _ => return None,
         };
-        Some(Proposal { known, reason, original, placeholder })
+        Some(Proposal { known, reason, source, placeholder })
+    }
+
+    /// The text of an original that this agent may see; `None` where it has expired or cannot be read, so that what is in sight
+    /// is stored anew.
+    fn stored_text(&self, scope: &Scope, hash: ContentHash) -> Option<String> {
+        let (_, original) = self.store.get(&hash.to_ref_id(64), &scope.agent_id).ok()??;
+        String::from_utf8(original.bytes).ok()
     }
 
     /// Puts the originals of the proposals that pay, and only then shows them.
@@ -183,7 +207,7 @@ impl Engine {
                 replacement: value.to_string(),
                 original: proposal.hash(),
             });
-            if let Ok(original) = &proposal.original {
+            if let Source::New(original) = &proposal.source {
                 batch.originals.push((id.clone(), original.clone()));
             }
             accepted.push((proposal, id, value));
@@ -227,7 +251,7 @@ fn replay<'k, 't, 'a>(
 ) -> Vec<&'k Known<'t, 'a>> {
     let projections: HashMap<BlockKey, &Projection> = ledger.projections.iter().map(|row| (row.block, row)).collect();
     let placeholders = printed(ledger, Printed::Placeholder);
-    let answers = printed(ledger, Printed::Answer);
+    let copies = printed(ledger, Printed::Copy);
     let mut open = Vec::new();
     for block in known {
         if let Some(original) = placeholders.get(&block.key.hash) {
@@ -237,8 +261,8 @@ fn replay<'k, 't, 'a>(
             shown.in_context.insert(row.original);
             show(block, "replay", None, value, meter, shown);
         } else {
-            // An answer in sight keeps its original alive: its placeholder will name it.
-            shown.in_context.extend(answers.get(&block.key.hash));
+            // A copy in sight keeps its original alive: its placeholder will name it.
+            shown.in_context.extend(copies.get(&block.key.hash));
             open.push(block);
         }
     }
@@ -278,9 +302,9 @@ fn know<'t, 'a>(transcript: &'t Transcript<'a>, meter: &Meter) -> Vec<Known<'t, 
 
 impl Proposal<'_, '_> {
     fn hash(&self) -> ContentHash {
-        match &self.original {
-            Ok(original) => original.hash,
-            Err(stored) => *stored,
+        match &self.source {
+            Source::New(original) => original.hash,
+            Source::Stored(hash) => *hash,
         }
     }
 }

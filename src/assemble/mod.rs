@@ -12,9 +12,11 @@ mod placeholder;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
+use crate::pipeline::{CompressOptions, FusionEngine, FusionPipeline};
 use crate::plan::exempt;
 use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, Millis, Scope, Stats, Store, TurnStatus, secrets};
@@ -37,6 +39,7 @@ exists. Never copy a placeholder into a file, a command or another tool: only fe
 pub struct Engine {
     store: Arc<dyn Store>,
     config: Config,
+    fusion: FusionEngine,
 }
 
 /// One block that was rewritten, for reports.
@@ -47,7 +50,7 @@ pub struct Action {
     pub message: usize,
     /// Index of the block in it.
     pub block: usize,
-    /// Why: `large` at birth; `stale`; `replay` for what an earlier call decided.
+    /// Why: `shortened` or `large` at birth; `stale` or `superseded` later; `replay` for what an earlier call decided.
     pub reason: &'static str,
     /// The id that the placeholder prints.
     pub ref_id: Option<String>,
@@ -119,8 +122,14 @@ impl Reply {
 
 impl Engine {
     /// An engine over a store.
-    pub fn new(store: Arc<dyn Store>, config: Config) -> Self {
-        Self { store, config }
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`] when `fusion.stages` names a stage that does not exist, or sets it to something else than it takes.
+    pub fn new(store: Arc<dyn Store>, config: Config) -> Result<Self> {
+        let given = json!({ "stages": config.fusion_stages });
+        let (_, stages) = CompressOptions::from_json(given.as_object().expect("built as an object"))?;
+        let fusion = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
+        Ok(Self { store, config, fusion })
     }
 
     /// The options in force.

@@ -1,4 +1,4 @@
-//! Source code: which of the sixteen languages it is, and the line numbers that tools print before it.
+//! Source code: which of the sixteen languages it is.
 //!
 //! Lexical evidence is the weakest kind: a language needs several different clues, and more of them than any other.
 
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::Language;
-use super::lexicon::{DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
+use super::lexicon::{CAPITAL_CALL, DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
 use super::lines::{head, lines};
 
 /// The least weight that names a language.
@@ -17,72 +17,6 @@ const MIN_SCORE: u32 = 9;
 const MIN_STRONG: u32 = 2;
 /// The weight from which a clue is such a one.
 const STRONG: u32 = 3;
-
-/// A line with the number that `cat -n` or a read tool put before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NumberedLine<'a> {
-    /// Its number.
-    pub number: u64,
-    /// The prefix, separator included; `prefix` + `text` is the line.
-    pub prefix: &'a str,
-    /// What stands behind it.
-    pub text: &'a str,
-}
-
-impl<'a> NumberedLine<'a> {
-    /// Reads `     1→text`, `     1<tab>text`, `12| text`, `12 │ text` or `12:text` (at most nine digits, blanks before them).
-    pub fn parse(line: &'a str) -> Option<Self> {
-        let digits_at = line.bytes().take_while(|&byte| byte == b' ').count();
-        let digits = line[digits_at..].bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 || digits > 9 {
-            return None;
-        }
-        let rest = &line[digits_at + digits..];
-        let bare = rest.trim_start_matches(' ');
-        let blanks = rest.len() - bare.len();
-        let separator = match bare.chars().next()? {
-            '→' | '\t' | ':' if blanks == 0 => bare.chars().next()?.len_utf8(),
-            bar @ ('|' | '│') if blanks <= 1 => bar.len_utf8() + usize::from(bare[bar.len_utf8()..].starts_with(' ')),
-            _ => return None,
-        };
-        let prefix_end = digits_at + digits + blanks + separator;
-        let number = line[digits_at..digits_at + digits].parse().ok()?;
-        Some(Self { number, prefix: &line[..prefix_end], text: &line[prefix_end..] })
-    }
-}
-
-/// The lines of `text` without their numbers, when most of them carry consecutive ones; else `None`.
-///
-/// A few lines before, between and after may go without (`[File: a.rs]`, `(5 more lines above)`): they are left out.
-pub fn strip_numbers(text: &str) -> Option<String> {
-    let (mut numbered, mut steps, mut other, mut last) = (0usize, 0usize, 0usize, None);
-    let mut bare = String::with_capacity(text.len());
-    for line in lines(text) {
-        match NumberedLine::parse(line.text) {
-            Some(found) => {
-                numbered += 1;
-                steps += usize::from(last.is_some_and(|last: u64| last + 1 == found.number));
-                last = Some(found.number);
-                bare.push_str(found.text);
-                bare.push('\n');
-            }
-            None if line.text.trim().is_empty() => {}
-            None => other += 1,
-        }
-    }
-    let arrow = numbered == 1 && text.trim_start_matches([' ', '1']).starts_with('→');
-    let consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
-    ((arrow || consecutive) && numbered * 10 >= (numbered + other) * 6).then_some(bare)
-}
-
-/// What the clues say about a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Verdict {
-    /// The winner, when there is one with several clues and a lead.
-    pub(super) language: Option<Language>,
-    /// Its weight.
-    pub(super) score: u32,
-}
 
 /// The language named in a `#!` line or opened by `<?php`.
 pub(super) fn declared(text: &str) -> Option<Language> {
@@ -98,8 +32,8 @@ pub(super) fn declared(text: &str) -> Option<Language> {
     INTERPRETERS.iter().find(|(name, _)| program.starts_with(name)).map(|&(_, language)| language)
 }
 
-/// Scores the languages on a [`skeleton`].
-pub(super) fn language_of(skeleton: &str) -> Verdict {
+/// The language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
+pub(super) fn language_of(skeleton: &str) -> Option<Language> {
     let scores = Lexicon::get().score(skeleton);
     let mut ranked: Vec<(Language, Score)> =
         Language::ALL.iter().map(|&language| (language, scores[language as usize])).collect();
@@ -123,7 +57,7 @@ pub(super) fn language_of(skeleton: &str) -> Verdict {
     let second = ranked[1].1.weight;
     let leads = best.weight * 100 >= second * 108 && best.weight > second + 1;
     let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && leads;
-    Verdict { language: known.then_some(language), score: best.weight }
+    known.then_some(language)
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -193,11 +127,12 @@ impl Lexicon {
             }
         }
         let mut scores = [Score::default(); Language::ALL.len()];
-        let typed = typed_parameters(skeleton);
         for (clue, &count) in self.clues.iter().zip(&counts) {
             clue.votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
         }
-        TYPED_PARAMETER.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, typed));
+        for (votes, count) in [(TYPED_PARAMETER, typed_parameters(skeleton)), (CAPITAL_CALL, capital_calls(skeleton))] {
+            votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
+        }
         scores
     }
 }
@@ -213,6 +148,16 @@ fn typed_parameters(skeleton: &str) -> u32 {
     memchr::memchr_iter(b'(', skeleton.as_bytes()).filter(|&at| is_typed(at)).count().try_into().unwrap_or(u32::MAX)
 }
 
+/// How often a capitalised member is called: `.Name(`.
+fn capital_calls(skeleton: &str) -> u32 {
+    let is_call = |at: usize| {
+        let rest = &skeleton.as_bytes()[at + 1..];
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        rest.first().is_some_and(u8::is_ascii_uppercase) && rest.get(name) == Some(&b'(')
+    };
+    memchr::memchr_iter(b'.', skeleton.as_bytes()).filter(|&at| is_call(at)).count().try_into().unwrap_or(u32::MAX)
+}
+
 /// Source reduced to what the lexicon describes: trimmed lines, comments cut down to their markers.
 pub(super) fn skeleton(source: &str) -> String {
     let mut bare = String::with_capacity(source.len() + 2);
@@ -226,7 +171,7 @@ pub(super) fn skeleton(source: &str) -> String {
             }
         } else if let Some((marker, close)) = opens_block(text) {
             push(&mut bare, marker);
-            block = (!text[marker.len()..].contains(close)).then_some(close);
+            block = text.split_once(marker).is_none_or(|(_, rest)| !rest.contains(close)).then_some(close);
         } else if let Some(marker) = comment_marker(text) {
             push(&mut bare, marker);
         } else if let Some(directive) = text.strip_prefix("# ") {
@@ -252,15 +197,10 @@ fn push(bare: &mut String, line: &str) {
     }
 }
 
+/// The marker of a block comment or docstring that a line opens, and how it closes.
 fn opens_block(text: &str) -> Option<(&'static str, &'static str)> {
-    if text.starts_with("/*") {
-        return Some(("/*", "*/"));
-    }
-    let unprefixed = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
-    if unprefixed.starts_with("\"\"\"") && unprefixed.len() == text.len() {
-        return Some(("\"\"\"", "\"\"\""));
-    }
-    (text.starts_with("'''")).then_some(("'''", "'''"))
+    let bare = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
+    [("/*", "*/"), ("\"\"\"", "\"\"\""), ("'''", "'''")].into_iter().find(|(open, _)| bare.starts_with(open))
 }
 
 fn comment_marker(text: &str) -> Option<&'static str> {
@@ -295,37 +235,7 @@ mod tests {
     use super::*;
 
     fn language(text: &str) -> Option<Language> {
-        language_of(&skeleton(text)).language
-    }
-
-    #[test]
-    fn numbers_of_all_tools_are_read() {
-        for (line, number, text) in [
-            ("     1→fn main() {", 1, "fn main() {"),
-            ("    12\tlet x = 1;", 12, "let x = 1;"),
-            ("7| x", 7, "x"),
-            (" 8 │ y", 8, "y"),
-            ("1457:        self.MINUTES,", 1457, "        self.MINUTES,"),
-            ("     3→", 3, ""),
-        ] {
-            let found = NumberedLine::parse(line).expect(line);
-            assert_eq!((found.number, found.text), (number, text));
-            assert_eq!(format!("{}{}", found.prefix, found.text), line);
-        }
-        for line in ["", "fn main()", "1. a list", "12 monkeys", "→x", "9999999999→x"] {
-            assert_eq!(NumberedLine::parse(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_stripped_only_where_they_count_up() {
-        assert_eq!(strip_numbers("     1→a\n     2→b\n").as_deref(), Some("a\nb\n"));
-        assert_eq!(
-            strip_numbers("[File: a]\n(3 more lines above)\n4:a\n5:b\n6:c\n7:d\n").as_deref(),
-            Some("a\nb\nc\nd\n")
-        );
-        assert_eq!(strip_numbers("4:a\n90:b\n31:c\n"), None);
-        assert_eq!(strip_numbers("plain\ntext\n"), None);
+        language_of(&skeleton(text))
     }
 
     #[test]
@@ -358,28 +268,5 @@ mod tests {
         assert_eq!(language(typed), Some(Language::TypeScript));
         let c = "#include <stdio.h>\nint main(void) {\n  char *p = NULL;\n  printf(\"%s\", p);\n  return 0;\n}\n";
         assert_eq!(language(c), Some(Language::C));
-    }
-}
-
-#[cfg(test)]
-pub(super) fn explain(skeleton: &str) {
-    let lexicon = Lexicon::get();
-    let scores = lexicon.score(skeleton);
-    let mut v: Vec<_> =
-        Language::ALL.iter().map(|l| (scores[*l as usize].weight, scores[*l as usize].strong, *l)).collect();
-    v.sort();
-    v.reverse();
-    println!("  {:?}", &v[..4]);
-    for (_, _, l) in &v[..2] {
-        let mut out = vec![];
-        for entry in LEXICON.iter().filter(|e| e.language == *l) {
-            for (text, w) in entry.clues {
-                let n = skeleton.match_indices(text).count();
-                if n > 0 {
-                    out.push(format!("{text:?}x{n}w{w}"));
-                }
-            }
-        }
-        println!("   {l:?}: {}", out.join(" "));
     }
 }

@@ -2,9 +2,10 @@
 
 use super::hints::{Expected, expected};
 use super::lines::{lines, lines_from, sample};
-use super::search::Survey;
-use super::text::{Shape, is_markdown, without_fences};
-use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, segments, table};
+use super::numbered::strip_numbers;
+use super::search::{SearchLine, Survey, is_message};
+use super::text::{Shape, has_front_matter, is_markdown, without_fences};
+use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, segments, table};
 
 /// What the text alone says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +73,9 @@ fn prevailing(segments: &[Segment], length: usize) -> ContentType {
 fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
     let found = || {
         let sample = sample(text);
-        let bare = code::strip_numbers(&sample);
+        let bare = strip_numbers(&sample);
         let source = bare.as_deref().unwrap_or(&sample);
-        code::declared(source).or_else(|| code::language_of(&code::skeleton(source)).language)
+        code::declared(source).or_else(|| code::language_of(&code::skeleton(source)))
     };
     match expected.and_then(|expected| expected.language) {
         // `.h` is C's and C++'s.
@@ -99,17 +100,21 @@ pub(super) fn judge(text: &str) -> Judgement {
     if html::is_document(&sample) {
         return Judgement::proved(ContentType::Html);
     }
-    if let Some(bare) = code::strip_numbers(&sample) {
-        let inner = structure(&bare).unwrap_or_else(|| words(&bare));
-        if matches!(inner.content_type, ContentType::Code | ContentType::Text | ContentType::Html) {
-            return inner;
-        }
+    if let Some(bare) = strip_numbers(&sample) {
+        let inner = judge_lines(&bare);
+        // A window of code too small to tell its language is code still.
+        let is_code = inner.content_type == ContentType::Unknown && Shape::of(&code::skeleton(&bare)).is_code();
+        return if is_code { Judgement::code(None, false) } else { inner };
     }
-    let blocks = Blocks::of(&sample);
+    judge_lines(&sample)
+}
+
+fn judge_lines(sample: &str) -> Judgement {
+    let blocks = Blocks::of(sample);
     if blocks.diff * 2 >= sample.len() {
         return Judgement::proved(ContentType::Diff);
     }
-    if blocks.json * 10 >= sample.len() * 6 {
+    if (blocks.json * 10 >= sample.len() * 6 || json::has_json_lines(sample)) && !is_markdown(sample) {
         return Judgement::likely(ContentType::Json);
     }
     structure(&blocks.rest).unwrap_or_else(|| words(&blocks.rest))
@@ -172,6 +177,9 @@ impl Blocks {
     }
 }
 
+/// Fewer lines of output without a stamp among them make no log: `Created a.txt` is a message.
+const MIN_OUTPUT: usize = 3;
+
 /// How many lines are of a log, or of a build's output.
 #[derive(Debug, Default)]
 struct LogShare {
@@ -189,7 +197,7 @@ impl LogShare {
         for line in lines(sample).map(|line| line.text).filter(|line| !line.trim().is_empty()) {
             share.lines += 1;
             let stamped = log::is_log_line(line);
-            let output = !stamped && (log::is_output_line(line) || is_compiler_message(line));
+            let output = !stamped && (output::is_output_line(line) || is_compiler_message(line));
             share.stamped += usize::from(stamped);
             share.output += usize::from(output);
             inside = stamped || output || inside && line.starts_with([' ', '\t']);
@@ -199,29 +207,35 @@ impl LogShare {
     }
 
     fn is_output(&self) -> bool {
-        self.output * 100 >= self.lines * 70
+        self.output >= MIN_OUTPUT && self.output * 100 >= self.lines * 70
     }
 
     fn is_log(&self) -> bool {
         let own = self.stamped + self.output;
-        own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75
+        let is_enough = self.stamped > 0 || self.output >= MIN_OUTPUT;
+        is_enough
+            && (own * 2 >= self.lines || own * 100 >= self.lines * 30 && (own + self.indented) * 100 >= self.lines * 75)
     }
 }
 
 fn is_compiler_message(line: &str) -> bool {
-    matches!(super::search::SearchLine::parse(line), Some(super::search::SearchLine::Hit(hit)) if super::search::is_message(&hit))
+    matches!(SearchLine::parse(line), Some(SearchLine::Hit(hit)) if is_message(&hit))
 }
 
 /// Code by its words, then prose; unknown when neither prevails.
 fn words(sample: &str) -> Judgement {
     let bare = without_fences(sample);
     let skeleton = code::skeleton(&bare);
-    let verdict = code::language_of(&skeleton);
-    if verdict.language.is_some() && Shape::of(&skeleton).is_code() {
-        return Judgement::code(verdict.language, false);
+    let shape = Shape::of(&skeleton);
+    let language = code::language_of(&skeleton);
+    if language.is_some() && shape.is_code() {
+        return Judgement::code(language, false);
     }
-    if is_markdown(sample) || Shape::of(&bare).is_text() && !is_settings(&bare) {
+    if has_front_matter(sample) || !is_settings(&bare) && (is_markdown(sample) || shape.is_text()) {
         return Judgement::likely(ContentType::Text);
+    }
+    if shape.is_surely_code() && !is_settings(&bare) {
+        return Judgement::code(None, false);
     }
     Judgement::likely(ContentType::Unknown)
 }
@@ -230,7 +244,9 @@ fn words(sample: &str) -> Judgement {
 fn is_settings(text: &str) -> bool {
     let (mut total, mut settings) = (0usize, 0usize);
     for line in lines(text).map(|line| line.text.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let bare = line.strip_prefix("- ").unwrap_or(line);
+        // `- Hardware: two cards` is an item of prose: keys are not capitalised.
+        let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
+        let bare = item.unwrap_or(line);
         let key = bare.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(byte)).count();
         let rest = &bare[key..];
         total += 1;
@@ -238,7 +254,7 @@ fn is_settings(text: &str) -> bool {
             key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('=')),
         );
     }
-    total >= 3 && settings * 10 >= total * 6
+    total >= 3 && settings * 10 >= total * 4
 }
 
 /// Whether a text may be what the hints promise.
@@ -247,10 +263,10 @@ fn fits(expected: &Expected, text: &str) -> bool {
     let is_error = is_error_message(&sample);
     match expected.content_type {
         ContentType::Code => {
-            let bare = code::strip_numbers(&sample);
+            let bare = strip_numbers(&sample);
             let skeleton = code::skeleton(bare.as_deref().unwrap_or(&sample));
             let shape = Shape::of(&skeleton);
-            !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).language.is_some())
+            !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).is_some())
         }
         ContentType::Search => {
             let survey = Survey::of(&sample);
@@ -284,25 +300,78 @@ fn is_error_message(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod probe {
+mod tests {
+    use super::*;
+
+    fn by_path(text: &str, path: &str) -> (ContentType, Option<Language>) {
+        let found = detect(text, &Hints { path: Some(path.to_owned()), ..Hints::default() });
+        (found.content_type, found.language)
+    }
+
+    fn by_command(text: &str, command: &str) -> ContentType {
+        detect(text, &Hints { command: Some(command.to_owned()), ..Hints::default() }).content_type
+    }
+
     #[test]
-    fn probe() {
-        for file in std::env::var("PROBE").unwrap_or_default().split(':').filter(|f| !f.is_empty()) {
-            let text = String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
-            let s = super::sample(&text);
-            let bare = super::without_fences(&s);
-            let sk = super::code::skeleton(&bare);
-            println!(
-                "{file}\n  md {} verdict {:?}\n  shape {:?}\n  bare shape {:?}\n survey {:?} table {} log {}",
-                super::is_markdown(&s),
-                super::code::language_of(&sk),
-                super::Shape::of(&sk),
-                super::Shape::of(&bare),
-                super::Survey::of(&s),
-                super::table::is_table(&s),
-                super::LogShare::of(&s).is_log()
-            );
-            super::code::explain(&sk);
+    fn a_path_tells_what_words_cannot() {
+        assert_eq!(by_path("pub mod a;\n", "src/lib.rs"), (ContentType::Code, Some(Language::Rust)));
+        assert_eq!(by_path("x = 1\n", "a.py"), (ContentType::Code, Some(Language::Python)));
+        assert_eq!(by_path("key: value\n", "a.yaml"), (ContentType::Unknown, None));
+        assert_eq!(by_path("     1→x = 1\n", "a.rb"), (ContentType::Code, Some(Language::Ruby)));
+    }
+
+    #[test]
+    fn a_header_file_is_what_its_words_say() {
+        assert_eq!(by_path("int f(int a);\n", "a.h").1, Some(Language::C));
+        let cpp = "namespace a {\nclass B {\npublic:\n  virtual ~B() = default;\n  std::string c() const;\n};\n}\n";
+        assert_eq!(by_path(cpp, "a.h").1, Some(Language::Cpp));
+    }
+
+    #[test]
+    fn a_hint_gives_way_to_what_was_printed() {
+        let failure = "cat: src/lib.rs: No such file or directory\n";
+        assert_eq!(by_path(failure, "src/lib.rs"), (ContentType::Text, None));
+        assert_eq!(by_command(failure, "cat src/lib.rs"), ContentType::Text);
+        assert_eq!(by_path("{\"a\": [1, 2]}\n", "a.ts").0, ContentType::Json);
+        assert_ne!(by_command("Nothing was found by the search.\n", "rg -n needle"), ContentType::Search);
+        assert_ne!(by_command("nothing to show here, all is clean\n", "git diff"), ContentType::Diff);
+    }
+
+    #[test]
+    fn commands_tell_kinds_apart() {
+        assert_eq!(by_command("a.rs:1:x\n", "grep -rn x ."), ContentType::Search);
+        assert_eq!(by_command("two words\nor three more\n", "docker logs web"), ContentType::Log);
+        assert_eq!(by_command("a\nb.c\nd/\n", "ls -F"), ContentType::Search);
+    }
+
+    #[test]
+    fn what_is_insisted_on_holds() {
+        let hints = Hints { content_type: Some(ContentType::Log), ..Hints::default() };
+        assert_eq!(detect("{\"a\": 1}", &hints).content_type, ContentType::Log);
+        let hints = Hints { language: Some(Language::Sql), ..Hints::default() };
+        let found = detect("anything at all", &hints);
+        assert_eq!((found.content_type, found.language), (ContentType::Code, Some(Language::Sql)));
+        assert_eq!(
+            found.segments,
+            [Segment { range: 0..15, content_type: ContentType::Code, language: Some(Language::Sql) }]
+        );
+    }
+
+    #[test]
+    fn a_short_message_is_a_text() {
+        for text in [
+            "Updated task #1 status\n",
+            "Successfully wrote 81 bytes to the file\n",
+            "Created the file as you wished\n",
+        ] {
+            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Text, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_data_and_nothing_are_unknown() {
+        for text in ["", "\n\n", "name: a\non:\n  push:\n    branches: [b]\n", "3.5\n1.25\n", "\0\0\0"] {
+            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Unknown, "{text:?}");
         }
     }
 }

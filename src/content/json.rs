@@ -33,7 +33,7 @@ fn has_structure(cut: &str) -> bool {
 }
 
 /// Lines of a printed document whose middle was left out, or records of which some are cut: nearly all lines are of JSON's form.
-fn has_json_lines(text: &str) -> bool {
+pub(super) fn has_json_lines(text: &str) -> bool {
     let (mut total, mut members, mut others) = (0usize, 0usize, 0usize);
     for line in lines(text) {
         let line = line.text.trim();

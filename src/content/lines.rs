@@ -36,11 +36,11 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     lines_from(text, 0)
 }
 
-const HEAD: usize = 48 * 1024;
-const PART: usize = 16 * 1024;
+const HEAD: usize = 24 * 1024;
+const PART: usize = 8 * 1024;
 
 /// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and the
-/// tail, 80 KB in all. The parts start at line starts where there are any near.
+/// tail, 40 KB in all. The parts start at line starts where there are any near.
 pub(super) fn sample(text: &str) -> Cow<'_, str> {
     if text.len() <= HEAD + 2 * PART {
         return Cow::Borrowed(text);
@@ -52,8 +52,8 @@ pub(super) fn sample(text: &str) -> Cow<'_, str> {
 }
 
 fn part(text: &str, range: Range<usize>) -> &str {
-    let end = text.floor_char_boundary(range.end);
-    let mut start = text.ceil_char_boundary(range.start);
+    let end = boundary_before(text, range.end);
+    let mut start = boundary_before(text, range.start);
     if start > 0
         && let Some(newline) = memchr::memchr(b'\n', &text.as_bytes()[start..end])
     {
@@ -64,9 +64,14 @@ fn part(text: &str, range: Range<usize>) -> &str {
     &text[start..cut.map_or(end, |newline| start + newline + 1)]
 }
 
-/// The first `max` bytes of a line, or one byte less per broken character: looking at more of it would not be linear.
+/// The last character boundary at or before byte `at`; the end of a shorter text.
+fn boundary_before(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// The first `max` bytes of a line, or a little less where that would break a character: looking at more of it would not be linear.
 pub(super) fn head(line: &str, max: usize) -> &str {
-    &line[..line.floor_char_boundary(max)]
+    &line[..boundary_before(line, max)]
 }
 
 #[cfg(test)]

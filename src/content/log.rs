@@ -1,6 +1,6 @@
-//! Log lines: time stamps, levels, stack frames, and the lines that builds and test runs print.
+//! Log lines: time stamps and levels.
 //!
-//! A stack trace is part of the log it stands in: its lines are log lines, whatever language they name.
+//! A date without a time is no stamp: tables are full of them.
 
 use std::ops::Range;
 
@@ -41,6 +41,9 @@ impl Stamp {
     /// Finds the stamp at the start of a line, or behind at most three words (host, container, file, `-`).
     pub fn find(line: &str) -> Option<Self> {
         let bytes = head(line, REACH + 64).as_bytes();
+        if !bytes.iter().any(u8::is_ascii_digit) {
+            return None;
+        }
         let mut at = skip_escape(bytes, 0);
         for token in 0..=TOKENS_BEFORE {
             at = skip(bytes, at, |byte| byte == b' ' || byte == b'\t');
@@ -60,7 +63,8 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
     if token == 0 && bytes[token_at] == b'[' {
         let digits_at = skip(bytes, token_at + 1, |byte| byte == b' ');
         let end = skip(bytes, digits_at, |byte| byte.is_ascii_digit() || byte == b'.');
-        if end > digits_at && bytes.get(end) == Some(&b']') {
+        // `[12] = 3` is code.
+        if end > digits_at && bytes[end..].starts_with(b"] ") && bytes.get(end + 2) != Some(&b'=') {
             return Some(Stamp { range: digits_at..end, format: StampFormat::Counter });
         }
     }
@@ -272,242 +276,6 @@ pub fn is_log_line(line: &str) -> bool {
     Stamp::find(line).is_some() || leads_with_level(line)
 }
 
-/// Whether the line belongs to a stack trace: a frame, or the words that open one.
-pub fn is_frame(line: &str) -> bool {
-    let bare = head(line.trim_start(), 300);
-    let indented = bare.len() < line.len();
-    match bare.as_bytes().first() {
-        Some(b'a') => indented && bare.starts_with("at ") && bare.contains(['(', ':', '.']),
-        Some(b'F') => bare.starts_with("File \"") && bare.contains("\", line "),
-        Some(b'T') => bare.starts_with("Traceback (most recent call last)"),
-        Some(b'C') => bare.starts_with("Caused by: ") && bare.contains(['.', ':']),
-        Some(b'E') => bare.starts_with("Exception in thread "),
-        Some(b't') => bare.starts_with("thread '") && bare.contains("panicked at"),
-        Some(b'p') => bare.starts_with("panic: "),
-        Some(b'g') => bare.starts_with("goroutine ") && bare.ends_with("]:"),
-        Some(b'f') => indented && bare.starts_with("from ") && bare.contains(":in "),
-        Some(b'.') => indented && bare.starts_with("... ") && bare.ends_with(" more"),
-        Some(b'#') => {
-            bare.len() > 3 && bare.as_bytes()[1].is_ascii_digit() && bare.contains("(") && bare.contains("): ")
-        }
-        Some(b'0'..=b'9') => {
-            let name = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-            indented && name.starts_with(": ") && name.contains("::")
-        }
-        Some(b'/') => indented && bare.contains(".go:") && bare.contains(" +0x"),
-        _ => false,
-    }
-}
-
-/// How lines of builds, test runs and installers begin.
-const OUTPUT_STARTS: &[&str] = &[
-    "ok  \t",
-    "?   \t",
-    "FAIL",
-    "PASS",
-    "--- PASS",
-    "--- FAIL",
-    "--- SKIP",
-    "=== RUN",
-    "=== CONT",
-    "=== PAUSE",
-    "=== NAME",
-    "npm ERR",
-    "npm WARN",
-    "npm notice",
-    "npm error",
-    "npm warn",
-    "yarn ",
-    "added ",
-    "audited ",
-    "found 0 vuln",
-    "Compiling ",
-    "Finished ",
-    "Running ",
-    "Checking ",
-    "Doc-tests ",
-    "Fresh ",
-    "test result:",
-    "running ",
-    "Downloading ",
-    "Downloaded ",
-    "Collecting ",
-    "Installing ",
-    "Requirement already ",
-    "Successfully ",
-    "Building ",
-    "Built ",
-    "Fetching ",
-    "Unpacking ",
-    "Setting up ",
-    "Preparing ",
-    "Selecting ",
-    "Processing ",
-    "Using cached ",
-    "Obtaining file:",
-    "Getting requirements",
-    "Checking if ",
-    "Attempting uninstall",
-    "Uninstalling ",
-    "Found existing installation",
-    "Get:",
-    "Hit:",
-    "Ign:",
-    "Step ",
-    "---> ",
-    "warning:",
-    "warning[",
-    "error:",
-    "error[",
-    "error TS",
-    "Error:",
-    "Warning:",
-    "note:",
-    "help: ",
-    "Exit code ",
-    "exit status ",
-    "exit code ",
-    "BUILD ",
-    "> Task ",
-    "Task ",
-    "make:",
-    "make[",
-    "gcc ",
-    "g++ ",
-    "cc ",
-    "clang ",
-    "cargo ",
-    "Tests:",
-    "Test Suites:",
-    "Test Files",
-    "Snapshots:",
-    "Time:",
-    "Duration",
-    "✓",
-    "✔",
-    "✗",
-    "✖",
-    "❯",
-    "×",
-    "PASSED",
-    "FAILED",
-    "collected ",
-    "platform ",
-    "rootdir:",
-    "plugins:",
-    "=====",
-    "_____",
-    "Checked ",
-    "Fixed ",
-    "Skipped ",
-    "Skipping ",
-    "Committed ",
-    "Created ",
-    "Started ",
-    "Stopped ",
-    "Removed ",
-    "Deleted ",
-    "Updated ",
-    "Cloning into",
-    "remote: ",
-    "Receiving objects",
-    "Resolving deltas",
-    "Linking ",
-    "Generating ",
-    "Bundling ",
-    "transforming ",
-    "rendering ",
-    "vite v",
-    "webpack ",
-    "asset ",
-    "Debugger attached",
-    "Waiting for the debugger",
-    "Process exited",
-    "Command exited",
-    "[INFO]",
-    "[WARNING]",
-    "[ERROR]",
-    "Traceback",
-    "assert ",
-    "E   ",
-    ">   ",
-    "Parsed ",
-    "Staging ",
-    "Staged ",
-    "Copied ",
-];
-
-/// Words inside a line that builds and test runs print.
-const OUTPUT_WITHIN: &[&str] = &[
-    " ... ok",
-    " ... FAILED",
-    " ... done",
-    "... done",
-    "(cached)",
-    " PASSED",
-    " FAILED",
-    ": error",
-    ": warning",
-    "[no test files]",
-    " error TS",
-    "[build failed]",
-];
-
-/// Whether the line looks like one of a build, a test run, an installer or a stack trace.
-///
-/// Weak evidence: a single such line proves nothing.
-pub fn is_output_line(line: &str) -> bool {
-    let bare = head(line.trim_start(), 400);
-    if bare.is_empty() {
-        return false;
-    }
-    is_frame(line)
-        || OUTPUT_STARTS.iter().any(|start| bare.starts_with(start))
-        || OUTPUT_WITHIN.iter().any(|word| bare.contains(word))
-        || is_script_banner(bare)
-        || is_bracketed_tag(bare)
-        || is_test_location(line, bare)
-        || is_code_frame(line)
-}
-
-/// `> package@1.2.3 build`, as npm prints before a script.
-fn is_script_banner(bare: &str) -> bool {
-    bare.strip_prefix("> ").and_then(|rest| rest.split(' ').next()).is_some_and(|word| {
-        word.rsplit_once('@').is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
-    })
-}
-
-/// `[entire] ...`, `[12/45] ...`: a short word or a fraction in brackets, then a blank.
-fn is_bracketed_tag(bare: &str) -> bool {
-    bare.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, _)| {
-        !tag.is_empty()
-            && tag.len() <= 24
-            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/%-_:. ".contains(&byte))
-            && tag.len() > 1
-    })
-}
-
-/// `    state_test.go:131: message`: the indented place that a test framework prints.
-fn is_test_location(line: &str, bare: &str) -> bool {
-    bare.len() < line.len()
-        && bare.split_once(": ").is_some_and(|(place, _)| {
-            place.rsplit_once(':').is_some_and(|(file, number)| {
-                file.contains('.')
-                    && !file.contains(' ')
-                    && !number.is_empty()
-                    && number.bytes().all(|byte| byte.is_ascii_digit())
-            })
-        })
-}
-
-/// `  > 12 │ let x`: the line of source that a linter prints below its message.
-fn is_code_frame(line: &str) -> bool {
-    let bare = line.trim_start_matches([' ', '>']);
-    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = bare[digits..].trim_start_matches(' ');
-    line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && rest.starts_with(['│', '┃'])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -571,22 +339,5 @@ mod tests {
                 && is_log_line("ERROR: no")
                 && !is_log_line("ERROR handling is described below")
         );
-    }
-
-    #[test]
-    fn frames_of_several_languages_are_known() {
-        for line in [
-            "Traceback (most recent call last):",
-            "  File \"a.py\", line 3, in f",
-            "\tat org.example.A.b(A.java:12)",
-            "    at Object.<anonymous> (/a/b.js:1:2)",
-            "   3: core::panicking::panic",
-            "goroutine 1 [running]:",
-            "\t/src/main.go:12 +0x1d",
-            "#0 /var/www/a.php(12): f()",
-        ] {
-            assert!(is_frame(line), "{line}");
-        }
-        assert!(!is_frame("at last we met") && !is_frame("from here on"));
     }
 }

@@ -3,7 +3,7 @@
 //! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
 //! Structural markers weigh more than hints, hints more than lexical evidence.
 
-pub mod code;
+mod code;
 mod detect;
 pub mod diff;
 pub mod hints;
@@ -12,10 +12,13 @@ mod json;
 mod lexicon;
 mod lines;
 pub mod log;
+pub mod numbered;
+pub mod output;
 pub mod search;
 mod segments;
 pub mod table;
 pub mod text;
+mod words;
 
 use std::ops::Range;
 

@@ -3,6 +3,7 @@
 //! Compiler messages (`src/a.rs:1:2: error`) have the form of hits and are read as such.
 
 use super::lines::{head, lines};
+use super::log::Stamp;
 
 /// The longest path that is believed, in bytes.
 const MAX_PATH: usize = 400;
@@ -42,57 +43,66 @@ impl<'a> SearchLine<'a> {
         }
         hit(line).map(Self::Hit).or_else(|| context(line).map(Self::Context))
     }
+
+    /// Reads `12:text` and `12-text`, as printed below a heading or when one file was searched; the path is empty.
+    pub fn parse_headed(line: &'a str) -> Option<Self> {
+        if line == "--" {
+            return Some(Self::Separator);
+        }
+        let (number, rest) = number(line)?;
+        let text = rest.get(1..).filter(|_| rest.starts_with([':', '-']))?;
+        // `2012-01-31`: a date.
+        let is_date = rest.starts_with('-') && text.get(2..3) == Some("-");
+        let hit = Hit { path: "", line: number, column: None, text };
+        (!is_date && Stamp::find(line).is_none()).then_some(if rest.starts_with(':') {
+            Self::Hit(hit)
+        } else {
+            Self::Context(hit)
+        })
+    }
 }
 
 fn hit(line: &str) -> Option<Hit<'_>> {
     let searched = head(line, MAX_PATH).as_bytes();
     // `C:\a.cs:12:`: the colon of a drive is part of the path.
     let drive = if searched.len() > 2 && searched[1] == b':' && matches!(searched[2], b'\\' | b'/') { 2 } else { 0 };
-    let end =
-        drive + searched[drive..].iter().position(|&byte| matches!(byte, b':' | b'(') || byte.is_ascii_whitespace())?;
-    let path = &line[..end];
-    if !is_path(path) {
-        return None;
-    }
-    if searched[end] == b'(' {
-        let (number, rest) = number(&line[end + 1..])?;
-        let (column, rest) = match rest.strip_prefix(',') {
-            Some(rest) => number_of(rest).map(|(column, rest)| (Some(column), rest))?,
-            None => (None, rest),
-        };
-        return Some(Hit {
-            path,
-            line: number,
-            column,
-            text: rest.strip_prefix("):").or_else(|| rest.strip_prefix("): "))?,
-        });
-    }
-    let (number, rest) = number(line[end..].strip_prefix(':')?)?;
-    // With a column the message follows a second number; `12:34` in the matched text itself reads the same.
-    let rest = rest.strip_prefix(':')?;
-    match number_of(rest).and_then(|(column, rest)| Some((column, rest.strip_prefix(':')?))) {
-        Some((column, text)) => Some(Hit { path, line: number, column: Some(column), text }),
-        None => Some(Hit { path, line: number, column: None, text: rest }),
-    }
+    let is_end = |&byte: &u8| matches!(byte, b':' | b'(') || byte.is_ascii_whitespace();
+    let end = drive + searched[drive..].iter().position(is_end)?;
+    let (path, rest) = (&line[..end], &line[end + 1..]);
+    let (line, column, text) = match searched[end] {
+        b'(' => bracketed_place(rest)?,
+        b':' => {
+            let (line, rest) = number(rest)?;
+            let rest = rest.strip_prefix(':')?;
+            // With a column the text follows a second number; `12:34` at the start of the text itself reads the same.
+            match number_of(rest).and_then(|(column, rest)| Some((column, rest.strip_prefix(':')?))) {
+                Some((column, text)) => (line, Some(column), text),
+                None => (line, None, rest),
+            }
+        }
+        _ => return None,
+    };
+    is_path(path).then_some(Hit { path, line, column, text })
+}
+
+/// `12,34): text` or `12): text`.
+fn bracketed_place(rest: &str) -> Option<(u64, Option<u64>, &str)> {
+    let (line, rest) = number(rest)?;
+    let (column, rest) = match rest.strip_prefix(',') {
+        Some(rest) => number_of(rest).map(|(column, rest)| (Some(column), rest))?,
+        None => (None, rest),
+    };
+    Some((line, column, rest.strip_prefix("):")?))
 }
 
 /// `path-12-text`: the path ends with a suffix right before the number.
 fn context(line: &str) -> Option<Hit<'_>> {
-    let searched = head(line, MAX_PATH);
-    for (dash, _) in searched.match_indices('-') {
-        let path = &line[..dash];
-        if path.bytes().any(|byte| byte.is_ascii_whitespace()) {
-            return None;
-        }
-        if let Some((number, rest)) = number(&line[dash + 1..])
-            && let Some(text) = rest.strip_prefix('-')
-            && has_suffix(path)
-            && is_path(path)
-        {
-            return Some(Hit { path, line: number, column: None, text });
-        }
-    }
-    None
+    let word = head(line, MAX_PATH).split(|c: char| c.is_ascii_whitespace()).next()?;
+    word.match_indices('-').find_map(|(dash, _)| {
+        let (number, rest) = number(&line[dash + 1..])?;
+        let (path, text) = (&line[..dash], rest.strip_prefix('-')?);
+        (has_suffix(path) && is_path(path)).then_some(Hit { path, line: number, column: None, text })
+    })
 }
 
 fn number(text: &str) -> Option<(u64, &str)> {
@@ -107,17 +117,18 @@ fn number_of(text: &str) -> Option<(u64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// Whether a word looks like a path: a `/` or `\` inside, a suffix, or a name like `Makefile`.
-pub(super) fn is_path(word: &str) -> bool {
-    !word.is_empty()
-        && word.len() <= MAX_PATH
-        && !word.contains("://")
-        && !word.contains("::")
+/// Whether a word looks like a path: a name with a `/` or `\` inside, a suffix, or one like `Makefile`.
+fn is_path(word: &str) -> bool {
+    const BARE: &[&str] = &["Makefile", "Dockerfile", "LICENSE", "Rakefile", "Gemfile", "README"];
+    is_name(word) && (word.contains(['/', '\\']) || has_suffix(word) || BARE.contains(&word))
+}
+
+/// Whether a word may name a file: no longer than a path, no blanks or brackets, at least a letter.
+fn is_name(word: &str) -> bool {
+    word.len() <= MAX_PATH
+        && !(word.contains(':') && (word.contains("://") || word.contains("::")))
         && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;*?=,`{}".contains(&byte))
-        && (word.contains(['/', '\\'])
-            || has_suffix(word)
-            || matches!(word, "Makefile" | "Dockerfile" | "LICENSE" | "Rakefile" | "Gemfile" | "README"))
+        && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;?=,`{}".contains(&byte))
 }
 
 /// Whether the last part of a path has a suffix like `.rs`: a dot, then 1 to 10 letters and digits beginning with a letter
@@ -144,12 +155,12 @@ pub(super) fn is_listed(line: &str) -> bool {
     if bare == "." {
         return true;
     }
-    if let Some(at) = bare.find("── ") {
+    if !bare.is_ascii()
+        && let Some(at) = bare.find("── ")
+    {
         return bare[..at].chars().all(|c| matches!(c, '│' | '├' | '└' | ' ' | '\u{a0}' | '─'));
     }
-    !bare.contains([' ', '\t', ':', '('])
-        && is_path(bare)
-        && (has_suffix(bare) || bare.starts_with(['/', '.', '~']) || bare.ends_with('/') || bare.contains('/'))
+    !bare.contains([' ', '\t', ':', '(']) && is_name(bare)
 }
 
 /// What a text's lines say about search results.
@@ -163,10 +174,12 @@ pub(super) struct Survey {
     pub(super) unnumbered: usize,
     /// Lines of a listing.
     pub(super) listed: usize,
-    /// Those with a suffix, a leading dot or slash, or the branches of a tree: a line of base64 may look like a path, too.
+    /// Those with a suffix, a leading dot or slash, or the branches of a tree: any other word may look like a name, too.
     pub(super) certain: usize,
-    /// Lines `12:text` below a path of their own, as `rg --heading` prints.
+    /// Lines `12:text` or `12-text`, as `rg --heading` and a search of one file print.
     pub(super) headed: usize,
+    /// Paths right above such lines.
+    pub(super) headings: usize,
     /// Lines that are a URL, with a list mark or a label before it.
     pub(super) urls: usize,
     /// Whether the text opens as a web search tool's answer.
@@ -176,7 +189,7 @@ pub(super) struct Survey {
 impl Survey {
     /// Looks at every line once.
     pub(super) fn of(text: &str) -> Self {
-        let mut survey = Self { web: text.trim_start().starts_with("Web search results for "), ..Self::default() };
+        let mut survey = Self { web: is_web_header(text.trim_start()), ..Self::default() };
         let mut heading = false;
         for line in lines(text) {
             let line = line.text;
@@ -186,12 +199,16 @@ impl Survey {
             }
             survey.lines += 1;
             match SearchLine::parse(line) {
+                Some(SearchLine::Separator) if survey.headed > 0 => survey.headed += 1,
                 Some(_) => survey.hits += 1,
-                None if heading && is_headed(line) => survey.headed += 1,
+                None if SearchLine::parse_headed(line).is_some() => {
+                    survey.headed += 1;
+                    survey.headings += usize::from(std::mem::take(&mut heading));
+                }
                 None if is_listed(line) => {
                     survey.listed += 1;
                     survey.certain +=
-                        usize::from(has_suffix(line) || line.starts_with(['.', '/', '~']) || line.contains("── "));
+                        usize::from(has_suffix(line) || line.starts_with(['.', '/', '~']) || !line.is_ascii());
                     heading = true;
                 }
                 None if is_unnumbered_hit(line) => survey.unnumbered += 1,
@@ -205,18 +222,18 @@ impl Survey {
     pub(super) fn is_search(&self) -> bool {
         let share = |count: usize, percent: usize| count > 0 && count * 100 >= self.lines * percent;
         let hits = self.hits + self.unnumbered;
-        let headed = self.headed + self.listed.min(self.headed);
         self.web
             || share(self.hits, 60)
             || hits >= 2 && share(hits, 80)
-            || self.headed >= 2 && share(headed, 70)
-            || self.listed >= 3 && share(self.listed, 85) && self.certain * 2 >= self.listed
+            || self.headed >= 2 && share(self.headed + self.headings, 80)
+            || self.listed >= 3 && share(self.listed, 80) && self.certain * 2 >= self.listed
             || self.urls >= 3 && share(self.urls, 18)
     }
 }
 
-fn is_headed(line: &str) -> bool {
-    number(line).is_some_and(|(_, rest)| rest.starts_with([':', '-'])) || line == "--"
+/// Whether a line is one of those above a web search tool's summary: what was searched for, and the links that were found.
+pub(super) fn is_web_header(line: &str) -> bool {
+    line.starts_with("Web search results for ") || line.starts_with("Links: [{")
 }
 
 /// Whether a hit is a compiler's message.

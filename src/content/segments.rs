@@ -5,14 +5,15 @@
 
 use std::ops::Range;
 
-use super::code::NumberedLine;
 use super::diff;
 use super::hints::of_info;
 use super::html;
 use super::json::Budget;
 use super::lines::{Line, lines, lines_from};
-use super::log::{is_frame, is_log_line, is_output_line};
-use super::search::SearchLine;
+use super::log::is_log_line;
+use super::numbered::NumberedLine;
+use super::output::{is_frame, is_output_line};
+use super::search::{SearchLine, is_web_header};
 use super::table::{is_markdown_row, is_markdown_rule};
 use super::text::{Fence, Shape};
 use super::{ContentType, Language, Segment};
@@ -61,6 +62,15 @@ pub(super) fn split(text: &str, whole: ContentType, language: Option<Language>) 
         _ => {
             let runs = runs(text, whole);
             let last = runs.len() - 1;
+            // JSON that was cut, a listing: no part tells itself, so the whole is one.
+            let is_bare = match whole {
+                ContentType::Json | ContentType::Diff => !runs.iter().any(|run| run.kind == Kind::Block(whole, None)),
+                ContentType::Search => !runs.iter().any(|run| run.kind == Kind::Search),
+                _ => false,
+            };
+            if is_bare {
+                return vec![one(0..text.len(), whole, None)];
+            }
             let mut segments: Vec<Segment> = Vec::new();
             for (index, run) in runs.into_iter().enumerate() {
                 let (content_type, language) = resolve(text, whole, &run, index == 0 || index == last);
@@ -216,6 +226,9 @@ fn classify(line: &str, whole: ContentType, before: Option<Kind>) -> (Kind, usiz
         Some(SearchLine::Separator) if before != Some(Kind::Search) => {}
         Some(_) => return (Kind::Search, 1),
         None => {}
+    }
+    if whole == ContentType::Search && is_web_header(line) {
+        return (Kind::Search, 1);
     }
     if is_log_line(line) {
         return (Kind::Log, 1);

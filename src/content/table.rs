@@ -64,7 +64,9 @@ fn is_separated(rows: &[&str]) -> bool {
     [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
         let counts: Vec<usize> = rows.iter().map(|row| separators(row, separator)).collect();
         let header = counts[0];
-        let same = counts.iter().filter(|&&count| count == header).count();
+        // Trailing cells may be left out below a header of several.
+        let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
+        let same = counts.iter().filter(|&&count| count == header || ragged(count)).count();
         if header == 0 || same * 100 < rows.len() * 92 || Stamp::find(rows[0]).is_some() {
             return false;
         }
@@ -72,11 +74,20 @@ fn is_separated(rows: &[&str]) -> bool {
         match separator {
             // A comma in prose has a blank behind it; one a line is too little without a header.
             b',' => {
-                let tight = share(rows, 95, |row| row.find(',').is_none_or(|at| !row[at + 1..].starts_with(' ')));
+                let tight = share(rows, 95, |row| !has_spaced_comma(row));
                 tight && (named || header > 1)
             }
             _ => header >= 2 || named,
         }
+    })
+}
+
+/// Whether a comma outside of quotes has a blank behind it.
+fn has_spaced_comma(row: &str) -> bool {
+    let mut quoted = false;
+    head(row, 4096).as_bytes().windows(2).any(|pair| {
+        quoted ^= pair[0] == b'"';
+        !quoted && pair == b", "
     })
 }
 

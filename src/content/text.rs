@@ -2,9 +2,12 @@
 //!
 //! Fenced code belongs to the Markdown around it when the whole is judged: a manual that is half examples is still a text.
 
+use std::sync::LazyLock;
+
 use super::code::is_marker;
 use super::lines::{head, lines, sample};
 use super::table::is_markdown_rule;
+use super::words::Words;
 
 /// A fence line of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,8 @@ pub(super) struct Shape {
     pub(super) markup: usize,
     /// Lines with the endings and operators of code.
     pub(super) code: usize,
+    /// Those among them that end with a semicolon or a brace.
+    pub(super) closed: usize,
 }
 
 impl Shape {
@@ -90,6 +95,7 @@ impl Shape {
                 shape.markup += 1;
             } else {
                 shape.code += usize::from(is_code(line));
+                shape.closed += usize::from(line.ends_with([';', '{', '}']));
             }
         }
         shape
@@ -100,6 +106,11 @@ impl Shape {
         self.code * 100 >= self.lines * 35 && self.code >= self.prose
     }
 
+    /// Whether nearly everything is code, so that it need not be told which.
+    pub(super) fn is_surely_code(&self) -> bool {
+        self.lines >= 4 && self.closed * 100 >= self.lines * 40 && self.code * 100 >= self.lines * 75
+    }
+
     /// Whether prose prevails, with lists and headings.
     pub(super) fn is_text(&self) -> bool {
         let readable = self.prose + self.markup;
@@ -108,7 +119,7 @@ impl Shape {
 }
 
 /// Whether a text is Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
-/// matter, and more prose than code outside of fences. Looks at up to 80 KB.
+/// matter, and more prose than code outside of fences. Looks at up to 40 KB.
 pub fn is_markdown(text: &str) -> bool {
     let text = sample(text);
     let (mut total, mut headings, mut items, mut quotes, mut links, mut emphasis, mut rules, mut fences) =
@@ -145,7 +156,7 @@ pub fn is_markdown(text: &str) -> bool {
 }
 
 /// `---`, some `key: value` lines, `---`.
-fn has_front_matter(text: &str) -> bool {
+pub(super) fn has_front_matter(text: &str) -> bool {
     let mut head = lines(text).map(|line| line.text);
     head.next() == Some("---") && {
         let block: Vec<&str> = head.take(60).collect();
@@ -196,7 +207,10 @@ fn is_prose(line: &str) -> bool {
     for c in line.chars().filter(|c| !c.is_whitespace()) {
         solid += 1;
         wide += usize::from(!c.is_ascii() && c.is_alphabetic());
-        symbols += usize::from("{}=<>;$\\|&+[]()_\"".contains(c));
+        symbols += usize::from(matches!(
+            c,
+            '{' | '}' | '=' | '<' | '>' | ';' | '$' | '\\' | '|' | '&' | '+' | '[' | ']' | '(' | ')' | '_' | '"'
+        ));
     }
     if solid == 0 || line.ends_with([';', '{', '}', '\\']) || symbols * 5 > solid {
         return false;
@@ -214,101 +228,37 @@ fn is_prose(line: &str) -> bool {
                 && !word.ends_with('('),
         );
     }
-    words >= 3 && plain * 10 >= words * 7
+    // `from a import b`: a few words that begin as code does and end without a stop.
+    let is_statement = words <= 5 && !line.ends_with(['.', '!', '?', ':', ',']) && starts_as_code(line);
+    words >= 3 && plain * 10 >= words * 7 && !is_statement
 }
 
 /// Whether a line ends or is joined as code is.
 fn is_code(line: &str) -> bool {
-    line.ends_with([';', '{', '}', '(', '[', '\\', '&', '|'])
-        || ["):", ");", ")", "],", "),", "},", "})", "]", "=>", "->", "= ", "=", "else:", "try:", ","]
-            .iter()
-            .any(|end| line.ends_with(end))
+    static OPERATORS: LazyLock<Words> = LazyLock::new(|| {
+        Words::of([" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"])
+    });
+    line.ends_with([';', '{', '}', '(', ')', '[', ']', '\\', '&', '|', ',', '='])
+        || ["=>", "->", "):", "else:", "try:"].iter().any(|end| line.ends_with(end))
         || line.starts_with(['@', '}', ')', ']', '{', '$', '.', '#', '(', '<', '"', '&'])
-        || [" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"]
-            .iter()
-            .any(|operator| line.contains(operator))
-        || CODE_STARTS.iter().any(|start| {
-            line.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':', '(', ';']))
-        })
+        || OPERATORS.are_in(line)
+        || starts_as_code(line)
         || is_call(line)
 }
 
+fn starts_as_code(line: &str) -> bool {
+    let word = line.split([' ', ':', '(', ';']).next().unwrap_or_default();
+    CODE_STARTS.contains(&word)
+}
+
+#[rustfmt::skip]
 const CODE_STARTS: &[&str] = &[
-    "import",
-    "from",
-    "return",
-    "if",
-    "else",
-    "elif",
-    "for",
-    "while",
-    "def",
-    "class",
-    "end",
-    "fi",
-    "done",
-    "esac",
-    "then",
-    "do",
-    "case",
-    "func",
-    "fn",
-    "let",
-    "var",
-    "const",
-    "val",
-    "package",
-    "use",
-    "using",
-    "require",
-    "include",
-    "module",
-    "begin",
-    "BEGIN",
-    "END",
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "AND",
-    "CREATE",
-    "ALTER",
-    "INSERT",
-    "select",
-    "where",
-    "local",
-    "echo",
-    "export",
-    "public",
-    "private",
-    "protected",
-    "static",
-    "try",
-    "catch",
-    "switch",
-    "break",
-    "continue",
-    "default",
-    "rescue",
-    "ensure",
-    "when",
-    "unless",
-    "yield",
-    "raise",
-    "throw",
-    "assert",
-    "pass",
-    "goto",
-    "namespace",
-    "extension",
-    "struct",
-    "enum",
-    "interface",
-    "trait",
-    "impl",
-    "type",
-    "async",
-    "await",
-    "not",
+    "import", "from", "return", "if", "else", "elif", "for", "while", "def", "class", "end", "fi", "done", "esac",
+    "then", "do", "case", "func", "fn", "let", "var", "const", "val", "package", "use", "using", "require", "include",
+    "module", "begin", "BEGIN", "END", "SELECT", "FROM", "WHERE", "AND", "CREATE", "ALTER", "INSERT", "select",
+    "where", "local", "echo", "export", "public", "private", "protected", "static", "try", "catch", "switch", "break",
+    "continue", "default", "rescue", "ensure", "when", "unless", "yield", "raise", "throw", "assert", "pass", "goto",
+    "namespace", "extension", "struct", "enum", "interface", "trait", "impl", "type", "async", "await", "not",
     "elsif",
 ];
 

@@ -1,10 +1,13 @@
 //! The envelope of lossless rewrites: `[[FOLD:<stage> <n>]] <legend>` and then exactly `n` lines of body.
 //!
-//! Restoring needs nothing but the output: the last fold of a text has no fold after it, so undoing folds from the last to the
-//! first undoes nested ones in the right order. A text from outside that merely looks like a fold is data: undoing it must
-//! reproduce the very same fold when folded again, or it is left alone.
+//! Restoring needs nothing but the output. Folds do not nest: they are undone from the first to the last, so that one may refer
+//! to the restored text before it, and what stands inside a body is body. A text from outside that merely looks like a fold is
+//! data: what it undoes to must give the very same fold when folded again, or it is left alone.
 
 use std::fmt;
+
+/// What every fold starts with, at the start of a line.
+pub(super) const OPENING: &str = "[[FOLD:";
 
 /// One folded run of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,15 +51,8 @@ impl fmt::Display for Fold {
 
 /// Reads the fold that starts at the beginning of `text`; returns it and its length in bytes.
 pub fn parse(text: &str) -> Option<(Fold, usize)> {
-    let rest = text.strip_prefix("[[FOLD:")?;
     let header_end = text.find('\n').unwrap_or(text.len());
-    let (head, legend) = rest[..header_end - "[[FOLD:".len()].split_once("]]")?;
-    let (stage, lines) = head.split_once(' ')?;
-    let lines: usize = lines.parse().ok()?;
-    let legend = match legend {
-        "" => "",
-        _ => legend.strip_prefix(' ').filter(|legend| !legend.is_empty())?,
-    };
+    let (mut fold, lines) = parse_header(&text[..header_end])?;
     let mut end = header_end;
     for _ in 0..lines {
         let start = end + 1;
@@ -65,8 +61,19 @@ pub fn parse(text: &str) -> Option<(Fold, usize)> {
         }
         end = text[start..].find('\n').map_or(text.len(), |at| start + at);
     }
-    let body = (lines > 0).then(|| text[header_end + 1..end].to_owned());
-    Some((Fold { stage: stage.to_owned(), legend: legend.to_owned(), body }, end))
+    fold.body = (lines > 0).then(|| text[header_end + 1..end].to_owned());
+    Some((fold, end))
+}
+
+/// Reads a header line; returns the fold, still without its body, and how many lines its body has.
+pub(super) fn parse_header(line: &str) -> Option<(Fold, usize)> {
+    let (head, legend) = line.strip_prefix(OPENING)?.split_once("]]")?;
+    let (stage, lines) = head.split_once(' ')?;
+    let legend = match legend {
+        "" => "",
+        _ => legend.strip_prefix(' ').filter(|legend| !legend.is_empty())?,
+    };
+    Some((Fold { stage: stage.to_owned(), legend: legend.to_owned(), body: None }, lines.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -7,14 +7,42 @@
 //! - *lossless*: the edit is a [`fold`] that [`Stage::unfold`] inverts from the output alone;
 //! - *reversible*: the whole original is handed to the store and the block ends with its `[[REWIND:sha256:…]]` marker; what was
 //!   left out is said in place ([`elided`]), with unit, count and range, so that the fetch tool can be asked for just that.
+//!
+//! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once, and no
+//! marker or note that stands in a text protects it.
 
+mod custom;
+mod draft;
+mod edits;
+mod engine;
 pub mod fold;
+mod measure;
+mod messages;
+mod options;
+mod repeats;
+mod report;
+mod restore;
+mod run;
+mod segments;
+mod sequence;
 pub mod stages;
 
 use std::ops::Range;
 
+use serde_json::{Map, Value};
+
 use crate::config::{Encoding, Preset};
 use crate::content::{ContentType, Hints, Language, Segment};
+use crate::error::{Error, Result};
+
+pub use custom::{Job, Progress, Question};
+pub use edits::check as check_edits;
+pub use engine::FusionEngine;
+pub use messages::{BlockAction, BlockReport, CompressedMessages, MessagesOptions, compress_messages};
+pub use options::{CompressOptions, StageOption, StageOptions};
+pub use report::{Compressed, StageReport};
+pub use restore::{Prior, restore};
+pub use sequence::{FusionPipeline, StageInfo};
 
 /// Who said the text. Words of users and of the system are never shortened.
 pub use crate::transcript::Role;
@@ -112,19 +140,64 @@ pub trait Stage: Send + Sync {
 
     /// Proposes edits: sorted, not overlapping, none touching a sealed range.
     ///
-    /// Under [`Preset::Lossless`] it proposes lossless edits only.
+    /// Under [`Preset::Lossless`] it proposes lossless edits only. Each edit stands alone: the runner may drop any of them. A
+    /// reversible stage must find nothing more to do in its own output, or the block falls back to its lossless form.
     fn apply(&self, context: &FusionContext) -> Vec<Edit>;
 
     /// The inverse of this stage's folds: the text that the fold replaced, or `None` when the fold is not one of ours.
+    ///
+    /// Folds come from outside too: the text it builds must stay in proportion to what a real fold of that size can hold.
     fn unfold(&self, fold: &fold::Fold) -> Option<String> {
         let _ = fold;
         None
+    }
+
+    /// [`Stage::unfold`] for folds that refer to the text before them; `before` ends where the replaced text starts.
+    fn unfold_after(&self, fold: &fold::Fold, before: &mut Prior) -> Option<String> {
+        let _ = before;
+        self.unfold(fold)
+    }
+
+    /// Whether folding `text`, which [`Stage::unfold`] made of `fold`, gives that very fold. Only then is it restored.
+    ///
+    /// As it stands it applies the stage to the text alone, for each of its types, without hints and language. A stage whose
+    /// folds depend on more than the folded text has to say by itself; one whose [`Stage::unfold`] already refuses every fold
+    /// that it would not write says yes.
+    fn is_canonical(&self, fold: &fold::Fold, text: &str, before: &mut Prior) -> bool {
+        let _ = before;
+        restore::refolds(self, fold, text)
+    }
+
+    /// Whose words it may rewrite. Words of users and of the system are never shortened.
+    fn roles(&self) -> &'static [Role] {
+        &[Role::Assistant, Role::Tool]
+    }
+
+    /// Whether its gain is a prefix that stays the same from call to call. Only such a stage may add tokens.
+    fn pays_in_cache(&self) -> bool {
+        false
+    }
+
+    /// What the report says about a run, as name and value; `after` is the text once the accepted edits are in it.
+    fn notes(&self, context: &FusionContext, after: &str) -> Vec<(String, String)> {
+        let _ = (context, after);
+        Vec::new()
+    }
+
+    /// This stage with settings of its own, from `stages.<name>` of the options.
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`] for a setting that it does not have.
+    fn with_settings(&self, settings: &Map<String, Value>) -> Result<Box<dyn Stage>> {
+        let name = settings.keys().next().map_or("", String::as_str);
+        Err(Error::bad_argument(format!("stages.{}.{name}", self.name()), "not a setting", "order or enabled"))
     }
 }
 
 /// The note that stands where something was left out: `[… 380 lines 41-420]`.
 ///
-/// Numbers are 1-based and inclusive and count in the *original* text, so that `lines: "41-420"` fetches just that.
+/// Numbers are 1-based and inclusive. A stage counts lines in the text it sees; the runner turns them into lines of the
+/// *original*, so that `lines: "41-420"` fetches just that.
 pub fn elided(count: usize, unit: &str, range: Option<(usize, usize)>) -> String {
     match range {
         Some((first, last)) => format!("[… {count} {unit} {first}-{last}]"),

@@ -105,8 +105,9 @@ pub struct Projection {
 pub enum Printed {
     /// A placeholder: it is left alone wherever it turns up again.
     Placeholder,
-    /// A fetched answer: when stale it goes, and its placeholder names the original, which is already stored.
-    Answer,
+    /// An original as it was fetched, whole or in part, or as the pipeline shortened it: when stale it goes, and its
+    /// placeholder names the original, which is already stored.
+    Copy,
 }
 
 /// A record that this session was shown a text of ours.

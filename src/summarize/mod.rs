@@ -1,13 +1,147 @@
 //! A text too large to keep -> a few hundred characters that say what it was: one file for each type.
 //!
-//! A summary states only what the text says. It is cut on a character boundary and never inside a number.
+//! A summary states only what the text says: counts are counted, everything else is quoted. It is a few short lines, the most
+//! useful first, so that a cut loses the least. It ends with names, because an agent that still sees the names it is about to
+//! write does not have to fetch.
 
-use crate::content::Hints;
+mod code;
+mod diff;
+mod failure;
+mod html;
+mod identifiers;
+mod json;
+mod log;
+mod markdown;
+mod paths;
+mod search;
+mod sheet;
+mod table;
+mod text;
+
+pub use identifiers::salient_identifiers;
+
+use crate::content::{self, ContentType, Hints};
+use sheet::Sheet;
 
 /// Summarizes a text in at most `max_chars` characters (Unicode scalar values), by type where `smart`, else by its head.
 ///
-/// Linear in the length of the text, on any input.
+/// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number. Blanks are
+/// folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on any input.
 pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
-    let _ = (hints, smart);
-    text.chars().take(max_chars).collect()
+    if !smart || text.chars().nth(max_chars).is_none() {
+        return head(text, max_chars);
+    }
+    let detection = content::detect(text, hints);
+    let mut sheet = Sheet::new(max_chars);
+    let written = match detection.content_type {
+        ContentType::Code => code::summarize(text, detection.language, &mut sheet),
+        ContentType::Json => json::summarize(text, &mut sheet),
+        ContentType::Log => log::summarize(text, &mut sheet),
+        ContentType::Diff => diff::summarize(text, &mut sheet),
+        ContentType::Search => search::summarize(text, &mut sheet),
+        ContentType::Table => table::summarize(text, &mut sheet),
+        ContentType::Html => html::summarize(text, &mut sheet),
+        ContentType::Text | ContentType::Unknown => false,
+    };
+    let written = written || prose(text, hints, &mut sheet);
+    if !written {
+        return head(text, max_chars);
+    }
+    sheet.names(text);
+    sheet.finish()
+}
+
+/// At most this many bytes of the start of a line, ending at a character.
+fn front(line: &str, bytes: usize) -> &str {
+    let mut end = line.len().min(bytes);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}
+
+/// Text of no other type, or of a type that its own summarizer did not recognise.
+fn prose(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
+    if !has_words(text) {
+        return false;
+    }
+    let is_markdown_file = hints.path.as_deref().is_some_and(|path| {
+        path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "md" | "mdx" | "mdc" | "markdown"))
+    });
+    ((is_markdown_file || markdown::is_markdown(text)) && markdown::summarize(text, sheet))
+        || text::summarize(text, sheet)
+}
+
+/// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has neither.
+fn has_words(text: &str) -> bool {
+    const PROBED: usize = 20_000;
+    const LONG: usize = 60;
+    let mut probed = 0usize;
+    let mut unreadable = 0usize;
+    let mut run = 0usize;
+    for c in text.chars().take(PROBED) {
+        probed += 1;
+        // CJK is written without blanks.
+        run = if c.is_whitespace() || !c.is_ascii() { 0 } else { run + 1 };
+        unreadable +=
+            usize::from(run > LONG || (c.is_control() && !c.is_whitespace() && c != '\u{1b}') || c == '\u{fffd}');
+    }
+    unreadable * 2 < probed
+}
+
+/// The text itself where it fits, else its first characters and `…`.
+fn head(text: &str, max_chars: usize) -> String {
+    let end = text.char_indices().nth(max_chars.saturating_add(64)).map_or(text.len(), |(at, _)| at);
+    let readable: String = text[..end].chars().filter(|&c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    sheet::defuse(&sheet::shorten(&readable, max_chars))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hinted(content_type: ContentType) -> Hints {
+        Hints { content_type: Some(content_type), ..Hints::default() }
+    }
+
+    #[test]
+    fn a_text_that_fits_is_its_own_summary() {
+        assert_eq!(summarize("{\"a\": 1}\n", &hinted(ContentType::Json), 300, true), "{\"a\": 1}\n");
+        assert_eq!(summarize("", &Hints::default(), 0, true), "");
+    }
+
+    #[test]
+    fn without_smart_the_head_is_kept() {
+        let text = "word ".repeat(100);
+        assert_eq!(summarize(&text, &hinted(ContentType::Log), 12, false), "word word…");
+    }
+
+    #[test]
+    fn a_blob_is_shown_by_its_head() {
+        let blob = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAf".repeat(200);
+        let summary = summarize(&blob, &Hints::default(), 50, true);
+        assert!(blob.starts_with(summary.trim_end_matches('…')), "{summary}");
+        assert!(summary.ends_with('…'));
+    }
+
+    #[test]
+    fn a_wrong_type_falls_back_to_what_the_text_is() {
+        let text = "The order 88123 failed because the card had expired.\n".repeat(20);
+        for content_type in
+            [ContentType::Json, ContentType::Diff, ContentType::Search, ContentType::Html, ContentType::Table]
+        {
+            let summary = summarize(&text, &hinted(content_type), 200, true);
+            assert!(summary.contains("The order 88123 failed"), "{content_type:?}: {summary}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_marker_is_defused() {
+        let text = format!("[REF_ID: 0123456789abcdef] is what the tool said\n{}", "more words here\n".repeat(40));
+        for smart in [true, false] {
+            let summary = summarize(&text, &hinted(ContentType::Text), 200, smart);
+            assert!(summary.contains("0123456789abcdef"), "{summary}");
+            assert_eq!(crate::reference::find_markers(&summary).count(), 0, "{summary}");
+        }
+    }
 }

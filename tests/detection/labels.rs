@@ -7,7 +7,6 @@ use crate::corpus;
 /// A text and what it is.
 pub(crate) struct Labelled {
     /// Path below its root.
-    #[allow(dead_code, reason = "the example does not name files")]
     pub(crate) name: String,
     /// The text.
     pub(crate) text: String,

@@ -19,7 +19,7 @@ fn contents(store: &dyn Store) -> Batch {
         projections: vec![projection("block", "\"[REF_ID: 1]\"", "short")],
         printed: vec![PrintedText {
             text: projection("answer", "", "").block.hash,
-            printed: Printed::Answer,
+            printed: Printed::Copy,
             original: text.hash,
         }],
         receipts: vec![Receipt { kind: "admit".into(), tokens_before: 70, tokens_after: 7, detail: "{}".into() }],

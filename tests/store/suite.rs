@@ -265,7 +265,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
             projection("z", "\"[REF_ID: 1]\\n\\u0000漢\"", "one"),
             projection("a", "{\"b\": 1.10}", "two"),
         ],
-        printed: vec![printed("[REF_ID: 1]", Printed::Placeholder), printed("answer", Printed::Answer)],
+        printed: vec![printed("[REF_ID: 1]", Printed::Placeholder), printed("answer", Printed::Copy)],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 9, tokens_rebilled: 3, blocks: 2 }),
         ..batch_of(store, vec![Original::text("one", "test"), Original::text("two", "test")])
     };
@@ -274,7 +274,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     assert_eq!(ledger.projections, batch.projections);
     assert_eq!(ledger.epochs, 1);
     let shown = |rows: &[PrintedText]| -> BTreeSet<(ContentHash, bool)> {
-        rows.iter().map(|row| (row.text, row.printed == Printed::Answer)).collect()
+        rows.iter().map(|row| (row.text, row.printed == Printed::Copy)).collect()
     };
     assert_eq!(shown(&ledger.printed), shown(&batch.printed));
     assert_eq!(store.ledger(&scope("other", "s")).unwrap(), Ledger::default());
@@ -305,7 +305,7 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
         projections: vec![projection("block", "\"short\"", "text")],
         printed: vec![PrintedText {
             text: ContentHash::of(b"short"),
-            printed: Printed::Answer,
+            printed: Printed::Copy,
             original: ContentHash::of(b"text"),
         }],
         ..batch_of(store, vec![Original::text("text", "test")])

@@ -82,7 +82,7 @@ pub(super) fn write(
     }
     for printed in &batch.printed {
         let original = require_grant(transaction, session, scope, printed.original, now)?;
-        let is_answer = printed.printed == Printed::Answer;
+        let is_answer = printed.printed == Printed::Copy;
         transaction
             .prepare_cached(
                 "INSERT INTO printed (session, text, is_answer, original) VALUES (?1, ?2, ?3, ?4)

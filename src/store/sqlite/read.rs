@@ -77,7 +77,7 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
              JOIN originals ON originals.id = printed.original WHERE session = ?1 ORDER BY text",
         )?
         .query_map((session,), |row| {
-            let printed = if row.get(1)? { Printed::Answer } else { Printed::Placeholder };
+            let printed = if row.get(1)? { Printed::Copy } else { Printed::Placeholder };
             Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)? })
         })?
         .collect::<rusqlite::Result<_>>()?;

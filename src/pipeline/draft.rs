@@ -1,0 +1,264 @@
+//! A text on its way through the stages: what it says now, and for each part of it where that came from.
+//!
+//! A part is verbatim (bytes of the original), or written by an edit. A fold keeps the parts that it replaced, so the draft can
+//! be unfolded without asking a stage, and line numbers stay exact through it.
+
+use std::ops::Range;
+
+use super::Edit;
+
+/// A text with its origins.
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    len: usize,
+    source: Source,
+    sealed: bool,
+    /// A note of an earlier round: no longer sealed, but it may not go.
+    note: bool,
+    folded: Option<Box<Draft>>,
+}
+
+/// Where in the original a part comes from.
+#[derive(Debug, Clone)]
+enum Source {
+    /// These bytes stand there, from this offset on.
+    Verbatim(usize),
+    /// The part stands for this range.
+    Replaces(Range<usize>),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Source {
+    /// The offset in the original of a place in a part of length `len`.
+    fn at(&self, offset: usize, len: usize) -> Option<usize> {
+        match self {
+            Self::Verbatim(start) => Some(start + offset),
+            Self::Replaces(range) if offset == 0 => Some(range.start),
+            Self::Replaces(range) => (offset == len).then_some(range.end),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl Part {
+    fn plain(len: usize, source: Source) -> Self {
+        Self { len, source, sealed: false, note: false, folded: None }
+    }
+}
+
+impl Draft {
+    /// A draft that says what the original says.
+    pub(super) fn verbatim(text: &str) -> Self {
+        Self { text: text.to_owned(), parts: vec![Part::plain(text.len(), Source::Verbatim(0))] }
+    }
+
+    /// A draft that came from the original as a whole, by no known way.
+    pub(super) fn derived(text: &str) -> Self {
+        Self { text: text.to_owned(), parts: vec![Part::plain(text.len(), Source::Unknown)] }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The ranges that later stages must leave alone.
+    pub(super) fn sealed(&self) -> Vec<Range<usize>> {
+        self.located().filter(|(_, part)| part.sealed).map(|(range, _)| range).collect()
+    }
+
+    fn located(&self) -> impl Iterator<Item = (Range<usize>, &Part)> {
+        self.parts.iter().scan(0, |end, part| {
+            let start = *end;
+            *end += part.len;
+            Some((start..*end, part))
+        })
+    }
+
+    /// Adds text at the end that has no origin.
+    pub(super) fn append(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.parts.push(Part::plain(text.len(), Source::Unknown));
+    }
+
+    /// Applies edits: sorted, apart, in bounds, on character boundaries, none touching a sealed part.
+    ///
+    /// The second value tells whether a note of an earlier round went, other than into a fold.
+    pub(super) fn apply(&self, edits: &[Edit]) -> (Self, bool) {
+        let mut applied = Self { text: String::with_capacity(self.text.len()), parts: Vec::new() };
+        let mut lost_note = false;
+        let mut reader = Reader { draft: self, index: 0, offset: 0, at: 0 };
+        for edit in edits {
+            reader.read_to(edit.range.start, &mut applied);
+            let mut replaced = Self { text: String::new(), parts: Vec::new() };
+            let start = reader.origin();
+            reader.read_to(edit.range.end, &mut replaced);
+            lost_note |= !edit.lossless && replaced.parts.iter().any(|part| part.note);
+            let end = replaced.parts.last().map_or(start, |part| part.source.at(part.len, part.len));
+            let source = match (start, end) {
+                (Some(start), Some(end)) if start <= end => Source::Replaces(start..end),
+                _ => Source::Unknown,
+            };
+            applied.text.push_str(&edit.text);
+            applied.parts.push(Part {
+                len: edit.text.len(),
+                source,
+                sealed: edit.sealed,
+                note: false,
+                folded: edit.lossless.then(|| Box::new(replaced)),
+            });
+        }
+        reader.read_to(self.text.len(), &mut applied);
+        (applied, lost_note)
+    }
+
+    /// The same draft with every fold undone and every seal lifted, for another round.
+    pub(super) fn unfolded(&self) -> Self {
+        let mut unfolded = Self { text: String::with_capacity(self.text.len()), parts: Vec::new() };
+        for (range, part) in self.located() {
+            match &part.folded {
+                Some(folded) => {
+                    unfolded.text.push_str(&folded.text);
+                    unfolded.parts.extend(folded.parts.iter().cloned());
+                }
+                None => {
+                    unfolded.text.push_str(&self.text[range]);
+                    unfolded.parts.push(Part { note: part.note || part.sealed, sealed: false, ..part.clone() });
+                }
+            }
+        }
+        unfolded
+    }
+
+    /// The unfolded text, piece by piece, each with where it stands in this draft.
+    pub(super) fn unfolded_pieces(&self) -> impl Iterator<Item = (Range<usize>, &str)> {
+        self.located().map(|(range, part)| match &part.folded {
+            Some(folded) => (range, folded.text.as_str()),
+            None => (range.clone(), &self.text[range]),
+        })
+    }
+
+    /// A map from places in this draft to places in the original.
+    pub(super) fn origins(&self) -> Origins<'_> {
+        let (starts, parts) = self.located().map(|(range, part)| (range.start, part)).unzip();
+        Origins { starts, parts }
+    }
+}
+
+/// See [`Draft::origins`].
+pub(super) struct Origins<'a> {
+    starts: Vec<usize>,
+    parts: Vec<&'a Part>,
+}
+
+impl Origins<'_> {
+    /// The range of the original that a range of the draft begins and ends with; `None` where that is not known.
+    pub(super) fn of(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let place =
+            |at: usize, index: usize| self.parts[index].source.at(at - self.starts[index], self.parts[index].len);
+        let first = self.starts.partition_point(|&start| start <= range.start).checked_sub(1)?;
+        let last = self.starts.partition_point(|&start| start < range.end).checked_sub(1)?;
+        let (start, end) = (place(range.start, first)?, place(range.end, last)?);
+        (start <= end).then_some(start..end)
+    }
+}
+
+/// Copies parts of a draft from left to right, cutting them where asked.
+struct Reader<'a> {
+    draft: &'a Draft,
+    index: usize,
+    /// Bytes of the part at `index` that are read.
+    offset: usize,
+    at: usize,
+}
+
+impl Reader<'_> {
+    /// Where in the original the next byte comes from.
+    fn origin(&self) -> Option<usize> {
+        match self.draft.parts.get(self.index) {
+            Some(part) => part.source.at(self.offset, part.len),
+            None => self.draft.parts.last().and_then(|part| part.source.at(part.len, part.len)),
+        }
+    }
+
+    fn read_to(&mut self, end: usize, into: &mut Draft) {
+        into.text.push_str(&self.draft.text[self.at..end]);
+        while self.at < end {
+            let part = &self.draft.parts[self.index];
+            let len = (part.len - self.offset).min(end - self.at);
+            if len == part.len {
+                into.parts.push(part.clone());
+            } else {
+                let source = match part.source {
+                    Source::Verbatim(start) => Source::Verbatim(start + self.offset),
+                    _ => Source::Unknown,
+                };
+                into.parts.push(Part { note: part.note, ..Part::plain(len, source) });
+            }
+            self.at += len;
+            self.offset += len;
+            if self.offset == part.len {
+                self.index += 1;
+                self.offset = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::fold::Fold;
+
+    #[test]
+    fn edits_apply_and_folds_come_undone() {
+        let draft = Draft::verbatim("aa\nbb\ncc\ndd\nee");
+        let fold = Fold::new("x", "", Some("B".into()));
+        let edits = [Edit::note(0..2, "[…]"), Edit::fold(3..8, &fold)];
+        let (applied, lost_note) = draft.apply(&edits);
+        assert!(!lost_note);
+        assert_eq!(applied.text(), "[…]\n[[FOLD:x 1]]\nB\ndd\nee");
+        assert_eq!(applied.sealed(), [0..5, 6..20]);
+        let unfolded = applied.unfolded();
+        assert_eq!(unfolded.text(), "[…]\nbb\ncc\ndd\nee");
+        assert!(unfolded.sealed().is_empty());
+        let pieces: String = applied.unfolded_pieces().map(|(_, text)| text).collect();
+        assert_eq!(pieces, unfolded.text());
+    }
+
+    #[test]
+    fn origins_survive_folding_and_unfolding() {
+        let original = "aa\nbb\ncc\ndd\nee";
+        let draft = Draft::verbatim(original);
+        let (draft, _) = draft.apply(&[Edit::fold(3..8, &Fold::new("x", "long enough", None))]);
+        let at = draft.text().find("dd").unwrap();
+        assert_eq!(draft.origins().of(&(at..at + 2)), Some(9..11));
+        assert_eq!(draft.origins().of(&(at - 3..at + 2)), None);
+        let (draft, _) = draft.unfolded().apply(&[Edit::reversible(0..2, "")]);
+        let at = draft.text().find("cc").unwrap();
+        assert_eq!(draft.origins().of(&(at..at + 5)), Some(6..11));
+        assert_eq!(&original[6..11], "cc\ndd");
+    }
+
+    #[test]
+    fn a_note_of_an_earlier_round_that_goes_is_noticed() {
+        let (draft, _) = Draft::verbatim("aa\nbb\ncc").apply(&[Edit::note(3..5, "[… 1 line]")]);
+        let round = draft.unfolded();
+        assert!(round.apply(&[Edit::reversible(0..round.text().len(), "")]).1);
+        assert!(!round.apply(&[Edit::fold(0..round.text().len(), &Fold::new("x", "", None))]).1);
+        assert!(!round.apply(&[Edit::reversible(0..2, "")]).1);
+    }
+
+    #[test]
+    fn an_insertion_in_the_middle_of_a_part_splits_it() {
+        let (draft, _) = Draft::verbatim("abcd").apply(&[Edit::reversible(2..2, "X"), Edit::reversible(4..4, "Y")]);
+        assert_eq!(draft.text(), "abXcdY");
+        assert_eq!(draft.origins().of(&(3..5)), Some(2..4));
+    }
+}

@@ -1,0 +1,134 @@
+//! What an edit must be before it is worth measuring.
+//!
+//! A stage's edits are valid as a set or the stage did not fire; whether a single one pays, or is proved, is decided one by one
+//! in the run.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::fold;
+use super::{Edit, FusionContext, Stage};
+use crate::config::Preset;
+use crate::reference::find_markers;
+
+/// Checks the edits that a stage proposed.
+///
+/// # Errors
+/// What is wrong with them, in words.
+pub fn check(stage: &dyn Stage, context: &FusionContext, edits: &[Edit]) -> Result<(), String> {
+    let text = context.text;
+    let mut end = 0;
+    for edit in edits {
+        let Range { start, end: stop } = edit.range;
+        let wrong = |what: &str| Err(format!("{}: the edit of bytes {start}..{stop} {what}", stage.name()));
+        if start > stop || stop > text.len() {
+            return wrong("is out of bounds");
+        }
+        if start < end {
+            return wrong("overlaps the one before");
+        }
+        if !text.is_char_boundary(start) || !text.is_char_boundary(stop) {
+            return wrong("cuts a character");
+        }
+        if !context.is_free(&edit.range) {
+            return wrong("touches a sealed range");
+        }
+        if edit.lossless {
+            if !(edit.sealed && is_whole_lines(text, &edit.range)) {
+                return wrong("is lossless, but not a sealed fold of whole lines");
+            }
+            let Some((fold, len)) = fold::parse(&edit.text) else { return wrong("is lossless, but not a fold") };
+            if len != edit.text.len() || fold.stage != stage.name() {
+                return wrong("is lossless, but not one fold of its stage");
+            }
+        } else if stage.is_lossless() || context.preset == Preset::Lossless {
+            return wrong("is not lossless");
+        }
+        end = stop;
+    }
+    Ok(())
+}
+
+pub(super) fn is_whole_lines(text: &str, range: &Range<usize>) -> bool {
+    let bytes = text.as_bytes();
+    (range.start == 0 || bytes[range.start - 1] == b'\n') && bytes.get(range.end).is_none_or(|&byte| byte == b'\n')
+}
+
+/// What looks like one of our markers or notes: sorted, apart. Whether it is ours cannot be told from the text.
+pub(super) fn marker_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = find_markers(text).map(|(range, _)| range).collect();
+    ranges.extend(NOTE.find_iter(text).map(|note| note.range()));
+    ranges.sort_by_key(|range| range.start);
+    ranges
+}
+
+/// Whether a range takes a part of a marker but not all of it.
+pub(super) fn cuts_marker(markers: &[Range<usize>], range: &Range<usize>) -> bool {
+    let first = markers.partition_point(|marker| marker.end <= range.start);
+    markers[first..]
+        .iter()
+        .take_while(|marker| marker.start < range.end)
+        .any(|marker| !(range.start <= marker.start && marker.end <= range.end))
+}
+
+/// The shape of [`super::elided`], with its range where it has one.
+static NOTE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\[… ([0-9]{1,9}) ([^\]\n]{1,80})\]").expect("the note pattern is valid"));
+
+/// The shape of [`super::elided`] with a range of lines.
+static LINES_NOTE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\[… ([0-9]{1,9}) lines ([0-9]{1,9})-([0-9]{1,9})").expect("the note pattern is valid")
+});
+
+/// Rewrites the line ranges in an edit's notes by `translate`; a range without translation goes.
+///
+/// Notes that stood in the replaced text are left alone.
+pub(super) fn renumber(
+    edit: &mut Edit,
+    replaced: &str,
+    mut translate: impl FnMut(usize, usize) -> Option<(usize, usize)>,
+) {
+    if edit.lossless || !edit.text.contains("[… ") {
+        return;
+    }
+    let renumbered = LINES_NOTE.replace_all(&edit.text, |note: &regex::Captures| {
+        if replaced.contains(&note[0]) {
+            return note[0].to_owned();
+        }
+        let number = |group: usize| note[group].parse().unwrap_or(0);
+        match translate(number(2), number(3)) {
+            Some((first, last)) => format!("[… {} lines {first}-{last}", &note[1]),
+            None => format!("[… {} lines", &note[1]),
+        }
+    });
+    edit.text = renumbered.into_owned();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_cuts_a_marker_only_when_it_takes_a_part() {
+        let text = "a [[REWIND:sha256:0123456789abcdef]] b [… 3 lines 4-6] c";
+        let markers = marker_ranges(text);
+        assert_eq!(markers.len(), 2);
+        for (range, cuts) in
+            [(0..2, false), (0..5, true), (4..6, true), (0..36, false), (30..40, true), (36..37, false)]
+        {
+            assert_eq!(cuts_marker(&markers, &range), cuts, "{range:?}");
+        }
+        assert!(cuts_marker(&markers, &(text.find("lines").unwrap()..text.find("lines").unwrap() + 6)));
+    }
+
+    #[test]
+    fn line_ranges_are_renumbered_and_foreign_notes_are_not() {
+        let mut edit = Edit::note(0..0, "[… 3 lines 4-6] and [… 9 lines 1-9] and [… 2 rows 4-6]");
+        renumber(&mut edit, "x [… 9 lines 1-9] y", |first, last| Some((first + 10, last + 10)));
+        assert_eq!(edit.text, "[… 3 lines 14-16] and [… 9 lines 1-9] and [… 2 rows 4-6]");
+        renumber(&mut edit, "", |_, _| None);
+        assert_eq!(edit.text, "[… 3 lines] and [… 9 lines] and [… 2 rows 4-6]");
+    }
+}

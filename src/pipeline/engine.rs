@@ -1,0 +1,256 @@
+//! Text in, [`Compressed`] out: picks between the reversible and the lossless form of a text, and proves what it gives back.
+//!
+//! Compressing twice is compressing once, by construction and not by trusting markers. A text that comes in folded is unfolded
+//! first. A reversible result, taken for a text from outside, must make no stage want more: its notes and marker line go
+//! through the stages again, and again, until it settles; one that does not settle is given up for the lossless form.
+
+use super::custom::{Answers, Question};
+use super::draft::Draft;
+use super::measure::saving;
+use super::report::{Compressed, Sum, Tally, Times, rows};
+use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold};
+use super::run::{Pass, Passes};
+use super::{CompressOptions, Edit, FusionPipeline};
+use crate::config::Preset;
+use crate::content::Hints;
+use crate::reference::Original;
+
+/// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in price, and
+/// the decision must not depend on them.
+const MARKER_TOKENS: isize = 32;
+
+/// How many passes a reversible text has to settle in.
+const ROUNDS: usize = 4;
+
+/// Compresses texts through one pipeline.
+#[derive(Default)]
+pub struct FusionEngine {
+    pipeline: FusionPipeline,
+}
+
+/// A form of the text that may be given back.
+struct Form {
+    text: String,
+    tallies: Vec<Tally>,
+    pays_in_cache: bool,
+    original: Option<Original>,
+}
+
+impl FusionEngine {
+    /// An engine with a pipeline.
+    pub fn new(pipeline: FusionPipeline) -> Self {
+        Self { pipeline }
+    }
+
+    /// The pipeline.
+    pub fn pipeline(&self) -> &FusionPipeline {
+        &self.pipeline
+    }
+
+    /// Compresses a text. Time is whatever `clock` says, in milliseconds. Stages that the caller runs do not fire; see
+    /// [`super::Job`].
+    ///
+    /// The result has fewer tokens than the text, or is the text; only a stage that [pays in cache](super::Stage::pays_in_cache)
+    /// may make it longer. Linear in the length of the text.
+    pub fn compress(&self, text: &str, options: &CompressOptions, clock: &dyn Fn() -> f64) -> Compressed {
+        self.compress_edited(text, &[], options, clock)
+    }
+
+    /// [`FusionEngine::compress`] of a text in which something has already been replaced, reversibly.
+    pub(super) fn compress_edited(
+        &self,
+        text: &str,
+        edits: &[Edit],
+        options: &CompressOptions,
+        clock: &dyn Fn() -> f64,
+    ) -> Compressed {
+        self.work(text, edits, options, &Answers::none(), clock).unwrap_or_else(|_| unreachable!("nobody is asked"))
+    }
+
+    pub(super) fn compress_answered(
+        &self,
+        text: &str,
+        options: &CompressOptions,
+        answers: &Answers,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<Compressed, Question> {
+        self.work(text, &[], options, answers, clock)
+    }
+
+    /// Undoes [`FusionEngine::compress`] with the stages of this pipeline; see [`super::restore()`].
+    pub fn restore(&self, text: &str, originals: &[Original]) -> String {
+        rewound(text, originals).unwrap_or_else(|| self.unfold(text).unwrap_or_else(|| text.to_owned()))
+    }
+
+    fn unfold(&self, text: &str) -> Option<String> {
+        unfold(text, &|name| self.pipeline.stage(name))
+    }
+
+    fn work(
+        &self,
+        text: &str,
+        edits: &[Edit],
+        options: &CompressOptions,
+        answers: &Answers,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<Compressed, Question> {
+        let steps = &self.pipeline.steps;
+        let mut passes = Passes {
+            pipeline: &self.pipeline,
+            options,
+            clock,
+            answers,
+            original: text,
+            times: vec![Times::default(); steps.len()],
+            unsettled: Vec::new(),
+        };
+        let tokens_before = passes.count(text);
+        let mut compressed = Compressed {
+            text: text.to_owned(),
+            tokens_before,
+            tokens_after: tokens_before,
+            content_type: options.hints.content_type.unwrap_or(crate::content::ContentType::Unknown),
+            language: options.hints.language,
+            lossless: true,
+            stages: Vec::new(),
+            originals: Vec::new(),
+        };
+        let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+        let mut tallies = vec![Tally::default(); steps.len()];
+        // What cannot be unfolded again is not folded.
+        if text.len() <= UNFOLDED_MAX_BYTES {
+            let unfolded = self.unfold(text);
+            let start = unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived);
+            let first = passes.run(&start, options.preset)?;
+            (compressed.content_type, compressed.language) = (first.content_type, first.language);
+            let edits = if unfolded.is_some() { &[] } else { edits };
+            let form = self.best(&mut passes, &start, first, edits)?;
+            let tokens_after = passes.count(&form.text);
+            if pays(tokens_after, tokens_before, form.pays_in_cache) && self.is_restorable(text, &form) {
+                compressed.tokens_after = tokens_after;
+                compressed.lossless = form.original.is_none();
+                compressed.text = form.text;
+                compressed.originals.extend(form.original);
+                tallies = form.tallies;
+            } else {
+                tallies = unchanged(form.tallies);
+            }
+        }
+        for (tally, _) in tallies.iter_mut().zip(&passes.unsettled).filter(|(_, unsettled)| **unsettled) {
+            tally.notes.push(("unsettled".to_owned(), format!("wanted more after {ROUNDS} rounds")));
+        }
+        compressed.stages = rows(&names, &tallies, &passes.times, tokens_before);
+        Ok(compressed)
+    }
+
+    /// The best form of the draft. It depends on what the draft says, not on how the text came in.
+    fn best(&self, passes: &mut Passes, start: &Draft, first: Pass, edits: &[Edit]) -> Result<Form, Question> {
+        if passes.options.preset != Preset::Lossless
+            && let Some(form) = self.reversible(passes, start, &first, edits)?
+        {
+            return Ok(form);
+        }
+        self.folded(passes, start, first)
+    }
+
+    /// The draft with nothing but folds, or as it is where those do not pay. `pass` is what a pass over it made.
+    fn folded(&self, passes: &mut Passes, draft: &Draft, pass: Pass) -> Result<Form, Question> {
+        let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
+        let (before, after) = (draft.text(), pass.draft.text());
+        let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
+        let undone = self.unfold(after);
+        Ok(if pays && undone.as_deref().unwrap_or(after) == before {
+            let text = after.to_owned();
+            Form { text, tallies: pass.tallies, pays_in_cache: pass.pays_in_cache, original: None }
+        } else {
+            Form { text: before.to_owned(), tallies: unchanged(pass.tallies), pays_in_cache: false, original: None }
+        })
+    }
+
+    /// The form that needs the original to be undone, where it pays and settles.
+    fn reversible(
+        &self,
+        passes: &mut Passes,
+        start: &Draft,
+        first: &Pass,
+        edits: &[Edit],
+    ) -> Result<Option<Form>, Question> {
+        let (edited, mut pass, mut given) = (&mut None, first, 0);
+        let savings = edits.iter().map(|edit| (edit, saving(start.text(), edit, passes.options.encoding)));
+        let edits: Vec<Edit> = savings
+            .filter(|(_, saving)| *saving > 0)
+            .map(|(edit, saving)| {
+                given += saving;
+                edit.clone()
+            })
+            .collect();
+        if !edits.is_empty() {
+            pass = edited.insert(passes.run(&start.apply(&edits).0, passes.options.preset)?);
+        }
+        if given + pass.changes().saved <= MARKER_TOKENS {
+            return Ok(None);
+        }
+        let original = Original::text(passes.original, label(&passes.options.hints));
+        let marker = marker_line(&original, passes.original);
+        let mut changes: Vec<Sum> = pass.tallies.iter().map(|tally| tally.changes).collect();
+        let mut draft = pass.draft.unfolded();
+        let joint = if draft.text().is_empty() || draft.text().ends_with('\n') { "" } else { "\n" };
+        draft.append(&format!("{joint}{marker}"));
+        let mut draft = self.without_folds(draft);
+        for _ in 0..ROUNDS {
+            let pass = passes.run(&draft, passes.options.preset)?;
+            if pass.changes().saved <= MARKER_TOKENS {
+                passes.unsettled.clear();
+                let mut form = self.folded(passes, &draft, pass)?;
+                let (before, after) = (passes.count(start.text()), passes.count(&form.text));
+                form.tallies.iter_mut().zip(changes).for_each(|(tally, changes)| tally.changes.add(changes));
+                form.original = Some(original);
+                return Ok((after < before && ends_with_line(&form.text, &marker)).then_some(form));
+            }
+            changes.iter_mut().zip(&pass.tallies).for_each(|(sum, tally)| sum.add(tally.changes));
+            passes.unsettled = pass.tallies.iter().map(|tally| tally.changes.edits > 0).collect();
+            draft = self.without_folds(pass.draft.unfolded());
+            if pass.lost_note || !ends_with_line(draft.text(), &marker) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// A draft as it would come in from outside: a reversible edit may have written something that comes undone.
+    fn without_folds(&self, draft: Draft) -> Draft {
+        self.unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
+    }
+
+    fn is_restorable(&self, text: &str, form: &Form) -> bool {
+        let restored = self.restore(&form.text, form.original.as_slice());
+        restored == text || form.original.is_none() && self.unfold(text).is_some_and(|unfolded| restored == unfolded)
+    }
+}
+
+fn pays(after: usize, before: usize, in_cache: bool) -> bool {
+    after < before || in_cache
+}
+
+/// The tallies of a text that stays as it is.
+fn unchanged(tallies: Vec<Tally>) -> Vec<Tally> {
+    let keep = |tally: Tally| match tally.folds.edits + tally.changes.edits {
+        0 => tally,
+        _ => Tally::default(),
+    };
+    tallies.into_iter().map(keep).collect()
+}
+
+fn ends_with_line(text: &str, line: &str) -> bool {
+    text.strip_suffix(line).is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'))
+}
+
+/// Where a text came from, for people.
+pub(super) fn label(hints: &Hints) -> String {
+    let source = hints.command.as_deref().or(hints.path.as_deref());
+    match (hints.tool_name.as_deref(), source) {
+        (Some(tool), Some(source)) => format!("{tool}: {source}"),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) => "text".to_owned(),
+    }
+}

@@ -1,0 +1,33 @@
+//! What an edit saves, in real tokens.
+//!
+//! A token may span the border between a piece and its neighbours, so a changed piece is counted together with a few
+//! characters of both. Nothing is remembered here: [`tokens::count`] does that.
+
+use super::Edit;
+use crate::config::Encoding;
+use crate::tokens;
+
+/// Bytes of each neighbour that are counted with a changed piece.
+const NEIGHBOUR_BYTES: usize = 16;
+
+/// How many tokens an edit saves; negative when it costs some.
+pub(super) fn saving(text: &str, edit: &Edit, encoding: Encoding) -> isize {
+    let start = text.floor_char_boundary(edit.range.start.saturating_sub(NEIGHBOUR_BYTES));
+    let end = text.ceil_char_boundary((edit.range.end + NEIGHBOUR_BYTES).min(text.len()));
+    let after = [&text[start..edit.range.start], &edit.text, &text[edit.range.end..end]].concat();
+    tokens::count(&text[start..end], encoding) as isize - tokens::count(&after, encoding) as isize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shorter_text_saves_and_a_longer_one_costs() {
+        let text = "one two three four five six seven eight nine ten ".repeat(20);
+        let shorter = Edit::reversible(50..text.len() - 50, "…");
+        assert!(saving(&text, &shorter, Encoding::O200kBase) > 100);
+        let longer = Edit::reversible(0..3, "one hundred and eleven thousand times");
+        assert!(saving(&text, &longer, Encoding::O200kBase) < 0);
+    }
+}

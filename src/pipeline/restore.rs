@@ -1,0 +1,226 @@
+//! A compressed text -> what it was.
+//!
+//! Folds are undone from the first to the last, and again until none is left, because a text that was folded before it was
+//! folded again had folds of its own. A marker resolves only to an original that the caller hands in: markers in text prove
+//! nothing.
+
+use std::collections::HashMap;
+
+use memchr::memmem;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::fold::{self, Fold};
+use super::stages::STAGES;
+use super::{FusionContext, Role, Stage};
+use crate::config::{Encoding, Preset};
+use crate::content::{Hints, Segment};
+use crate::reference::{Media, Original, RefId};
+
+/// No text is unfolded beyond this many bytes: folds come from outside too, and one may double all text before it.
+pub(super) const UNFOLDED_MAX_BYTES: usize = 16 << 20;
+
+/// How often folds inside unfolded text are undone.
+const ROUNDS: usize = 8;
+
+/// Undoes [`super::FusionEngine::compress`]: `restore(compress(x)) == x`.
+///
+/// A final `[[REWIND:sha256:…]]` line that names one of the originals gives that original; folds are undone; everything else,
+/// foreign markers and look-alikes of folds included, stays as it is. Where `x` itself holds genuine folds, the lossless way
+/// back ends at `restore(x)`: the two cannot be told apart.
+pub fn restore(text: &str, originals: &[Original]) -> String {
+    rewound(text, originals).unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
+}
+
+fn built_in(name: &str) -> Option<&'static dyn Stage> {
+    STAGES.iter().copied().find(|stage| stage.name() == name)
+}
+
+/// The original that the last line of a text names.
+pub(super) fn rewound(text: &str, originals: &[Original]) -> Option<String> {
+    let id = RefId::parse(marker_line_id(text.rsplit('\n').next()?)?).ok()?;
+    let original = originals.iter().find(|original| original.media == Media::Text && id.matches(original.hash))?;
+    String::from_utf8(original.bytes.clone()).ok()
+}
+
+/// The line that tells where the original of a text is, and how long it was.
+pub(super) fn marker_line(original: &Original, text: &str) -> String {
+    let marker = crate::reference::Marker::Rewind(original.hash.to_ref_id(crate::reference::SHORT_ID_DIGITS));
+    match text.lines().count() {
+        1 => format!("{marker} original: {} characters", text.chars().count()),
+        lines => format!("{marker} original: {lines} lines"),
+    }
+}
+
+fn marker_line_id(line: &str) -> Option<&str> {
+    let (id, words) = line.strip_prefix("[[REWIND:sha256:")?.split_once("]]")?;
+    let count = words.strip_prefix(" original: ")?;
+    let count = count.strip_suffix(" lines").or_else(|| count.strip_suffix(" characters"))?;
+    count.bytes().all(|byte| byte.is_ascii_digit()).then_some(id)
+}
+
+/// Undoes every fold of the stages that `find` knows by name; `None` when there is none.
+pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
+    let mut unfolded = unfold_once(text, find)?;
+    for _ in 1..ROUNDS {
+        match unfold_once(&unfolded, find) {
+            Some(again) => unfolded = again,
+            None => break,
+        }
+    }
+    Some(unfolded)
+}
+
+fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
+    let mut headers = memmem::find_iter(text.as_bytes(), fold::OPENING).peekable();
+    headers.peek()?;
+    let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]).collect();
+    let mut before = Prior::default();
+    // Look-alikes may claim the same long body again and again; real folds do not overlap.
+    let mut patience = 4 * text.len();
+    let (mut copied, mut found) = (0, false);
+    for at in headers {
+        if at < copied || (at > 0 && text.as_bytes()[at - 1] != b'\n') {
+            continue;
+        }
+        let line = line_ends.partition_point(|&end| end < at);
+        let Some((mut fold, lines)) = fold::parse_header(&text[at..line_ends[line]]) else { continue };
+        let Some(&end) = line.checked_add(lines).and_then(|last| line_ends.get(last)) else { continue };
+        let Some(stage) = find(&fold.stage) else { continue };
+        let Some(left) = patience.checked_sub(end - at) else { continue };
+        patience = left;
+        fold.body = (lines > 0).then(|| text[line_ends[line] + 1..end].to_owned());
+        before.push(&text[copied..at]);
+        copied = at;
+        if fold.to_string() != text[at..end] {
+            continue;
+        }
+        if let Some(replaced) = genuine(stage, &fold, &mut before) {
+            if before.text.len() + replaced.len() > UNFOLDED_MAX_BYTES {
+                break;
+            }
+            before.push(&replaced);
+            copied = end;
+            found = true;
+        }
+    }
+    found.then(|| before.text + &text[copied..])
+}
+
+/// What a fold replaced, when it is genuine.
+pub(super) fn genuine(stage: &dyn Stage, fold: &Fold, before: &mut Prior) -> Option<String> {
+    let replaced = stage.unfold_after(fold, before)?;
+    stage.is_canonical(fold, &replaced, before).then_some(replaced)
+}
+
+/// Whether a stage, applied to a text of one of its types, folds all of it into this fold.
+pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> bool {
+    let expected = fold.to_string();
+    let refolds = |content_type, encoding, preset| {
+        let context = FusionContext {
+            text,
+            content_type,
+            language: None,
+            segments: &[Segment { range: 0..text.len(), content_type, language: None }],
+            sealed: &[],
+            role: Role::Tool,
+            hints: &Hints::default(),
+            original_len: text.len(),
+            preset,
+            encoding,
+            max_tokens: None,
+        };
+        stage.apply(&context).iter().any(|edit| edit.range == (0..text.len()) && edit.text == expected)
+    };
+    [Preset::Lossless, Preset::Max].into_iter().any(|preset| {
+        let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
+        encodings.into_iter().any(|encoding| stage.content_types().iter().any(|&kind| refolds(kind, encoding, preset)))
+    })
+}
+
+/// The restored text before a fold, for folds that refer to it.
+#[derive(Debug, Default)]
+pub struct Prior {
+    text: String,
+    first_lines: HashMap<u64, usize>,
+    indexed: usize,
+}
+
+impl Prior {
+    /// A text up to the start of a line.
+    pub fn of(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Where the first line with this [`quote`] starts.
+    pub fn find_quoted(&mut self, words: &str) -> Option<usize> {
+        while let Some(len) = memchr::memchr(b'\n', &self.text.as_bytes()[self.indexed..]) {
+            let key = xxh3_64(quote(&self.text[self.indexed..self.indexed + len]).as_bytes());
+            self.first_lines.entry(key).or_insert(self.indexed);
+            self.indexed += len + 1;
+        }
+        let start = *self.first_lines.get(&xxh3_64(words.as_bytes()))?;
+        (quote(self.text[start..].split('\n').next()?) == words).then_some(start)
+    }
+}
+
+/// The words that a line is quoted by: its first 48 characters at most, cut between words where that is possible.
+pub(in crate::pipeline) fn quote(line: &str) -> &str {
+    let line = line.trim();
+    match line.char_indices().nth(48) {
+        None => line,
+        Some((end, _)) => match line[..end].rfind(' ') {
+            Some(space) if space >= 24 => line[..space].trim_end(),
+            _ => &line[..end],
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_final_line_of_ours_with_its_original_rewinds() {
+        let original = Original::text("one\ntwo\n", "x");
+        let marker = marker_line(&original, "one\ntwo\n");
+        assert!(marker.ends_with("]] original: 2 lines"), "{marker}");
+        let originals = [original];
+        assert_eq!(restore(&format!("short\n{marker}"), &originals), "one\ntwo\n");
+        for foreign in [format!("short\n{marker}\nmore"), format!("short {marker}"), format!("short\n{marker}!")] {
+            assert_eq!(restore(&foreign, &originals), foreign);
+        }
+        let unknown = format!("short\n{marker}");
+        assert_eq!(restore(&unknown, &[]), unknown);
+        assert_eq!(restore(&unknown, &[Original::text("other", "x")]), unknown);
+    }
+
+    #[test]
+    fn look_alikes_of_folds_stay() {
+        for text in ["[[FOLD:rle 2]]\na\nb", "[[FOLD:nobody 0]] x", "[[FOLD:semanticDedup 99999999999999999999]]"] {
+            assert_eq!(restore(text, &[]), text);
+        }
+        let many = "[[FOLD:semanticDedup 20000]] x\n".repeat(40_000);
+        assert_eq!(restore(&many, &[]), many);
+    }
+
+    #[test]
+    fn the_first_line_with_a_quote_is_found() {
+        let mut before = Prior::default();
+        before.push("a\n  two words \nunfinished");
+        assert_eq!(before.find_quoted("two words"), Some(2));
+        assert_eq!(before.find_quoted("unfinished"), None);
+        before.push("\ntwo words\n");
+        assert_eq!(before.find_quoted("unfinished"), Some(15));
+        assert_eq!(before.find_quoted("two words"), Some(2));
+        assert_eq!(quote(&"long word ".repeat(9)), "long word long word long word long word long");
+    }
+}

@@ -1,0 +1,249 @@
+//! One pass of all stages over a draft.
+//!
+//! A pass decides edit by edit: an edit is dropped when it does not save real tokens, when it takes a part of something that
+//! looks like a marker, or when it claims to be lossless and its fold does not come undone to the very text it replaced.
+
+use std::ops::Range;
+
+use super::custom::{Answers, Question};
+use super::draft::{Draft, Origins};
+use super::edits::{check, cuts_marker, marker_ranges, renumber};
+use super::measure::saving;
+use super::report::{Sum, Tally, Times};
+use super::restore::genuine;
+use super::segments::map_segments;
+use super::sequence::{FusionPipeline, Step, Work};
+use super::{CompressOptions, Edit, FusionContext, Prior, Stage, fold};
+use crate::config::Preset;
+use crate::content::{ContentType, Detection, Language, Segment, detect};
+use crate::tokens;
+
+/// What passes over one text share.
+pub(super) struct Passes<'a> {
+    pub(super) pipeline: &'a FusionPipeline,
+    pub(super) options: &'a CompressOptions,
+    pub(super) clock: &'a dyn Fn() -> f64,
+    pub(super) answers: &'a Answers,
+    /// The text as it came; line numbers of notes count in it.
+    pub(super) original: &'a str,
+    /// For each step, over all passes.
+    pub(super) times: Vec<Times>,
+    /// For each step, whether it kept a reversible form from settling; empty when that form settled.
+    pub(super) unsettled: Vec<bool>,
+}
+
+/// What one pass made of a draft.
+pub(super) struct Pass {
+    pub(super) draft: Draft,
+    /// For each step.
+    pub(super) tallies: Vec<Tally>,
+    pub(super) content_type: ContentType,
+    pub(super) language: Option<Language>,
+    /// Whether a stage that pays in cache changed something: it may have cost tokens.
+    pub(super) pays_in_cache: bool,
+    /// Whether a note of an earlier round is gone.
+    pub(super) lost_note: bool,
+}
+
+impl Pass {
+    /// The edits that need the original to be undone, over all steps.
+    pub(super) fn changes(&self) -> Sum {
+        let mut sum = Sum::default();
+        self.tallies.iter().for_each(|tally| sum.add(tally.changes));
+        sum
+    }
+}
+
+impl Passes<'_> {
+    /// Runs every step once.
+    ///
+    /// # Errors
+    /// The question for the caller's stage, when its answer is not known yet.
+    pub(super) fn run(&mut self, draft: &Draft, preset: Preset) -> Result<Pass, Question> {
+        let pipeline = self.pipeline;
+        let steps = &pipeline.steps;
+        let detection = self.detect(draft.text());
+        let mut pass = Pass {
+            draft: draft.clone(),
+            tallies: vec![Tally::default(); steps.len()],
+            content_type: detection.content_type,
+            language: detection.language,
+            pays_in_cache: false,
+            lost_note: false,
+        };
+        let mut segments = detection.segments;
+        for (index, step) in steps.iter().enumerate() {
+            let sealed = pass.draft.sealed();
+            let context = FusionContext {
+                text: pass.draft.text(),
+                content_type: pass.content_type,
+                language: pass.language,
+                segments: &segments,
+                sealed: &sealed,
+                role: self.options.role,
+                hints: &self.options.hints,
+                original_len: self.original.len(),
+                preset,
+                encoding: self.options.encoding,
+                max_tokens: self.options.max_tokens,
+            };
+            let started = (self.clock)();
+            let fires = may_fire(step, &context);
+            let gated = (self.clock)();
+            self.times[index].gate_ms += gated - started;
+            if !fires {
+                continue;
+            }
+            let edits = self.propose(step, &context, &pass.draft)?;
+            let tally = &mut pass.tallies[index];
+            for (edit, saved) in &edits {
+                let sum = if edit.lossless { &mut tally.folds } else { &mut tally.changes };
+                sum.add(Sum { edits: 1, saved: *saved });
+            }
+            let edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
+            let applied = (!edits.is_empty()).then(|| {
+                let (draft, lost_note) = pass.draft.apply(&edits);
+                let segments = map_segments(&segments, &edits, context.text, draft.text());
+                (draft, lost_note, segments)
+            });
+            if let Work::Native(stage) = &step.work {
+                pass.pays_in_cache |= !edits.is_empty() && stage.pays_in_cache();
+                let after = applied.as_ref().map_or(context.text, |(draft, ..)| draft.text());
+                tally.notes = stage.notes(&context, after);
+            }
+            if let Some((draft, lost_note, mapped)) = applied {
+                pass.lost_note |= lost_note;
+                pass.draft = draft;
+                segments = mapped;
+            }
+            self.times[index].work_ms += (self.clock)() - gated;
+        }
+        Ok(pass)
+    }
+
+    pub(super) fn count(&self, text: &str) -> usize {
+        tokens::count(text, self.options.encoding)
+    }
+
+    fn detect(&mut self, text: &str) -> Detection {
+        let hints = &self.options.hints;
+        let Some(index) = self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect)) else {
+            let content_type = hints.content_type.unwrap_or(ContentType::Unknown);
+            let whole = Segment { range: 0..text.len(), content_type, language: hints.language };
+            let segments = if text.is_empty() { Vec::new() } else { vec![whole] };
+            return Detection { content_type, language: hints.language, segments };
+        };
+        let started = (self.clock)();
+        let detection = detect(text, hints);
+        self.times[index].work_ms += (self.clock)() - started;
+        detection
+    }
+
+    /// The edits of one step that hold, with the tokens that each saves.
+    fn propose(&self, step: &Step, context: &FusionContext, draft: &Draft) -> Result<Vec<(Edit, isize)>, Question> {
+        let (edits, stage) = match &step.work {
+            Work::Detect => return Ok(Vec::new()),
+            Work::Custom => (self.answers.edits(&step.name, context)?, None),
+            Work::Native(stage) => {
+                let edits = stage.apply(context);
+                if let Err(wrong) = check(&**stage, context, &edits) {
+                    debug_assert!(false, "{wrong}");
+                    return Ok(Vec::new());
+                }
+                (edits, Some(&**stage))
+            }
+        };
+        let mut filter = Filter::new(self.original, context, draft, stage, &edits);
+        Ok(edits.into_iter().filter_map(|edit| filter.accept(edit)).collect())
+    }
+}
+
+fn may_fire(step: &Step, context: &FusionContext) -> bool {
+    match &step.work {
+        Work::Detect => false,
+        Work::Native(stage) => stage.roles().contains(&context.role) && stage.should_apply(context),
+        Work::Custom => context.preset != Preset::Lossless,
+    }
+}
+
+/// Decides on the edits of one stage, from left to right.
+struct Filter<'a> {
+    context: &'a FusionContext<'a>,
+    stage: Option<&'a dyn Stage>,
+    markers: Vec<Range<usize>>,
+    lines: Option<LineMap<'a>>,
+    /// The unfolded text before the next edit, where a fold may ask for it.
+    before: Prior,
+    pieces: std::iter::Peekable<Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a>>,
+}
+
+impl<'a> Filter<'a> {
+    fn new(
+        original: &str,
+        context: &'a FusionContext<'a>,
+        draft: &'a Draft,
+        stage: Option<&'a dyn Stage>,
+        edits: &[Edit],
+    ) -> Self {
+        let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
+        let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
+        let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
+        let pieces: Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a> = Box::new(draft.unfolded_pieces());
+        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
+    }
+
+    fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
+        let replaced = &self.context.text[edit.range.clone()];
+        if edit.text == replaced || cuts_marker(&self.markers, &edit.range) {
+            return None;
+        }
+        if let Some(lines) = &self.lines {
+            renumber(&mut edit, replaced, |first, last| lines.original(first, last));
+        }
+        let saved = saving(self.context.text, &edit, self.context.encoding);
+        let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
+        (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
+    }
+
+    /// Whether the fold of a lossless edit comes undone to what it replaced.
+    fn is_proved(&mut self, edit: &Edit, replaced: &str) -> bool {
+        let (Some(stage), Some((fold, _))) = (self.stage, fold::parse(&edit.text)) else { return false };
+        // Sealed parts are never cut by an edit, so a piece that holds a fold is either before the edit or after it.
+        while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < edit.range.start) {
+            if range.end <= edit.range.start {
+                self.before.push(text);
+                self.pieces.next();
+            } else {
+                let (before, rest) = text.split_at(edit.range.start - range.start);
+                self.before.push(before);
+                (range.start, *text) = (edit.range.start, rest);
+            }
+        }
+        genuine(stage, &fold, &mut self.before).is_some_and(|text| text == replaced)
+    }
+}
+
+/// From line numbers of a draft to line numbers of the original, both from 1.
+struct LineMap<'a> {
+    line_starts: Vec<usize>,
+    len: usize,
+    original_line_ends: Vec<usize>,
+    origins: Origins<'a>,
+}
+
+impl<'a> LineMap<'a> {
+    fn new(text: &str, original: &str, draft: &'a Draft) -> Self {
+        let ends = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).collect::<Vec<_>>();
+        let line_starts = std::iter::once(0).chain(ends(text).into_iter().map(|end| end + 1)).collect();
+        Self { line_starts, len: text.len(), original_line_ends: ends(original), origins: draft.origins() }
+    }
+
+    fn original(&self, first: usize, last: usize) -> Option<(usize, usize)> {
+        let start = *self.line_starts.get(first.checked_sub(1)?)?;
+        // Without the line end, which may belong to the next part.
+        let end = self.line_starts.get(last).map_or(self.len, |next| next - 1);
+        let range = self.origins.of(&(start..end))?;
+        let line = |at: usize| self.original_line_ends.partition_point(|&end| end < at) + 1;
+        Some((line(range.start), line(range.end)))
+    }
+}

@@ -1,0 +1,197 @@
+//! Source code -> its definitions with signatures, its imports.
+//!
+//! Line by line, without a parser: it also reads a cut file, and files with line numbers in front. When not all signatures fit,
+//! names are kept, the most used first; a name that is used often is the one that is asked for.
+
+mod patterns;
+
+use std::collections::HashMap;
+
+use patterns::{Patterns, patterns};
+
+use super::front;
+use super::identifiers::words;
+use super::sheet::{Sheet, quote};
+use crate::content::Language;
+
+/// Bytes of a line that can hold a definition.
+const FRONT: usize = 400;
+
+/// Definitions and imports that are kept.
+const KEPT: usize = 20_000;
+
+struct Definition<'t> {
+    name: &'t str,
+    signature: &'t str,
+    line: usize,
+}
+
+/// Writes the summary; false when no language is known or nothing is defined or imported.
+pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Sheet) -> bool {
+    let Some(language) = language.or_else(|| guess(text)) else { return false };
+    let patterns = patterns(language);
+    let source = Source::read(text, patterns);
+    if source.definitions.is_empty() && source.imports.is_empty() {
+        return false;
+    }
+    let lines = match (source.first, source.last) {
+        (Some(first), Some(last)) => format!("lines {first}–{last}"),
+        _ => format!("{} lines", source.lines),
+    };
+    sheet.say(&format!("{} code, {lines}", language.as_str()));
+    source.write_definitions(text, sheet);
+    source.write_imports(sheet);
+    true
+}
+
+/// The language whose definitions and imports occur most often.
+fn guess(text: &str) -> Option<Language> {
+    let probe: Vec<&str> = text.lines().take(400).map(|line| front(unnumbered(line).1, FRONT)).collect();
+    let hits = |language: Language| {
+        let patterns = patterns(language);
+        probe.iter().filter(|line| patterns.definition_in(line).is_some() || patterns.import_in(line).is_some()).count()
+    };
+    Language::ALL
+        .iter()
+        .map(|&language| (hits(language), language))
+        .filter(|(hits, _)| *hits > 1)
+        .max_by_key(|(hits, language)| {
+            // Among equals the one that is first in the documentation.
+            (*hits, std::cmp::Reverse(*language))
+        })
+        .map(|(_, language)| language)
+}
+
+#[derive(Default)]
+struct Source<'t> {
+    lines: usize,
+    /// Printed numbers of the first and last line, where lines are numbered.
+    first: Option<usize>,
+    last: Option<usize>,
+    definitions: Vec<Definition<'t>>,
+    imports: Vec<&'t str>,
+}
+
+impl<'t> Source<'t> {
+    fn read(text: &'t str, patterns: &Patterns) -> Self {
+        let is_numbered = is_numbered(text);
+        let mut source = Self::default();
+        let mut in_import_block = false;
+        for line in text.lines() {
+            source.lines += 1;
+            let (number, line) = if is_numbered { unnumbered(line) } else { (None, line) };
+            source.first = source.first.or(number);
+            source.last = number.or(source.last);
+            let line = front(line, FRONT);
+            let trimmed = line.trim();
+            if patterns.has_import_block && trimmed == "import (" {
+                in_import_block = true;
+            } else if in_import_block {
+                in_import_block = trimmed != ")";
+                if let Some(path) = trimmed.split('"').nth(1) {
+                    source.import(path);
+                }
+            } else if let Some((name, signature)) = patterns.definition_in(line) {
+                if source.definitions.len() < KEPT {
+                    let line = number.unwrap_or(source.lines);
+                    source.definitions.push(Definition { name, signature, line });
+                }
+            } else if let Some(import) = patterns.import_in(line) {
+                source.import(import);
+            }
+        }
+        source
+    }
+
+    fn import(&mut self, path: &'t str) {
+        if self.imports.len() < 200 && !self.imports.contains(&path) {
+            self.imports.push(path);
+        }
+    }
+
+    /// Imports say least for their length: where they would crowd out names, their number must do.
+    fn write_imports(&self, sheet: &mut Sheet) {
+        const LEAST_ROOM: usize = 60;
+        let cost: usize = self.imports.iter().map(|path| path.chars().count() + 2).sum();
+        let room = sheet.share(30).max(LEAST_ROOM);
+        if !self.imports.is_empty() && (cost + 9 <= room || sheet.left() >= room * 3) {
+            sheet.list("imports:", &self.imports, room);
+        } else if !self.imports.is_empty() {
+            sheet.line(&format!("{} imports", self.imports.len()), usize::MAX);
+        }
+    }
+
+    fn write_definitions(&self, text: &str, sheet: &mut Sheet) {
+        if self.definitions.is_empty() {
+            return;
+        }
+        let room = sheet.share(75);
+        let signatures: Vec<String> = self.definitions.iter().take(room).map(|one| signature(one.signature)).collect();
+        let cost: usize = signatures.iter().map(|words| words.chars().count() + 2).sum();
+        if self.definitions.len() <= room && cost + 10 <= room {
+            sheet.list("defines:", &signatures, room);
+            return;
+        }
+        sheet.list("defines:", &self.ranked_names(text, room), room);
+    }
+
+    /// `name:line`, the most used that fit, in the order of the text; then the others, which only count as left out.
+    fn ranked_names(&self, text: &str, room: usize) -> Vec<String> {
+        let mut uses: HashMap<&str, usize> = self.definitions.iter().map(|one| (one.name, 0)).collect();
+        for range in words(text) {
+            for part in text[range].split(['.', ':', '/', '-']) {
+                if let Some(count) = uses.get_mut(part) {
+                    *count += 1;
+                }
+            }
+        }
+        let mut ranked: Vec<&Definition<'_>> = self.definitions.iter().collect();
+        let mut seen = std::collections::HashSet::new();
+        ranked.retain(|one| seen.insert(one.name));
+        ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name].min(8)));
+        let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);
+        // The label and the count of what is left out.
+        let mut left = room.saturating_sub(9 + 7);
+        let fitting = ranked
+            .iter()
+            .take_while(|one| {
+                let cost = written(one).chars().count() + 2;
+                let fits = cost <= left;
+                left = left.saturating_sub(cost);
+                fits
+            })
+            .count();
+        let (shown, rest) = ranked.split_at_mut(fitting);
+        shown.sort_by_key(|one| one.line);
+        shown.iter().chain(rest.iter()).map(|one| written(one)).collect()
+    }
+}
+
+/// A signature without what opens its body.
+fn signature(line: &str) -> String {
+    quote(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
+}
+
+/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them.
+fn is_numbered(text: &str) -> bool {
+    let numbers: Vec<Option<usize>> = text.lines().take(12).map(|line| unnumbered(line).0).collect();
+    let steps = numbers.windows(2).filter(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1)).count();
+    numbers.len() > 2 && steps * 10 >= (numbers.len() - 1) * 7
+}
+
+/// `  120→text`, `120\ttext`, `120: text`, `120 | text` -> 120 and the text.
+fn unnumbered(line: &str) -> (Option<usize>, &str) {
+    let rest = line.trim_start_matches(' ');
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if !(1..=7).contains(&digits) {
+        return (None, line);
+    }
+    let after = &rest[digits..];
+    ["→", "\t", " | ", ": ", ":", "|"]
+        .iter()
+        .find_map(|mark| after.strip_prefix(mark))
+        .map_or((None, line), |text| (rest[..digits].parse().ok(), text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! Diff, patch series or `--stat` -> files with `+`/`-` counts, commits, the functions they touch, changed definitions.
+//!
+//! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`.
+
+use super::front;
+use super::identifiers::{DEFINING, words};
+use super::paths::common_directory;
+use super::sheet::{Sheet, quote};
+
+/// Hunk headings and definitions that are kept.
+const KEPT: usize = 200;
+
+#[derive(Default)]
+struct File<'t> {
+    path: &'t str,
+    added: usize,
+    removed: usize,
+    note: &'static str,
+}
+
+#[derive(Default)]
+struct Changes<'t> {
+    files: Vec<File<'t>>,
+    commits: Vec<&'t str>,
+    /// Subjects of the commits, in their order.
+    subjects: Vec<&'t str>,
+    /// What stands behind the second `@@`.
+    headings: Vec<&'t str>,
+    /// Rows of `--stat`.
+    stats: Vec<&'t str>,
+    total: Option<&'t str>,
+}
+
+/// Writes the summary; false when no file is changed in it.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let changes = read(text);
+    if changes.files.is_empty() && changes.stats.is_empty() {
+        return false;
+    }
+    changes.write(sheet);
+    true
+}
+
+fn read(text: &str) -> Changes<'_> {
+    let mut changes = Changes::default();
+    let (mut old_left, mut new_left) = (0usize, 0usize);
+    let mut old_path = "";
+    let mut awaits_subject = false;
+    for line in text.lines() {
+        if old_left + new_left > 0 {
+            let Some(file) = changes.files.last_mut() else { break };
+            match line.as_bytes().first() {
+                Some(b'+') => {
+                    file.added += 1;
+                    new_left = new_left.saturating_sub(1);
+                }
+                Some(b'-') => {
+                    file.removed += 1;
+                    old_left = old_left.saturating_sub(1);
+                }
+                Some(b'\\') => {}
+                Some(b' ') | None => {
+                    old_left = old_left.saturating_sub(1);
+                    new_left = new_left.saturating_sub(1);
+                }
+                // The hunk was cut; this line is read as what it looks like.
+                Some(_) => (old_left, new_left) = (0, 0),
+            }
+            if line.is_empty() || line.starts_with([' ', '+', '-', '\\']) {
+                continue;
+            }
+        }
+        if let Some(rest) = line.strip_prefix("diff --git ") {
+            changes.files.push(File { path: new_path(rest), ..File::default() });
+            old_path = "";
+        } else if let Some(path) = line.strip_prefix("--- ") {
+            old_path = file_path(path);
+        } else if let Some(path) = line.strip_prefix("+++ ") {
+            let path = file_path(path);
+            let path = if path == "/dev/null" { old_path } else { path };
+            match changes.files.last_mut() {
+                Some(file) if file.added + file.removed == 0 && (file.path == path || file.path.is_empty()) => {
+                    file.path = path
+                }
+                _ => changes.files.push(File { path, ..File::default() }),
+            }
+        } else if let Some(hunk) = line.strip_prefix("@@ -") {
+            if let (Some((old, new, heading)), false) = (hunk_counts(hunk), changes.files.is_empty()) {
+                (old_left, new_left) = (old, new);
+                if !heading.is_empty() && changes.headings.len() < KEPT && !changes.headings.contains(&heading) {
+                    changes.headings.push(heading);
+                }
+            }
+        } else if let Some(note) = note_of(line) {
+            if let Some(file) = changes.files.last_mut() {
+                file.note = note;
+            }
+        } else if let Some(commit) = line.strip_prefix("commit ") {
+            changes.commits.push(commit);
+            awaits_subject = true;
+        } else if awaits_subject && line.starts_with("    ") && !line.trim().is_empty() {
+            changes.subjects.push(line.trim());
+            awaits_subject = false;
+        } else if line.contains(" changed, ") && line.contains(" file") {
+            changes.total = Some(line.trim());
+        } else if is_stat(line) {
+            changes.stats.push(line);
+        }
+    }
+    changes
+}
+
+/// `a/x b/x` -> `x`: the half after the blank in the middle, where both halves are one path.
+fn new_path(pair: &str) -> &str {
+    let middle = pair.len() / 2;
+    if pair.is_char_boundary(middle) && pair[middle..].starts_with(' ') {
+        return file_path(&pair[middle + 1..]);
+    }
+    file_path(pair.rsplit(' ').next().unwrap_or(pair))
+}
+
+fn file_path(path: &str) -> &str {
+    let path = path.split('\t').next().unwrap_or(path).trim().trim_matches('"');
+    path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
+}
+
+/// `1,7 +1,9 @@ heading` -> lines before, lines after, heading.
+fn hunk_counts(hunk: &str) -> Option<(usize, usize, &str)> {
+    let (ranges, heading) = hunk.split_once(" @@")?;
+    let (old, new) = ranges.split_once(" +")?;
+    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
+    Some((count(old)?, count(new)?, heading.trim()))
+}
+
+fn note_of(line: &str) -> Option<&'static str> {
+    [
+        ("new file mode", "new"),
+        ("deleted file mode", "deleted"),
+        ("rename to", "renamed"),
+        ("Binary files", "binary"),
+        ("GIT binary", "binary"),
+    ]
+    .into_iter()
+    .find_map(|(start, note)| line.starts_with(start).then_some(note))
+}
+
+/// ` path | 12 ++--`
+fn is_stat(line: &str) -> bool {
+    line.starts_with(' ')
+        && line.split_once(" | ").is_some_and(|(path, rest)| {
+            let change = rest.trim_start();
+            !path.trim().is_empty()
+                && (change.starts_with("Bin")
+                    || change.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+                        && change.bytes().all(|byte| byte.is_ascii_digit() || b" +-".contains(&byte)))
+        })
+}
+
+impl Changes<'_> {
+    fn write(&self, sheet: &mut Sheet) {
+        let (added, removed) =
+            self.files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed));
+        if self.files.is_empty() {
+            sheet.say(&format!("diff stat, {} rows", self.stats.len()));
+            if let (Some(total), true) = (self.total, self.commits.len() < 2) {
+                sheet.say(total);
+            }
+        } else {
+            sheet.say(&format!("diff, {} files, +{added} -{removed}", self.files.len()));
+        }
+        if !self.commits.is_empty() {
+            sheet.say(&format!("{} commits", self.commits.len()));
+            let commits: Vec<String> = self
+                .commits
+                .iter()
+                .zip(&self.subjects)
+                .map(|(hash, subject)| format!("{} {}", front(hash, 10), quote(subject, 100)))
+                .collect();
+            sheet.lines(&commits, sheet.share(30));
+        }
+        let common = common_directory(self.files.iter().map(|file| file.path));
+        let label = if common.is_empty() { "files:".to_owned() } else { format!("files under {common}:") };
+        sheet.list(&label, &self.file_facts(common.len()), sheet.share(70));
+        let headings: Vec<String> = self.headings.iter().filter_map(|heading| definition_name(heading)).collect();
+        if !headings.is_empty() {
+            sheet.list("in:", &headings, sheet.share(50));
+        }
+    }
+
+    /// `path +3 -1`, the most changed first, under their common directory.
+    fn file_facts(&self, common: usize) -> Vec<String> {
+        if self.files.is_empty() {
+            return self.stats.iter().map(|row| stat_fact(row)).collect();
+        }
+        let mut files: Vec<&File<'_>> = self.files.iter().collect();
+        files.sort_by_key(|file| std::cmp::Reverse(file.added + file.removed));
+        files
+            .iter()
+            .map(|file| {
+                let mut fact = quote(&file.path[common..], 200);
+                if !file.note.is_empty() {
+                    fact = format!("{fact} {}", file.note);
+                }
+                if file.added > 0 {
+                    fact = format!("{fact} +{}", file.added);
+                }
+                if file.removed > 0 {
+                    fact = format!("{fact} -{}", file.removed);
+                }
+                fact
+            })
+            .collect()
+    }
+}
+
+fn stat_fact(row: &str) -> String {
+    let (path, change) = row.split_once(" | ").unwrap_or((row, ""));
+    let change = change.trim_end_matches(['+', '-', ' ']).trim();
+    format!("{} {change}", quote(path, 200))
+}
+
+/// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no keyword.
+fn definition_name(heading: &str) -> Option<String> {
+    const MODIFIERS: &[&str] =
+        &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];
+    if heading.starts_with("import") || heading.starts_with("from ") {
+        return None;
+    }
+    let names = || {
+        words(heading).filter(|range| {
+            let name = &heading[range.clone()];
+            let starts_as_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+            name.len() > 2 && starts_as_name && !DEFINING.contains(&name) && !MODIFIERS.contains(&name)
+        })
+    };
+    let called = names().find(|range| heading[range.end..].starts_with('('));
+    called.or_else(|| names().next()).map(|range| quote(&heading[range], 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet), "no diff");
+        sheet.finish()
+    }
+
+    const PATCH: &str = "\
+diff --git a/src/store.go b/src/store.go
+index 3fbd4ba..8d69da3 100644
+--- a/src/store.go
++++ b/src/store.go
+@@ -7,4 +7,6 @@ func (s *Store) Load(id string) error {
+ \tif id == \"\" {
++\t\t// comment
++\t\treturn errEmpty
+ \t}
+--- a decrement, not a file
+ \treturn nil
+@@ -40,2 +42,1 @@ type Config struct {
+ a
+-b
+diff --git a/docs/old.md b/docs/old.md
+deleted file mode 100644
+--- a/docs/old.md
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+";
+
+    #[test]
+    fn files_are_counted_by_the_hunk_headers() {
+        assert_eq!(
+            summary(PATCH, 300),
+            "diff, 2 files, +2 -3\nfiles: src/store.go +2 -2, docs/old.md deleted -1\nin: Load, Config"
+        );
+    }
+
+    #[test]
+    fn a_cut_patch_is_read_to_its_end() {
+        let cut = &PATCH[..PATCH.find("--- a decrement").unwrap()];
+        assert!(summary(cut, 300).starts_with("diff, 1 files, +2 -0\nfiles: src/store.go +2"));
+    }
+
+    #[test]
+    fn commits_and_stat_rows_are_listed() {
+        let log = "\
+commit 003ded23c87d85b83bbf76e786a81327e76c55d7
+Author: A <a@x.org>
+
+    fix(explain): close the iterator
+
+ cmd/explain.go      | 34 ++-----
+ cmd/explain_test.go |  6 +++---
+ 2 files changed, 7 insertions(+), 33 deletions(-)
+";
+        assert_eq!(
+            summary(log, 300),
+            "diff stat, 2 rows; 2 files changed, 7 insertions(+), 33 deletions(-); 1 commits\n003ded23c8 fix(explain): close the iterator\nfiles: cmd/explain.go 34, cmd/explain_test.go 6"
+        );
+    }
+
+    #[test]
+    fn prose_is_no_diff() {
+        assert!(!summarize("--- a rule\n+ plus\nsome words", &mut Sheet::new(300)));
+    }
+}

@@ -1,0 +1,99 @@
+//! HTML -> title, headings, links.
+//!
+//! Not a parser: tags are found by their brackets, which is enough for what a page says about itself.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::front;
+use super::sheet::{Sheet, quote};
+
+/// Bytes between a heading's tags.
+const HEADING: usize = 400;
+
+static OPENING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)<(title|h[1-4])(?:\s[^<>]*)?>").expect("the pattern is valid"));
+
+static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?i)<a\s").expect("the pattern is valid"));
+
+/// Writes the summary; false when there is neither title nor heading.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let mut title = None;
+    let mut headings = Vec::new();
+    for found in OPENING.captures_iter(text) {
+        let start = found.get(0).expect("group 0 always matches").end();
+        let inner = front(&text[start..], HEADING);
+        let inner = inner
+            .to_ascii_lowercase()
+            .find(&format!("</{}", found[1].to_ascii_lowercase()))
+            .map_or(inner, |close| &inner[..close]);
+        let words = words_of(inner);
+        if words.is_empty() {
+            continue;
+        }
+        if found[1].eq_ignore_ascii_case("title") {
+            title.get_or_insert(words);
+        } else {
+            headings.push(format!("{} {words}", found[1].to_ascii_lowercase()));
+        }
+    }
+    if title.is_none() && headings.is_empty() {
+        return false;
+    }
+    sheet.say("HTML page");
+    if let Some(title) = title {
+        sheet.say(&format!("title: {title}"));
+    }
+    sheet.say(&format!("{} links", LINK.find_iter(text).count()));
+    // Navigation often comes first, under small headings.
+    headings.sort_by_key(|heading| heading.as_bytes()[1]);
+    if !headings.is_empty() {
+        sheet.list("headings:", &headings, sheet.share(70));
+    }
+    true
+}
+
+/// The words outside tags, with the commonest entities read.
+fn words_of(html: &str) -> String {
+    let mut out = String::new();
+    let mut in_tag = false;
+    for c in html.chars() {
+        match c {
+            '<' => in_tag = true,
+            '>' if in_tag => in_tag = false,
+            c if !in_tag => out.push(c),
+            _ => {}
+        }
+    }
+    for (entity, word) in
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
+    {
+        if out.contains(entity) {
+            out = out.replace(entity, word);
+        }
+    }
+    quote(out.trim_end_matches('¶'), 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn title_and_headings_are_read_without_their_tags() {
+        let page = "<html><head><TITLE>Sorting HOW TO &#8212; x</TITLE></head><body><h1 id=a>Sorting <code>a &lt; b</code></h1>\
+                    <p><a href='x'>one</a> <a href='y'>two</a></p><h2>Keys</h2></body></html>";
+        let mut sheet = Sheet::new(200);
+        assert!(summarize(page, &mut sheet));
+        assert_eq!(
+            sheet.finish(),
+            "HTML page; title: Sorting HOW TO &#8212; x; 2 links\nheadings: h1 Sorting a < b, h2 Keys"
+        );
+    }
+
+    #[test]
+    fn text_without_headings_is_left_to_others() {
+        assert!(!summarize("<p>only</p>", &mut Sheet::new(100)));
+    }
+}

@@ -1,0 +1,279 @@
+//! JSON and lines of JSON -> shape, what failed or stands out by value, scalars.
+//!
+//! The rows of the largest list of objects are what an agent asks about, wherever in the document the list lies.
+
+mod odd;
+mod read;
+
+use indexmap::IndexSet;
+use read::{Document, Node};
+
+use super::sheet::{Sheet, quote};
+
+/// Longest printed scalar.
+const VALUE_ROOM: usize = 60;
+
+/// Rows or members that are looked through for keys.
+const LOOKED_THROUGH: usize = 1000;
+
+/// Characters below which a list of keys says nothing.
+const LEAST_KEYS: usize = 24;
+
+/// How deep lists of objects are looked for.
+const LIST_DEPTH: usize = 6;
+
+/// Writes the summary; false when the text is not JSON for the most part.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let document = read::read(text);
+    if document.count == 0 || document.read < text.trim_end().len() / 2 {
+        return false;
+    }
+    sheet.say(&headline(&document, sheet.share(40)));
+    let lines;
+    let root = if document.count > 1 {
+        let Document { roots, count, .. } = document;
+        lines = Node::Array(roots, count);
+        &lines
+    } else {
+        let Some(root) = document.roots.first() else { return true };
+        root
+    };
+    let failed_here = odd::failed_fields(root);
+    if !failed_here.is_empty() {
+        sheet.line(&format!("not ok: {}", failed_here.join(", ")), sheet.share(60));
+    }
+    let (scalars, rest) = top_level(root);
+    if !scalars.is_empty() {
+        sheet.list("values:", &scalars, sheet.share(50));
+    }
+    let lists = lists(root);
+    for list in lists.iter().take(3) {
+        let ranges = odd::write(list, sheet);
+        if let Some((key, names)) = names_of_rows(list.rows) {
+            sheet.list(&format!("{}{key}:", list.prefix()), &names, sheet.share(40));
+        }
+        if !ranges.is_empty() {
+            sheet.list("ranges:", &ranges, sheet.share(40));
+        }
+    }
+    if !rest.is_empty() {
+        sheet.list("holds:", &rest, sheet.share(60));
+    }
+    for list in lists.iter().filter(|list| !list.path.is_empty()).take(4) {
+        let label = format!("{}: {} × ", list.path, list.len);
+        let room = sheet.share(60).saturating_sub(label.chars().count());
+        if room >= LEAST_KEYS {
+            sheet.line(&format!("{label}{}", keys_of(list.rows, room)), usize::MAX);
+        }
+    }
+    true
+}
+
+fn headline(document: &Document<'_>, room: usize) -> String {
+    let shape = match document.roots.first() {
+        _ if document.count > 1 => {
+            let keys = if document.roots.iter().any(|root| matches!(root, Node::Object(..))) {
+                format!(", each {}", keys_of(&document.roots, room))
+            } else {
+                String::new()
+            };
+            format!("{} lines of JSON{keys}", document.count)
+        }
+        Some(Node::Array(items, len)) => {
+            let kind = items.first().map_or("nothing", kind_of);
+            match items.first() {
+                Some(Node::Object(..)) => format!("JSON array of {len} × {}", keys_of(items, room)),
+                _ if items.iter().all(|item| kind_of(item) == kind) && items.len() == *len => {
+                    format!("JSON array of {len} {kind}")
+                }
+                _ => format!("JSON array of {len}"),
+            }
+        }
+        Some(Node::Object(_, len)) => format!("JSON object, {len} keys"),
+        Some(root) => format!("JSON {}", kind_of(root).trim_end_matches('s')),
+        None => "JSON".to_owned(),
+    };
+    if document.complete { shape } else { format!("{shape}, incomplete") }
+}
+
+fn kind_of(node: &Node<'_>) -> &'static str {
+    match node {
+        Node::Null => "nulls",
+        Node::Bool(_) => "booleans",
+        Node::Number(_) => "numbers",
+        Node::Text(_) => "strings",
+        Node::Array(..) => "arrays",
+        Node::Object(..) => "objects",
+        Node::Skipped => "values",
+    }
+}
+
+/// `{id, name, tags[], owner{}}` for all keys of some rows, in at most `room` characters.
+fn keys_of(rows: &[Node<'_>], room: usize) -> String {
+    let mut keys: IndexSet<(&str, &str)> = IndexSet::new();
+    for row in rows.iter().take(LOOKED_THROUGH) {
+        let Node::Object(fields, _) = row else { continue };
+        for (key, value) in fields.iter().take(LOOKED_THROUGH) {
+            let mark = match value {
+                Node::Array(..) => "[]",
+                Node::Object(..) => "{}",
+                _ => "",
+            };
+            keys.insert((key, mark));
+        }
+    }
+    let mut written = String::new();
+    let mut left = room.saturating_sub(8);
+    for (shown, (key, mark)) in keys.iter().enumerate() {
+        let name = format!("{}{}{mark}", if shown == 0 { "" } else { ", " }, quote(key, 40));
+        let cost = name.chars().count();
+        if cost > left {
+            return format!("{{{written} …+{}}}", keys.len() - shown);
+        }
+        left -= cost;
+        written.push_str(&name);
+    }
+    format!("{{{written}}}")
+}
+
+/// What the rows of a list are called: `name: "a", "b", "c"`, under the field that differs from row to row.
+fn names_of_rows(rows: &[Node<'_>]) -> Option<(String, Vec<String>)> {
+    const MOST: usize = 400;
+    NAMING.iter().find_map(|wanted| {
+        let mut key = None;
+        let mut names = IndexSet::new();
+        for row in rows.iter().take(MOST) {
+            let Some((found, value)) = field(row, wanted) else { continue };
+            key.get_or_insert(found);
+            names.extend(scalar(value));
+        }
+        let is_naming = names.len() > 1 && names.len() * 10 >= rows.len().min(MOST) * 8;
+        is_naming.then(|| (quote(key.unwrap_or(wanted), 40), names.into_iter().collect()))
+    })
+}
+
+/// Fields that name a row, the most telling first.
+const NAMING: &[&str] = &["name", "id", "key", "path", "file", "title", "uuid", "number", "test", "url"];
+
+/// A field of a row, or of its `metadata`.
+fn field<'n, 'a>(row: &'n Node<'a>, name: &str) -> Option<(&'a str, &'n Node<'a>)> {
+    let Node::Object(fields, _) = row else { return None };
+    let find =
+        |name: &str| fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(key, value)| (*key, value));
+    find(name).or_else(|| field(find("metadata")?.1, name))
+}
+
+/// `key: value` of a scalar, as JSON; `None` for containers.
+fn scalar(node: &Node<'_>) -> Option<String> {
+    Some(match node {
+        Node::Null => "null".to_owned(),
+        Node::Bool(value) => value.to_string(),
+        Node::Number(digits) => (*digits).to_owned(),
+        Node::Text(words) => format!("\"{}\"", quote(words, VALUE_ROOM)),
+        _ => return None,
+    })
+}
+
+/// The members of an object, or of the only object in an array: its scalars, names and states first, addresses last; then what
+/// its containers hold.
+fn top_level(root: &Node<'_>) -> (Vec<String>, Vec<String>) {
+    let fields = match root {
+        Node::Object(fields, _) => fields,
+        Node::Array(items, 1) => return items.first().map(top_level).unwrap_or_default(),
+        Node::Array(items, _) => return (items.iter().take(LOOKED_THROUGH).filter_map(scalar).collect(), Vec::new()),
+        other => return (scalar(other).into_iter().collect(), Vec::new()),
+    };
+    let mut scalars: Vec<(usize, String)> = Vec::new();
+    let mut rest = Vec::new();
+    for (key, value) in fields.iter().take(LOOKED_THROUGH) {
+        let name = quote(key, VALUE_ROOM);
+        match value {
+            Node::Array(_, len) => rest.push(format!("{name}[{len}]")),
+            Node::Object(inner, len) => {
+                for (key, value) in inner.iter().filter(|(key, _)| is_telling(key)) {
+                    scalars
+                        .extend(scalar(value).map(|value| (1, format!("{name}.{}: {value}", quote(key, VALUE_ROOM)))));
+                }
+                let names: Vec<String> = inner.iter().take(8).map(|(key, _)| quote(key, VALUE_ROOM)).collect();
+                let more = if *len > names.len() { ", …" } else { "" };
+                rest.push(format!("{name}{{{}{more}}}", names.join(", ")));
+            }
+            other => {
+                let rank = match other {
+                    _ if is_telling(key) => 0,
+                    Node::Text(words) if words.starts_with("http") => 3,
+                    Node::Null => 3,
+                    _ => 2,
+                };
+                scalars.extend(scalar(other).map(|value| (rank, format!("{name}: {value}"))));
+            }
+        }
+    }
+    scalars.sort_by_key(|(rank, _)| *rank);
+    (scalars.into_iter().map(|(_, words)| words).collect(), rest)
+}
+
+/// Whether a field names its object or says how it is.
+fn is_telling(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key != "url"
+        && (NAMING.contains(&&*key)
+            || odd::STATUS_KEYS.contains(&&*key)
+            || ["identifier", "namespace", "version"].contains(&&*key))
+}
+
+/// A list of objects somewhere in the document.
+struct List<'n, 'a> {
+    rows: &'n [Node<'a>],
+    /// How many rows there are, read or not.
+    len: usize,
+    /// Empty for the root.
+    path: String,
+}
+
+impl List<'_, '_> {
+    /// `items.`, before the name of a field of its rows.
+    fn prefix(&self) -> String {
+        if self.path.is_empty() { String::new() } else { format!("{}.", self.path) }
+    }
+}
+
+/// Lists of objects, the longest first. An object of objects is not a list: its keys matter.
+fn lists<'n, 'a>(root: &'n Node<'a>) -> Vec<List<'n, 'a>> {
+    let mut found = Vec::new();
+    let mut left = LOOKED_THROUGH * 10;
+    find_lists(root, String::new(), 0, &mut left, &mut found);
+    found.sort_by_key(|list| std::cmp::Reverse(list.rows.len()));
+    found
+}
+
+fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut usize, found: &mut Vec<List<'n, 'a>>) {
+    if depth > LIST_DEPTH || *left == 0 {
+        return;
+    }
+    *left -= 1;
+    match node {
+        Node::Array(rows, len) => {
+            let objects = rows.iter().filter(|row| matches!(row, Node::Object(..))).count();
+            let least = if path.is_empty() { 2 } else { 3 };
+            if objects >= least && objects * 2 > rows.len() {
+                found.push(List { rows, len: *len, path });
+            } else if let [only] = rows.as_slice() {
+                find_lists(only, format!("{path}[0]"), depth + 1, left, found);
+            }
+        }
+        Node::Object(fields, _) => {
+            for (key, value) in fields {
+                if matches!(value, Node::Array(..) | Node::Object(..)) {
+                    let key = quote(key, VALUE_ROOM);
+                    let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+                    find_lists(value, path, depth + 1, left, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

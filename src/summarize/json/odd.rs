@@ -1,0 +1,288 @@
+//! Rows -> the ones that failed, that are missing something, or whose value stands out.
+//!
+//! An outlier is far from the median by the spread of the others, never by a fixed factor; counters, ids and times are not
+//! measured.
+
+use indexmap::IndexMap;
+
+use super::super::failure::is_failure_word;
+use super::super::sheet::{Sheet, quote, shorten};
+use super::read::Node;
+use super::{List, NAMING, field, scalar};
+
+/// Nested objects of a row are looked into this deep.
+const ROW_DEPTH: usize = 3;
+
+/// Rows below which nothing counts as rare.
+const FEW_ROWS: usize = 8;
+
+/// Rows that are quoted of each kind.
+const QUOTED: usize = 12;
+
+/// Characters of a quoted row.
+const ROW_ROOM: usize = 160;
+
+pub(super) const STATUS_KEYS: &[&str] = &[
+    "status",
+    "state",
+    "result",
+    "conclusion",
+    "outcome",
+    "phase",
+    "level",
+    "severity",
+    "reason",
+    "health",
+    "verdict",
+    "loglevel",
+];
+
+const FAILURE_KEYS: &[&str] =
+    &["error", "errors", "err", "exception", "failure", "error_message", "errormessage", "stderr"];
+
+const CODE_KEYS: &[&str] = &["exit_code", "exitcode", "returncode", "return_code"];
+
+const SUCCESS_KEYS: &[&str] = &["ok", "success", "succeeded", "passed", "healthy", "ready", "valid", "available"];
+
+/// `key: value` of each member that says that this object failed.
+pub(super) fn failed_fields(node: &Node<'_>) -> Vec<String> {
+    let Node::Object(fields, _) = node else { return Vec::new() };
+    fields
+        .iter()
+        .filter(|(key, value)| is_failure(key, value))
+        .filter_map(|(key, value)| Some(format!("{}: {}", quote(key, 40), shown(value)?)))
+        .collect()
+}
+
+fn shown(value: &Node<'_>) -> Option<String> {
+    match value {
+        Node::Object(fields, _) => {
+            let inner: Vec<String> = fields
+                .iter()
+                .filter_map(|(key, value)| Some(format!("{}: {}", quote(key, 40), scalar(value)?)))
+                .take(4)
+                .collect();
+            Some(format!("{{{}}}", inner.join(", ")))
+        }
+        Node::Array(items, _) => {
+            let inner: Vec<String> = items.iter().filter_map(shown).take(2).collect();
+            Some(format!("[{}]", inner.join(", ")))
+        }
+        other => scalar(other),
+    }
+}
+
+fn is_failure(key: &str, value: &Node<'_>) -> bool {
+    let key = key.to_ascii_lowercase();
+    let is_one_of = |keys: &[&str]| keys.contains(&&*key);
+    match value {
+        Node::Text(words) if is_one_of(STATUS_KEYS) => is_failure_word(words),
+        Node::Text(words) => is_one_of(FAILURE_KEYS) && !words.is_empty(),
+        Node::Number(digits) if is_one_of(CODE_KEYS) => *digits != "0",
+        Node::Number(digits) if key == "status" || key == "statuscode" || key == "status_code" => {
+            digits.len() == 3 && digits.starts_with(['4', '5'])
+        }
+        Node::Number(_) => false,
+        Node::Bool(value) => {
+            (!value && is_one_of(SUCCESS_KEYS))
+                || (*value && (is_one_of(FAILURE_KEYS) || key == "is_error" || key == "iserror"))
+        }
+        Node::Array(items, _) => is_one_of(FAILURE_KEYS) && !items.is_empty(),
+        Node::Object(fields, _) => is_one_of(FAILURE_KEYS) && !fields.is_empty(),
+        Node::Null | Node::Skipped => false,
+    }
+}
+
+/// Writes the failed and the odd rows of a list; returns the ranges of its measured fields.
+pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
+    let List { rows, len, path } = list;
+    if rows.len() < *len {
+        sheet.say(&format!("only the first {} of {len} read", rows.len()));
+    }
+    let mut failed = Vec::new();
+    let mut failures = 0usize;
+    for (index, row) in rows.iter().enumerate() {
+        let mut reasons = Vec::new();
+        collect_failures(row, 0, &mut reasons);
+        if !reasons.is_empty() {
+            failures += 1;
+            if failed.len() < QUOTED {
+                failed.push(quoted_row(path, index, row, &reasons));
+            }
+        }
+    }
+    // Where most rows fail, one stands for all.
+    if failures * 2 > rows.len().max(2) {
+        failed.truncate(1);
+    }
+    if let Some(first) = failed.first_mut() {
+        *first = format!("{failures} not ok: {first}");
+        sheet.lines(&failed, sheet.share(60));
+    }
+    let (odd, ranges) = stand_outs(rows, path);
+    sheet.lines(&odd, sheet.share(55));
+    ranges
+}
+
+fn collect_failures(row: &Node<'_>, depth: usize, reasons: &mut Vec<String>) {
+    let Node::Object(fields, _) = row else { return };
+    reasons.extend(failed_fields(row));
+    if depth < ROW_DEPTH {
+        for (_, value) in fields {
+            collect_failures(value, depth + 1, reasons);
+        }
+    }
+}
+
+/// `[17] {id: 3, name: "x", status: "failed"}`: what names the row first, then why it is quoted, then its other scalars.
+fn quoted_row(path: &str, index: usize, row: &Node<'_>, reasons: &[String]) -> String {
+    let mut parts: Vec<String> = name_of(row).into_iter().collect();
+    parts.extend(reasons.iter().filter(|reason| !parts.contains(reason)).cloned().collect::<Vec<_>>());
+    if let Node::Object(fields, _) = row {
+        for (key, value) in fields {
+            let Some(part) = scalar(value).map(|value| format!("{}: {value}", quote(key, 40))) else { continue };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+    }
+    shorten(&format!("{path}[{index}] {{{}}}", parts.join(", ")), ROW_ROOM)
+}
+
+/// The field that names a row.
+fn name_of(row: &Node<'_>) -> Option<String> {
+    ["id"].iter().chain(NAMING).find_map(|name| {
+        let (key, value) = field(row, name)?;
+        Some(format!("{key}: {}", scalar(value)?))
+    })
+}
+
+#[derive(Default)]
+struct Column<'a> {
+    /// Row, value and digits.
+    numbers: Vec<(usize, f64, &'a str)>,
+    /// How often and where first; the map stops growing when it is no category any more.
+    texts: IndexMap<&'a str, (usize, usize)>,
+    text_rows: usize,
+    nulls: Vec<usize>,
+    rows: usize,
+}
+
+/// One line for each field value that stands out, `field value at [row] (others min–max)`, then the ranges of the other fields.
+fn stand_outs(rows: &[Node<'_>], path: &str) -> (Vec<String>, Vec<String>) {
+    if rows.len() < FEW_ROWS {
+        return Default::default();
+    }
+    let mut columns: IndexMap<String, Column<'_>> = IndexMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        measure(row, "", 0, index, &mut columns);
+    }
+    let at = |row: usize| match name_of(&rows[row]) {
+        Some(name) => format!("{path}[{row}] ({name})"),
+        None => format!("{path}[{row}]"),
+    };
+    let mut odd: Vec<(usize, String)> = Vec::new();
+    let mut plain = Vec::new();
+    for (name, column) in &columns {
+        let most_rare = (rows.len() / 50).max(1);
+        if let Some((text, (count, row))) = column.texts.iter().min_by_key(|(_, (count, row))| (*count, *row)) {
+            let is_category = column.texts.len() <= 6 && column.texts.len() > 1 && column.text_rows >= FEW_ROWS;
+            if is_category && *count <= most_rare {
+                odd.push((0, format!("{name} \"{}\" only {count}×, at {}", quote(text, 60), at(*row))));
+            }
+        }
+        if !column.nulls.is_empty() && column.nulls.len() <= most_rare {
+            odd.push((2, format!("{name} null at {}", at(column.nulls[0]))));
+        }
+        if column.rows > rows.len() / 2 && column.rows < rows.len() && rows.len() - column.rows <= most_rare {
+            odd.push((3, format!("{name} in {} of {} rows", column.rows, rows.len())));
+        }
+        match outliers(name, column) {
+            Some((row, digits, low, high)) => {
+                odd.push((1, format!("{name} {digits} at {} (others {low}–{high})", at(row))))
+            }
+            None => plain.extend(span(name, column)),
+        }
+    }
+    odd.sort_by_key(|(rank, _)| *rank);
+    odd.truncate(QUOTED);
+    plain.truncate(QUOTED);
+    (odd.into_iter().map(|(_, line)| line).collect(), plain)
+}
+
+fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: &mut IndexMap<String, Column<'a>>) {
+    const MOST_CATEGORIES: usize = 12;
+    const MOST_COLUMNS: usize = 200;
+    let Node::Object(fields, _) = row else { return };
+    for (key, value) in fields {
+        let name = if path.is_empty() { quote(key, 40) } else { format!("{path}.{}", quote(key, 40)) };
+        if let Node::Object(..) = value {
+            if depth < ROW_DEPTH {
+                measure(value, &name, depth + 1, index, columns);
+            }
+            continue;
+        }
+        if columns.len() >= MOST_COLUMNS && !columns.contains_key(&name) {
+            continue;
+        }
+        let column = columns.entry(name).or_default();
+        column.rows += 1;
+        match value {
+            Node::Number(digits) => {
+                if let Ok(number) = digits.parse::<f64>() {
+                    column.numbers.push((index, number, digits));
+                }
+            }
+            Node::Text(text) => {
+                column.text_rows += 1;
+                if column.texts.len() < MOST_CATEGORIES || column.texts.contains_key(text) {
+                    column.texts.entry(text).or_insert((0, index)).0 += 1;
+                }
+            }
+            Node::Null => column.nulls.push(index),
+            _ => {}
+        }
+    }
+}
+
+fn is_measured(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+    !(last == "id" || last.ends_with("_id") || last.ends_with("id]") || last.contains("time") || last.ends_with("date"))
+}
+
+/// The value farthest from the median, when it is far beyond the spread of the others: row, digits, then the others' range.
+fn outliers<'a>(name: &str, column: &Column<'a>) -> Option<(usize, &'a str, &'a str, &'a str)> {
+    const FAR: f64 = 15.0;
+    let numbers = &column.numbers;
+    if numbers.len() < FEW_ROWS || !is_measured(name) {
+        return None;
+    }
+    let median = middle(numbers.iter().map(|(_, number, _)| *number).collect());
+    let spread = middle(numbers.iter().map(|(_, number, _)| (number - median).abs()).collect());
+    let &(row, farthest, digits) =
+        numbers.iter().max_by(|a, b| (a.1 - median).abs().total_cmp(&(b.1 - median).abs()).then(b.0.cmp(&a.0)))?;
+    let distance = (farthest - median).abs();
+    let is_far = if spread > 0.0 { distance > FAR * spread } else { distance > 0.0 };
+    let others = || numbers.iter().filter(|(_, number, _)| *number != farthest);
+    let far_too = others().filter(|(_, number, _)| (number - median).abs() * 2.0 > distance).count();
+    let low = others().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let high = others().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let alone = numbers.len() - others().count() <= 2 && far_too <= numbers.len() / 50;
+    (is_far && alone).then_some((row, digits, low.2, high.2))
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    let half = values.len() / 2;
+    *values.select_nth_unstable_by(half, f64::total_cmp).1
+}
+
+/// `name 3–99` for a measured column.
+fn span(name: &str, column: &Column<'_>) -> Option<String> {
+    let numbers = &column.numbers;
+    if numbers.len() < FEW_ROWS || !is_measured(name) {
+        return None;
+    }
+    let low = numbers.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let high = numbers.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (low.1 < high.1).then(|| format!("{name} {}–{}", low.2, high.2))
+}

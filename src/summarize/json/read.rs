@@ -1,0 +1,327 @@
+//! JSON text -> a tree of slices of it, as far as the text goes.
+//!
+//! Tolerant on purpose: tool output is often cut in the middle, so what was read before the break is kept and the break is
+//! reported. Numbers and strings stay as they are written. The tree is bounded; what lies beyond is counted, not kept.
+
+use memchr::memchr2;
+
+/// Values kept in the tree.
+const MOST_NODES: usize = 200_000;
+
+/// Deeper values are skipped.
+const DEEPEST: usize = 64;
+
+/// A JSON value.
+#[derive(Debug)]
+pub(super) enum Node<'a> {
+    Null,
+    Bool(bool),
+    /// The digits as written.
+    Number(&'a str),
+    /// What is between the quotes, escapes as written.
+    Text(&'a str),
+    Array(Vec<Node<'a>>, usize),
+    /// Fields in order; the count includes those that are not kept.
+    Object(Vec<(&'a str, Node<'a>)>, usize),
+    /// Not looked at: too deep, or beyond the bound.
+    Skipped,
+}
+
+/// What a text holds.
+#[derive(Debug)]
+pub(super) struct Document<'a> {
+    /// The values, one for a document, several for lines of JSON.
+    pub(super) roots: Vec<Node<'a>>,
+    /// How many values there are, kept or not.
+    pub(super) count: usize,
+    /// Bytes that were read as JSON.
+    pub(super) read: usize,
+    /// Whether the text is JSON to its end.
+    pub(super) complete: bool,
+}
+
+/// Reads as much JSON as the text starts with. Linear.
+pub(super) fn read(text: &str) -> Document<'_> {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: MOST_NODES, broken: false };
+    let mut roots = Vec::new();
+    let mut count = 0;
+    reader.skip_blanks();
+    if reader.bytes[reader.at..].starts_with("\u{feff}".as_bytes()) {
+        reader.at += 3;
+        reader.skip_blanks();
+    }
+    while reader.at < text.len() && !reader.broken {
+        let start = reader.at;
+        let Some(root) = reader.value(0) else { break };
+        if reader.broken && reader.at == start {
+            break;
+        }
+        count += 1;
+        if !matches!(root, Node::Skipped) {
+            roots.push(root);
+        }
+        reader.skip_blanks();
+    }
+    let complete = !reader.broken && reader.at >= text.len();
+    Document { roots, count, read: reader.at, complete }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    left: usize,
+    broken: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn fail<T>(&mut self) -> Option<T> {
+        self.broken = true;
+        None
+    }
+
+    /// A value; `None` when there is none. After a break inside, what came before it, with `broken` set.
+    fn value(&mut self, depth: usize) -> Option<Node<'a>> {
+        if self.left == 0 || depth > DEEPEST {
+            return self.skip_value().then_some(Node::Skipped);
+        }
+        self.left -= 1;
+        match self.peek() {
+            Some(b'{') => Some(self.object(depth)),
+            Some(b'[') => Some(self.array(depth)),
+            Some(b'"') => self.string().map(Node::Text),
+            Some(_) => self.scalar(),
+            None => self.fail(),
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Node<'a> {
+        let mut items = Vec::new();
+        let mut len = 0;
+        self.at += 1;
+        loop {
+            self.skip_blanks();
+            if self.peek() == Some(b']') {
+                self.at += 1;
+                break;
+            }
+            match self.value(depth + 1) {
+                Some(Node::Skipped) if self.left == 0 => len += 1,
+                // A row that was cut says nothing about its kind; alone, it is all there is.
+                Some(_) if self.broken && !items.is_empty() => break,
+                Some(item) => {
+                    len += 1;
+                    items.push(item);
+                }
+                None => break,
+            }
+            if !self.next_member(b']') {
+                break;
+            }
+        }
+        Node::Array(items, len)
+    }
+
+    fn object(&mut self, depth: usize) -> Node<'a> {
+        let mut fields = Vec::new();
+        let mut len = 0;
+        self.at += 1;
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'}') => {
+                    self.at += 1;
+                    break;
+                }
+                Some(b'"') => {}
+                _ => {
+                    self.broken = true;
+                    break;
+                }
+            }
+            let Some(key) = self.string() else { break };
+            self.skip_blanks();
+            if self.peek() != Some(b':') {
+                self.broken = true;
+                break;
+            }
+            self.at += 1;
+            self.skip_blanks();
+            match self.value(depth + 1) {
+                Some(Node::Skipped) if self.left == 0 => len += 1,
+                Some(value) => {
+                    len += 1;
+                    fields.push((key, value));
+                }
+                None => break,
+            }
+            if !self.next_member(b'}') {
+                break;
+            }
+        }
+        Node::Object(fields, len)
+    }
+
+    /// Steps over a comma; false at the end of the container or at a break.
+    fn next_member(&mut self, close: u8) -> bool {
+        if self.broken {
+            return false;
+        }
+        self.skip_blanks();
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                true
+            }
+            Some(byte) if byte == close => {
+                self.at += 1;
+                false
+            }
+            _ => {
+                self.broken = true;
+                false
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<&'a str> {
+        let start = self.at + 1;
+        let mut at = start;
+        while let Some(found) = memchr2(b'"', b'\\', self.bytes.get(at..)?) {
+            if self.bytes[at + found] == b'"' {
+                self.at = at + found + 1;
+                return Some(&self.text[start..at + found]);
+            }
+            at += found + 2;
+            if at > self.bytes.len() {
+                break;
+            }
+        }
+        self.at = self.bytes.len();
+        self.fail()
+    }
+
+    fn scalar(&mut self) -> Option<Node<'a>> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
+            self.at += 1;
+        }
+        match &self.text[start..self.at] {
+            "null" => Some(Node::Null),
+            "true" => Some(Node::Bool(true)),
+            "false" => Some(Node::Bool(false)),
+            digits if digits.parse::<f64>().is_ok() && !digits.starts_with(|c: char| c.is_alphabetic()) => {
+                Some(Node::Number(digits))
+            }
+            _ => {
+                self.at = start;
+                self.fail()
+            }
+        }
+    }
+
+    /// Steps over a value without keeping it, however deep it is.
+    fn skip_value(&mut self) -> bool {
+        let mut depth = 0usize;
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    if self.string().is_none() {
+                        return false;
+                    }
+                }
+                Some(b'{' | b'[') => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                Some(b'}' | b']') => {
+                    let Some(outer) = depth.checked_sub(1) else {
+                        self.broken = true;
+                        return false;
+                    };
+                    depth = outer;
+                    self.at += 1;
+                }
+                Some(b',' | b':' | b' ' | b'\t' | b'\r' | b'\n') if depth > 0 => self.at += 1,
+                Some(_) => {
+                    if self.scalar().is_none() {
+                        return false;
+                    }
+                }
+                None => {
+                    self.broken = true;
+                    return false;
+                }
+            }
+            if depth == 0 {
+                return true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_slices_of_the_text() {
+        let document = read(r#" {"a": [1.50, "x\"y", null, true], "b": {}} "#);
+        assert!(document.complete);
+        assert_eq!(document.count, 1);
+        assert_eq!(
+            format!("{:?}", document.roots[0]),
+            r#"Object([("a", Array([Number("1.50"), Text("x\\\"y"), Null, Bool(true)], 4)), ("b", Object([], 0))], 2)"#
+        );
+    }
+
+    #[test]
+    fn a_cut_document_keeps_what_came_before_the_cut() {
+        for (text, elements) in [
+            (r#"[{"a":1},{"a":2},{"a"#, 2),
+            (r#"[1,2,"thr"#, 2),
+            ("[1,2", 2),
+            (r#"[1,2,{"a":tru"#, 2),
+            (r#"[{"a":[1,2"#, 1),
+        ] {
+            let document = read(text);
+            assert!(!document.complete, "{text}");
+            let Node::Array(items, _) = &document.roots[0] else { panic!("{text}") };
+            assert_eq!(items.len(), elements, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_json_are_several_values() {
+        let document = read("{\"a\":1}\n{\"a\":2}\n\n3\n");
+        assert_eq!((document.count, document.complete), (3, true));
+    }
+
+    #[test]
+    fn elements_beyond_the_bound_are_counted() {
+        let text = format!("[{}0]", "0,".repeat(300_000));
+        let document = read(&text);
+        let Node::Array(items, len) = &document.roots[0] else { panic!("an array") };
+        assert_eq!(*len, 300_001);
+        assert!(items.len() < MOST_NODES);
+        assert!(document.complete);
+    }
+
+    #[test]
+    fn any_depth_is_read_without_overflow() {
+        let deep = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+        assert!(read(&deep).complete);
+        assert!(!read(&"[".repeat(1_000_000)).complete);
+        assert!(!read(&"{\"a\":".repeat(100)).complete);
+    }
+}

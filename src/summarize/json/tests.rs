@@ -1,0 +1,83 @@
+use super::*;
+
+fn summary(text: &str, max_chars: usize) -> String {
+    let mut sheet = Sheet::new(max_chars);
+    assert!(summarize(text, &mut sheet), "not read as JSON");
+    sheet.finish()
+}
+
+fn rows(count: usize, row: impl Fn(usize) -> String) -> String {
+    format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(",\n"))
+}
+
+#[test]
+fn the_failed_row_is_quoted_by_value() {
+    let text = rows(100, |i| match i {
+        17 => {
+            r#"{"id": 1017, "job": "sync-invoices", "status": "failed", "error": "lock timeout after 30s"}"#.to_owned()
+        }
+        _ => format!(r#"{{"id": {}, "job": "sync-{i}", "status": "ok", "error": null}}"#, 1000 + i),
+    });
+    assert_eq!(
+        summary(&text, 300),
+        "JSON array of 100 × {id, job, status, error}\n\
+         1 not ok: [17] {id: 1017, status: \"failed\", error: \"lock timeout after 30s\", job: \"sync-invoices\"}\n\
+         status \"failed\" only 1×, at [17] (id: 1017)\nid: 1000, 1001, 1002, 1003, 1004, 1005 …+94"
+    );
+}
+
+#[test]
+fn an_outlier_is_told_with_the_range_of_the_others() {
+    let text = rows(50, |i| {
+        format!(
+            r#"{{"name": "n{i}", "latency": {}, "tier": "{}"}}"#,
+            if i == 31 { 98234 } else { 40 + i % 7 },
+            if i == 5 { "gold" } else { "base" }
+        )
+    });
+    let summary = summary(&text, 300);
+    assert!(summary.contains("latency 98234 at [31] (name: \"n31\") (others 40–46)"), "{summary}");
+    assert!(summary.contains("tier \"gold\" only 1×, at [5] (name: \"n5\")"), "{summary}");
+}
+
+#[test]
+fn scalars_and_members_of_an_object_are_listed() {
+    let text = r#"{"kind": "List", "total": 3, "ok": false, "note": null, "meta": {"cursor": "abc", "next": 2}, "items": [{"id": 1}, {"id": 2}, {"id": 3}], "tags": ["a"]}"#;
+    assert_eq!(
+        summary(text, 300),
+        "JSON object, 7 keys\nnot ok: ok: false\nvalues: kind: \"List\", total: 3, ok: false, note: null\nitems.id: 1, 2, 3\n\
+         holds: meta{cursor, next}, items[3], tags[1]\nitems: 3 × {id}"
+    );
+}
+
+#[test]
+fn lines_of_json_are_rows() {
+    let text = (0..30)
+        .map(|i| format!("{{\"seq\":{i},\"level\":\"{}\"}}\n", if i == 9 { "error" } else { "info" }))
+        .collect::<String>();
+    let summary = summary(&text, 300);
+    assert!(
+        summary.starts_with("30 lines of JSON, each {seq, level}\n1 not ok: [9] {level: \"error\", seq: 9}"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_cut_document_is_called_incomplete() {
+    let text = rows(40, |i| format!(r#"{{"id": {i}}}"#));
+    let summary = summary(&text[..text.len() - 9], 200);
+    assert!(summary.starts_with("JSON array of 39 × {id}, incomplete"), "{summary}");
+}
+
+#[test]
+fn rows_that_were_not_read_are_not_spoken_for() {
+    let text = rows(150_000, |i| format!(r#"{{"id":{i}}}"#));
+    let summary = summary(&text, 200);
+    assert!(summary.starts_with("JSON array of 150000 × {id}; only the first "), "{summary}");
+}
+
+#[test]
+fn prose_is_no_json() {
+    assert!(!summarize("not json", &mut Sheet::new(100)));
+    assert!(!summarize("12 monkeys went out and were never seen again", &mut Sheet::new(100)));
+}

@@ -1,0 +1,304 @@
+//! Log and command output -> how bad it is, how it ended, the error lines themselves, when.
+//!
+//! Error lines are quoted, one for each kind: lines that differ only in words with digits are one kind.
+
+mod patterns;
+
+use indexmap::IndexMap;
+use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, VERDICT};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::front;
+use super::sheet::{Sheet, quote};
+
+/// Bytes of a line in which its level and time are looked for.
+const FRONT: usize = 240;
+
+/// Kinds of line that are told apart.
+const MOST_KINDS: usize = 20_000;
+
+/// Lines at the end that may say how it ended.
+const TAIL: usize = 60;
+
+/// Characters left below which times in front of quoted lines go.
+const ROOMY: usize = 400;
+
+/// Lines quoted of each severity.
+const QUOTED: usize = 40;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Severity {
+    Error,
+    Warning,
+    /// Says that something failed, under a harmless level.
+    Mention,
+    Plain,
+}
+
+/// Lines of one kind.
+struct Kind<'t> {
+    line: &'t str,
+    count: usize,
+    severity: Severity,
+    /// Whether the line itself names its level.
+    has_level: bool,
+}
+
+#[derive(Default)]
+struct Log<'t> {
+    lines: usize,
+    levels: IndexMap<&'static str, usize>,
+    unlevelled_errors: usize,
+    verdicts: IndexMap<&'static str, usize>,
+    kinds: IndexMap<u64, Kind<'t>>,
+    types: IndexMap<&'t str, usize>,
+}
+
+/// Writes the summary; false when there is not even one line.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let mut log = Log::default();
+    let mut kind = String::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        log.add(line, &mut kind);
+    }
+    if log.lines == 0 {
+        return false;
+    }
+    log.write(text, sheet);
+    true
+}
+
+impl<'t> Log<'t> {
+    fn add(&mut self, line: &'t str, kind: &mut String) {
+        self.lines += 1;
+        let front = front(line, FRONT);
+        let level = level_of(front);
+        if let Some(level) = level {
+            *self.levels.entry(level).or_insert(0) += 1;
+        }
+        if let Some(verdict) = verdict_of(line) {
+            *self.verdicts.entry(verdict).or_insert(0) += 1;
+        }
+        let failed = FAILURE.is_match(front) && !NO_FAILURE.is_match(front);
+        let severity = match level {
+            Some("fatal" | "error") => Severity::Error,
+            Some("warn") => Severity::Warning,
+            None if failed => Severity::Error,
+            Some(_) if failed => Severity::Mention,
+            _ => Severity::Plain,
+        };
+        if severity == Severity::Error {
+            self.unlevelled_errors += usize::from(level.is_none());
+            for found in ERROR_TYPE.find_iter(front) {
+                if self.types.len() < QUOTED || self.types.contains_key(found.as_str()) {
+                    *self.types.entry(found.as_str()).or_insert(0) += 1;
+                }
+            }
+        }
+        kind_of(front, kind);
+        let kinds = self.kinds.len();
+        let key = xxh3_64(kind.as_bytes());
+        if kinds < MOST_KINDS || self.kinds.contains_key(&key) {
+            let kind = self.kinds.entry(key).or_insert(Kind { line, count: 0, severity, has_level: level.is_some() });
+            kind.count += 1;
+            // The first line of a kind may be harmless where a later one is not.
+            if severity == Severity::Error && kind.severity != Severity::Error {
+                (kind.severity, kind.line, kind.has_level) = (severity, line, level.is_some());
+            }
+        }
+    }
+
+    fn write(&self, text: &str, sheet: &mut Sheet) {
+        sheet.say(&self.headline());
+        let (last, endings) = endings(text);
+        sheet.lines(&endings, sheet.share(35));
+        let is_short = sheet.left() < ROOMY;
+        sheet.lines(&self.quotes(Severity::Error, is_short), sheet.share(70));
+        // Half a time is no time.
+        if let Some(range) = time_range(text).filter(|range| range.chars().count() < sheet.left()) {
+            sheet.line(&range, usize::MAX);
+        }
+        let types: Vec<String> = self.types.iter().map(|(name, count)| format!("{name} ×{count}")).collect();
+        if types.len() > 1 {
+            sheet.list("error types:", &types, sheet.share(40));
+        }
+        sheet.lines(&self.quotes(Severity::Warning, is_short), sheet.share(40));
+        sheet.lines(&self.quotes(Severity::Mention, is_short), sheet.share(30));
+        if let Some(last) = last {
+            sheet.lines(&[quote(without_time(last, is_short), FRONT)], sheet.share(40));
+        }
+        if self.lines >= 50 && self.kinds.len() * 5 <= self.lines {
+            let rare: Vec<String> = self
+                .kinds
+                .values()
+                .filter(|kind| kind.severity == Severity::Plain && kind.count == 1)
+                .take(QUOTED)
+                .map(|kind| quote(kind.line, FRONT))
+                .collect();
+            sheet.lines(&rare, sheet.share(50));
+        }
+    }
+
+    fn headline(&self) -> String {
+        let mut parts = vec![format!("log, {} lines", self.lines)];
+        if !self.verdicts.is_empty() {
+            let verdicts: Vec<String> =
+                self.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+            parts.push(format!("verdict lines: {}", verdicts.join(" ")));
+        }
+        for level in ["fatal", "error", "warn", "notice", "info", "debug", "trace"] {
+            parts.extend(self.levels.get(level).map(|count| format!("{level} {count}")));
+        }
+        if self.unlevelled_errors > 0 {
+            parts.push(format!("{} lines mention failure", self.unlevelled_errors));
+        }
+        parts.join(", ")
+    }
+
+    /// The first line of each kind of this severity, the rarer kinds first: what happened once explains what happened often.
+    fn quotes(&self, severity: Severity, is_short: bool) -> Vec<String> {
+        let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(|kind| kind.severity == severity).collect();
+        kinds.sort_by_key(|kind| (!kind.has_level, kind.count.ilog2()));
+        kinds
+            .iter()
+            .take(QUOTED)
+            .map(|kind| {
+                let line = quote(without_time(kind.line, is_short), FRONT);
+                if kind.count == 1 { line } else { format!("{} like: {line}", kind.count) }
+            })
+            .collect()
+    }
+}
+
+/// A line without the time in front of it, where room is short: the range of times says nearly as much.
+fn without_time(line: &str, is_short: bool) -> &str {
+    let found = TIME.find(front(line, FRONT)).filter(|found| is_short && found.start() < 2);
+    found.map_or(line, |found| line[found.end()..].trim_start_matches([' ', ']', '-', '\t']))
+}
+
+fn level_of(front: &str) -> Option<&'static str> {
+    let found = LEVEL.captures(front)?;
+    let word = found.iter().skip(1).flatten().next()?.as_str().to_ascii_lowercase();
+    Some(match &*word {
+        "fatal" | "critical" | "crit" | "emerg" | "alert" | "panic" | "f" => "fatal",
+        "severe" | "error" | "err" | "e" => "error",
+        "warn" | "warning" | "w" => "warn",
+        "notice" => "notice",
+        "info" | "i" => "info",
+        "debug" | "d" => "debug",
+        "trace" | "verbose" | "v" => "trace",
+        _ => return None,
+    })
+}
+
+fn verdict_of(line: &str) -> Option<&'static str> {
+    let found = VERDICT.captures(line)?;
+    Some(match found.iter().skip(1).flatten().next()?.as_str() {
+        "PASS" | "PASSED" | "ok" | "✓" | "✔" | "√" => "passed",
+        "SKIP" | "SKIPPED" | "ignored" | "XFAIL" => "skipped",
+        _ => "failed",
+    })
+}
+
+/// The words of a line without those that hold digits.
+fn kind_of(front: &str, kind: &mut String) {
+    kind.clear();
+    for word in front.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+        if !word.is_empty() && !word.bytes().any(|byte| byte.is_ascii_digit()) {
+            kind.push_str(word);
+            kind.push(' ');
+        }
+    }
+}
+
+/// The last line, where it is one more line of a log; and the lines that say how it ended.
+fn endings(text: &str) -> (Option<&str>, Vec<String>) {
+    let mut last = None;
+    let mut found: Vec<&str> = Vec::new();
+    for (index, line) in text.lines().rev().filter(|line| !is_prompt(line)).take(TAIL).enumerate() {
+        let has_level = level_of(front(line, FRONT)).is_some();
+        if index == 0 && (has_level || TIME.is_match(front(line, FRONT))) {
+            last = Some(line);
+        } else if index == 0 || (found.len() < 3 && !has_level && line.len() < 400 && ENDING.is_match(line)) {
+            found.push(line);
+        }
+    }
+    (last, found.iter().rev().map(|line| quote(line, FRONT)).collect())
+}
+
+/// A blank line or the prompt of a shell that waits for the next command.
+fn is_prompt(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || (line.len() < 12 && line.ends_with(['$', '#', '>', '%']))
+}
+
+fn time_range(text: &str) -> Option<String> {
+    let time = |line: &'_ str| TIME.find(front(line, FRONT)).map(|found| found.range());
+    let first = text.lines().take(TAIL).find_map(|line| time(line).map(|range| &line[range]))?;
+    let last = text.lines().rev().take(TAIL).find_map(|line| time(line).map(|range| &line[range]))?;
+    Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet));
+        sheet.finish()
+    }
+
+    #[test]
+    fn the_ending_and_the_error_lines_are_quoted() {
+        let mut text = String::from("> app@1.0.0 test\n> vitest run\n\n");
+        for i in 0..120 {
+            text += &format!(" ✓ tests/unit/case{i}.test.ts (3 tests) {i}ms\n");
+        }
+        text += " ✗ tests/unit/login.test.ts > rejects a bad token\n";
+        text += "AssertionError: expected 401 to equal 403\n";
+        text += " Test Files  1 failed | 120 passed (121)\n   Start at  10:22:01\n   Duration  4.31s\n";
+        let summary = summary(&text, 300);
+        assert!(summary.starts_with("log, 127 lines, verdict lines: 120 passed 1 failed"), "{summary}");
+        for line in [
+            "Test Files 1 failed | 120 passed (121)",
+            "✗ tests/unit/login.test.ts > rejects a bad token",
+            "AssertionError: expected 401 to equal 403",
+            "Duration 4.31s",
+        ] {
+            assert!(summary.contains(line), "{line}\n{summary}");
+        }
+    }
+
+    #[test]
+    fn levels_are_counted_and_times_span_the_log() {
+        let mut text = String::new();
+        for i in 0..90 {
+            text += &format!("2026-03-01T10:{:02}:00.120Z INFO  http request id={i} status=200\n", i % 60);
+        }
+        text += "2026-03-01T11:30:01.001Z WARN  pool is 91% full\n";
+        text += "2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432\n";
+        text += "2026-03-01T11:31:00.000Z INFO  signing key rotated to kid-7f3a\n";
+        let summary = summary(&text, 600);
+        assert!(summary.starts_with("log, 93 lines, error 1, warn 1, info 91\n"), "{summary}");
+        assert!(summary.contains("2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432"), "{summary}");
+        assert!(summary.contains("from 2026-03-01T10:00:00.120Z to 2026-03-01T11:31:00.000Z"), "{summary}");
+        assert!(summary.contains("signing key rotated to kid-7f3a"), "{summary}");
+    }
+
+    #[test]
+    fn repeats_of_one_error_are_counted_not_quoted_again() {
+        let text = (0..40)
+            .map(|i| format!("src/a{i}.ts({i},8): error TS2307: Cannot find module './x{i}'.\n"))
+            .collect::<String>();
+        let summary = summary(&text, 200);
+        assert!(summary.contains("40 like: src/a0.ts(0,8): error TS2307: Cannot find module './x0'."), "{summary}");
+        assert_eq!(summary.matches("TS2307").count(), 2, "{summary}");
+    }
+
+    #[test]
+    fn zero_errors_are_no_error() {
+        let summary = summary("compiling\nFinished with 0 errors, 2 warnings in 3.1s\n", 200);
+        assert_eq!(summary, "log, 2 lines\nFinished with 0 errors, 2 warnings in 3.1s");
+    }
+}

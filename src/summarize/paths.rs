@@ -1,0 +1,37 @@
+//! What many paths have in common, so that it is written once.
+
+/// The directory that all paths are in, with its separator; empty when naming it once saves nothing.
+pub(super) fn common_directory<'t>(mut paths: impl Iterator<Item = &'t str>) -> &'t str {
+    let Some(first) = paths.next() else { return "" };
+    let directory = |path: &str| path.rfind(['/', '\\']).map_or(0, |at| at + 1);
+    let mut common = &first[..directory(first)];
+    let mut others = 0;
+    for path in paths {
+        others += 1;
+        let mut same = common.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+        while !common.is_char_boundary(same) {
+            same -= 1;
+        }
+        common = &common[..directory(&common[..same])];
+    }
+    if others > 0 && common.len() > 3 { common } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_directories_of_several_paths_are_common() {
+        for (paths, expected) in [
+            (&["src/json/read.rs", "src/json/odd.rs"] as &[&str], "src/json/"),
+            (&["src/json/a.rs", "src/jsonl/a.rs"], "src/"),
+            (&["src/alone.rs"], ""),
+            (&["a.rs", "src/a.rs"], ""),
+            (&["dépôt/é.rs", "dépôt/è.rs"], "dépôt/"),
+            (&[], ""),
+        ] {
+            assert_eq!(common_directory(paths.iter().copied()), expected, "{paths:?}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Matches (`path:line:text`, ripgrep headings) and lists of paths -> totals, hits for each file, the matched definitions.
+//!
+//! A row may be context (`path-12-text`): it counts as a line of the file, not as a match.
+
+use std::sync::LazyLock;
+
+use indexmap::IndexMap;
+use regex::Regex;
+
+use super::front;
+use super::paths::common_directory;
+use super::sheet::{Sheet, quote};
+
+/// Bytes of a line that are parsed; the text of a match may be longer.
+const FRONT: usize = 600;
+
+/// Files and matched lines that are kept.
+const KEPT: usize = 20_000;
+
+static MATCH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^((?:[A-Za-z]:)?[^:\s]+):(\d+)(?::\d+)?:(.*)").expect("the match pattern is valid"));
+
+static CONTEXT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\S*?[\w/\\]\.?\w+-\d+-").expect("the context pattern is valid"));
+
+static UNNUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^((?:[A-Za-z]:)?[^:\s]*(?:[/\\]|\.\w{1,8})[^:\s]*):(.+)").expect("the pattern is valid")
+});
+
+static UNDER_HEADING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(?:Line )?(\d+)([:\-])(.*)").expect("the pattern is valid"));
+
+static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:pub(?:\(\w+\))? |export |default |public |private |protected |static |abstract |async )*(?:func|function|fn|def|class|struct|enum|interface|trait|type|impl|const|var|let|val|fun|module|namespace)\b")
+        .expect("the definition pattern is valid")
+});
+
+enum Row<'t> {
+    Match { path: &'t str, line: Option<&'t str>, text: &'t str },
+    Context,
+    Path(&'t str),
+    Other,
+}
+
+#[derive(Default)]
+struct File<'t> {
+    matches: usize,
+    first: Option<&'t str>,
+}
+
+#[derive(Default)]
+struct Found<'t> {
+    lines: usize,
+    understood: usize,
+    matches: usize,
+    paths: usize,
+    files: IndexMap<&'t str, File<'t>>,
+    /// Path, line, text: definitions, then the others.
+    definitions: Vec<(&'t str, Option<&'t str>, &'t str)>,
+    uses: Vec<(&'t str, Option<&'t str>, &'t str)>,
+}
+
+/// Writes the summary; false when most lines are neither matches nor paths.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let found = read(text);
+    if found.files.is_empty() || found.understood * 10 < found.lines * 6 {
+        return false;
+    }
+    found.write(sheet);
+    true
+}
+
+fn read(text: &str) -> Found<'_> {
+    let mut found = Found::default();
+    let mut heading = None;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if line.starts_with("--") {
+            continue;
+        }
+        found.lines += 1;
+        match row_of(line, heading) {
+            Row::Match { path, line, text } => {
+                found.understood += 1;
+                found.matches += 1;
+                if found.files.len() < KEPT || found.files.contains_key(path) {
+                    let file = found.files.entry(path).or_default();
+                    file.matches += 1;
+                    file.first = file.first.or(line);
+                }
+                let kept =
+                    if DEFINITION.is_match(front(text, FRONT)) { &mut found.definitions } else { &mut found.uses };
+                if kept.len() < KEPT {
+                    kept.push((path, line, text));
+                }
+            }
+            Row::Context => found.understood += 1,
+            Row::Path(path) => {
+                heading = Some(path);
+                found.understood += 1;
+                found.paths += 1;
+                if found.files.len() < KEPT {
+                    found.files.entry(path).or_default();
+                }
+            }
+            Row::Other => {}
+        }
+    }
+    found
+}
+
+fn row_of<'t>(line: &'t str, heading: Option<&'t str>) -> Row<'t> {
+    let front = front(line, FRONT);
+    let group = |found: &regex::Captures<'t>, index| found.get(index).map_or("", |group| group.as_str());
+    if let Some(found) = MATCH.captures(front).filter(|found| is_path_like(&found[1])) {
+        return Row::Match { path: group(&found, 1), line: Some(group(&found, 2)), text: group(&found, 3) };
+    }
+    if let (Some(path), Some(found)) = (heading, UNDER_HEADING.captures(front)) {
+        return match &found[2] {
+            ":" => Row::Match { path, line: Some(group(&found, 1)), text: group(&found, 3) },
+            _ => Row::Context,
+        };
+    }
+    if CONTEXT.is_match(front) {
+        return Row::Context;
+    }
+    let whole = line.trim().trim_end_matches(':');
+    if line.len() <= FRONT && is_path_like(whole) && !whole.contains("://") {
+        return Row::Path(whole);
+    }
+    if let Some(found) =
+        UNNUMBERED.captures(front).filter(|found| !found[1].contains("://") && !found[2].starts_with("//"))
+    {
+        return Row::Match { path: group(&found, 1), line: None, text: group(&found, 2) };
+    }
+    Row::Other
+}
+
+/// No blanks (but in a path from a drive or the root), and a slash or an extension.
+fn is_path_like(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let has_drive = bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && &bytes[1..3] == b":\\";
+    if has_drive {
+        return !word.contains(['"', '<', '>']);
+    }
+    let has_extension = word.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && (1..=8).contains(&extension.len())
+            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    !word.contains([' ', '\t', '(', ')', '"', ';', '=', '<', '>', ',', '{', '}'])
+        && (word.contains('/') || has_extension)
+}
+
+impl Found<'_> {
+    fn write(&self, sheet: &mut Sheet) {
+        let common = common_directory(self.files.keys().copied());
+        let shown = |path: &str| quote(&path[common.len()..], 200);
+        let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
+        if self.matches == 0 {
+            sheet.say(&format!("list of {} paths{under}", self.paths));
+            self.write_paths(&shown, sheet);
+            return;
+        }
+        sheet.say(&format!("search, {} matches in {} files{under}", self.matches, self.matched_files().count()));
+        let mut files: Vec<(&str, &File<'_>)> = self.matched_files().collect();
+        files.sort_by_key(|(_, file)| std::cmp::Reverse(file.matches));
+        let files: Vec<String> = files
+            .iter()
+            .map(|(path, file)| {
+                let at = file.first.map_or(String::new(), |line| format!(":{line}"));
+                let more = if file.matches > 1 { format!(" ×{}", file.matches) } else { String::new() };
+                format!("{}{at}{more}", shown(path))
+            })
+            .collect();
+        sheet.list("files:", &files, sheet.share(60));
+        let quotes: Vec<String> = self
+            .definitions
+            .iter()
+            .chain(&self.uses)
+            .take(60)
+            .map(|(path, line, text)| {
+                let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+                format!("{name}:{} {}", line.unwrap_or_default(), quote(text, 120))
+            })
+            .collect();
+        sheet.lines(&quotes, sheet.share(70));
+    }
+
+    fn matched_files(&self) -> impl Iterator<Item = (&str, &File<'_>)> {
+        self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (*path, file))
+    }
+
+    /// All paths when they fit, else the directories with their counts and then paths.
+    fn write_paths(&self, shown: &dyn Fn(&str) -> String, sheet: &mut Sheet) {
+        let paths: Vec<String> = self.files.keys().map(|path| shown(path)).collect();
+        let all: usize = paths.iter().map(|path| path.chars().count() + 2).sum();
+        if all + 10 > sheet.left() {
+            let mut directories: IndexMap<&str, usize> = IndexMap::new();
+            for path in &paths {
+                let (directory, _) = path.rsplit_once(['/', '\\']).unwrap_or((".", path));
+                *directories.entry(directory).or_insert(0) += 1;
+            }
+            if directories.len() > 1 {
+                let mut counts: Vec<(&str, usize)> = directories.into_iter().collect();
+                counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+                let counts: Vec<String> =
+                    counts.iter().map(|(directory, count)| format!("{directory}/ {count}")).collect();
+                sheet.list("directories:", &counts, sheet.share(40));
+            }
+        }
+        sheet.list("paths:", &paths, usize::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet), "no search result");
+        sheet.finish()
+    }
+
+    #[test]
+    fn files_are_listed_by_hits_and_definitions_are_quoted_first() {
+        let text = "\
+internal/render/alias.go:36:\tr.Render(o, row)
+internal/render/cm.go-35-// Render renders.
+internal/render/cm.go:36:func (m ConfigMap) Render(o any, row *Row) error {
+internal/render/cm.go:90:\tm.Render(o, row)
+--
+internal/xray/svc.go:25:\ts.Render(ctx)
+";
+        assert_eq!(
+            summary(text, 400),
+            "search, 4 matches in 3 files under internal/\n\
+             files: render/cm.go:36 ×2, render/alias.go:36, xray/svc.go:25\n\
+             cm.go:36 func (m ConfigMap) Render(o any, row *Row) error {\n\
+             alias.go:36 r.Render(o, row)\ncm.go:90 m.Render(o, row)\nsvc.go:25 s.Render(ctx)"
+        );
+    }
+
+    #[test]
+    fn lines_under_a_heading_belong_to_its_file() {
+        let text = "src/a.rs\n12:let x = 1;\n13-let y = 2;\n40:let x = 3;\n\nsrc/b.rs\n7:let x = 4;\n";
+        assert!(summary(text, 300).starts_with("search, 3 matches in 2 files under src/\nfiles: a.rs:12 ×2, b.rs:7"));
+    }
+
+    #[test]
+    fn a_list_of_paths_that_does_not_fit_is_counted_by_directory() {
+        let mut text = String::new();
+        for i in 0..60 {
+            text += &format!("cmd/cli/strategy/file_{i}.go\n");
+        }
+        text += "cmd/cli/main.go\n";
+        let summary = summary(&text, 120);
+        assert!(
+            summary.starts_with("list of 61 paths under cmd/cli/\ndirectories: strategy/ 60, ./ 1\npaths: "),
+            "{summary}"
+        );
+        assert!(summary.contains("…+"), "{summary}");
+    }
+
+    #[test]
+    fn windows_paths_keep_their_drive() {
+        let text = "C:\\src\\a.cs:4:class A\nC:\\src\\b.cs:9:class B\n";
+        assert!(summary(text, 200).starts_with("search, 2 matches in 2 files under C:\\src\\\nfiles: a.cs:4, b.cs:9"));
+    }
+
+    #[test]
+    fn prose_is_no_search_result() {
+        assert!(!summarize("Nothing here.\nNothing: there\nat all", &mut Sheet::new(300)));
+    }
+}

@@ -1,0 +1,290 @@
+//! The page that a summary is written on: facts go in by falling value until its room is used up.
+//!
+//! Nothing here fails: what does not fit is cut at an item or word and marked `…`, or left out. So the order of the calls is
+//! the ranking. Everything that is quoted passes through [`quote`] or is cleaned as it is written.
+
+use std::borrow::Cow;
+
+use super::identifiers::salient_identifiers;
+
+const CUT: char = '…';
+
+/// A cut piece shorter than this says nothing.
+const LEAST_PIECE: usize = 12;
+
+/// A quoted line that is cut to less than this is left out.
+const LEAST_LINE: usize = 40;
+
+/// Numbers among the names; a column of ids would crowd out the rest.
+const MOST_NUMBERS: usize = 6;
+
+/// No summary has room for more names than this.
+const MOST_NAMES: usize = 400;
+
+/// A summary in the making.
+pub(super) struct Sheet {
+    text: String,
+    left: usize,
+}
+
+impl Sheet {
+    pub(super) fn new(max_chars: usize) -> Self {
+        Self { text: String::new(), left: max_chars }
+    }
+
+    /// How many characters are still free.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// How many characters are `percent` of what is still free.
+    pub(super) fn share(&self, percent: usize) -> usize {
+        self.left / 100 * percent + self.left % 100 * percent / 100
+    }
+
+    /// A fact, after a semicolon on the current line.
+    pub(super) fn say(&mut self, fact: &str) {
+        self.put("; ", fact, usize::MAX);
+    }
+
+    /// A line of its own, cut to `room` characters; false when it did not go in.
+    pub(super) fn line(&mut self, words: &str, room: usize) -> bool {
+        self.put("\n", words, room)
+    }
+
+    /// Lines of their own, the most telling first, of at most `room` characters together.
+    pub(super) fn lines(&mut self, lines: &[impl AsRef<str>], room: usize) {
+        let floor = self.left.saturating_sub(room);
+        for line in lines {
+            let room = self.left.saturating_sub(floor + 1);
+            let is_cut_short = room < LEAST_LINE && line.as_ref().chars().nth(room).is_some();
+            if is_cut_short || !self.line(line.as_ref(), room) {
+                break;
+            }
+        }
+    }
+
+    /// A line `label item, item …+9` of at most `room` characters. The last figure counts the items that are left out.
+    pub(super) fn list(&mut self, label: &str, items: &[impl AsRef<str>], room: usize) {
+        let room = room.min(self.left.saturating_sub(usize::from(!self.text.is_empty())));
+        let mut written = label.to_owned();
+        let mut used = label.chars().count();
+        let mut shown = 0;
+        for item in items {
+            let item = clean(item.as_ref(), room);
+            let separator = match (shown, label.is_empty()) {
+                (0, true) => "",
+                (0, false) => " ",
+                _ => ", ",
+            };
+            let cost = item.chars().count() + separator.len();
+            let rest = if shown + 1 == items.len() { 0 } else { omission(items.len()).chars().count() };
+            if used + cost + rest > room {
+                break;
+            }
+            written.push_str(separator);
+            written.push_str(&item);
+            used += cost;
+            shown += 1;
+        }
+        if shown == 0 {
+            if let Some(first) = items.first() {
+                self.line(&format!("{label} {}", first.as_ref()), room);
+            }
+            return;
+        }
+        if shown < items.len() {
+            written.push_str(&omission(items.len() - shown));
+        }
+        self.line(&written, room);
+    }
+
+    /// Names, paths and numbers of `text` that the summary does not have yet, as many as fit.
+    pub(super) fn names(&mut self, text: &str) {
+        const LABEL: &str = "names:";
+        let wanted = (self.left / 6).min(MOST_NAMES);
+        if self.left < LABEL.len() + LEAST_PIECE {
+            return;
+        }
+        let mut written = String::new();
+        let mut room = self.left - LABEL.len() - 1;
+        let mut numbers = 0;
+        for name in salient_identifiers(text, wanted) {
+            let cost = name.len() + if written.is_empty() { 1 } else { 2 };
+            let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+            // `b/src/x.rs` where `src/x.rs` is said already.
+            let tail = name.split_once('/').map_or(name, |(_, tail)| if tail.is_empty() { name } else { tail });
+            if cost > room
+                || self.text.contains(tail)
+                || written.contains(name)
+                || (is_number && numbers >= MOST_NUMBERS)
+            {
+                continue;
+            }
+            numbers += usize::from(is_number);
+            written.push_str(if written.is_empty() { " " } else { ", " });
+            written.push_str(name);
+            room -= cost;
+        }
+        if !written.is_empty() {
+            self.line(&format!("{LABEL}{written}"), usize::MAX);
+        }
+    }
+
+    /// The summary; marker syntax that was quoted from the text is defused.
+    pub(super) fn finish(self) -> String {
+        defuse(&self.text)
+    }
+
+    fn put(&mut self, separator: &str, piece: &str, room: usize) -> bool {
+        let separator = if self.text.is_empty() { "" } else { separator };
+        let room = room.min(self.left.saturating_sub(separator.len()));
+        let piece = clean(piece, room.saturating_add(1));
+        let chars = piece.chars().count();
+        let kept = if chars <= room { Cow::Borrowed(&*piece) } else { Cow::Owned(shorten(&piece, room)) };
+        let cost = kept.chars().count();
+        if cost == 0 || (cost < chars && cost < LEAST_PIECE && !self.text.is_empty()) {
+            return false;
+        }
+        self.text.push_str(separator);
+        self.text.push_str(&kept);
+        self.left -= separator.len() + cost;
+        true
+    }
+}
+
+fn omission(count: usize) -> String {
+    format!(" {CUT}+{count}")
+}
+
+/// At most `room` characters of a text, the last one `…` when something is missing; cut as [`prefix`] does.
+pub(super) fn shorten(text: &str, room: usize) -> String {
+    if text.chars().nth(room).is_none() {
+        return text.to_owned();
+    }
+    if room == 0 {
+        return String::new();
+    }
+    format!("{}{CUT}", prefix(text, room - 1))
+}
+
+/// The longest prefix of at most `room` characters that ends neither inside a number nor, where avoidable, inside a word.
+fn prefix(text: &str, room: usize) -> &str {
+    const WORD: usize = 48;
+    let Some((end, next)) = text.char_indices().nth(room) else { return text };
+    let head = &text[..end];
+    if next.is_whitespace() {
+        return head.trim_end();
+    }
+    let reach = head.char_indices().rev().nth(WORD.min(room / 2)).map_or(0, |(at, _)| at);
+    if let Some(space) = head[reach..].rfind(char::is_whitespace) {
+        return head[..reach + space].trim_end();
+    }
+    let in_word = |c: char| c.is_alphanumeric() || "_.,:-+".contains(c);
+    let word_start = head.trim_end_matches(in_word);
+    if word_start.len() > reach {
+        return word_start;
+    }
+    head.trim_end_matches(|c: char| c.is_numeric() || ".,:-+".contains(c))
+}
+
+/// What the text says, as one printable line of at most `room` characters; `…` where it goes on.
+pub(super) fn quote(text: &str, room: usize) -> String {
+    shorten(&clean(text, room.saturating_add(1)), room)
+}
+
+/// One line of printable text: runs of blanks become one space, control characters and terminal colours go.
+///
+/// Reads no further than it needs for `most` characters.
+fn clean(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let mut count = 0;
+    let mut blank = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if count >= most {
+            break;
+        }
+        if c.is_whitespace() {
+            blank = count > 0;
+        } else if c == '\u{1b}' {
+            if chars.next_if_eq(&'[').is_some() {
+                while chars.next_if(|c| matches!(c, '0'..='9' | ';' | '?')).is_some() {}
+                chars.next_if(char::is_ascii_alphabetic);
+            }
+        } else if !c.is_control() && c != '\u{feff}' {
+            if blank {
+                out.push(' ');
+                count += 1;
+                blank = false;
+            }
+            out.push(c);
+            count += 1;
+        }
+    }
+    out
+}
+
+/// A text in which nothing reads as a marker: the bracket that would open one becomes a parenthesis.
+pub(super) fn defuse(text: &str) -> String {
+    let mut out = text.to_owned();
+    for (marker, defused) in
+        [("[REF_ID", "(REF_ID"), ("[[REWIND", "([REWIND"), ("[[FOLD", "([FOLD"), ("[[DEDUP_REF", "([DEDUP_REF")]
+    {
+        if out.contains(marker) {
+            out = out.replace(marker, defused);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_never_divides_a_number() {
+        for (text, room, expected) in [
+            ("took 12345 ms", 8, "took…"),
+            ("took 12345 ms", 11, "took 12345…"),
+            ("pi=3.14159", 6, "pi=…"),
+            ("(a)1234567", 6, "(a)…"),
+            ("12345678901234567890", 7, "…"),
+            ("2026-01-02 03:04:05 x", 15, "2026-01-02…"),
+        ] {
+            assert_eq!(shorten(text, room), expected, "{text} {room}");
+        }
+    }
+
+    #[test]
+    fn a_cut_prefers_the_end_of_a_word_but_a_blob_is_cut_anywhere() {
+        assert_eq!(shorten("the quick brown fox", 12), "the quick…");
+        assert_eq!(shorten(&"a".repeat(500), 10), format!("{}…", "a".repeat(9)));
+        assert_eq!(shorten("漢字漢字漢字漢字", 4), "漢字漢…");
+        assert_eq!(shorten("whole", 5), "whole");
+        assert_eq!(shorten("whole", 0), "");
+    }
+
+    #[test]
+    fn a_list_counts_what_it_leaves_out() {
+        let mut sheet = Sheet::new(30);
+        sheet.list("files:", &["alpha.rs", "beta.rs", "gamma.rs", "delta.rs"], usize::MAX);
+        assert_eq!(sheet.finish(), "files: alpha.rs, beta.rs …+2");
+        let mut sheet = Sheet::new(40);
+        sheet.list("files:", &["alpha.rs", "beta.rs", "gamma.rs"], usize::MAX);
+        assert_eq!(sheet.finish(), "files: alpha.rs, beta.rs, gamma.rs");
+    }
+
+    #[test]
+    fn colours_and_control_characters_are_cleaned_away() {
+        assert_eq!(clean("\u{feff}\u{1b}[31;1mred\u{1b}[0m\0 \t\r\n  text ", 99), "red text");
+    }
+
+    #[test]
+    fn quoted_markers_are_defused() {
+        let defused =
+            defuse("[REF_ID: 0123456789abcdef] [[REWIND:sha256:0123456789abcdef]] [[[DEDUP_REF:1:0]] [[FOLD:x]]");
+        assert_eq!(crate::reference::find_markers(&defused).count(), 0, "{defused}");
+        assert!(!defused.contains("[[FOLD"));
+    }
+}

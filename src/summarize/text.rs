@@ -1,0 +1,89 @@
+//! Plain text -> first line, the lines that carry a result, a failure or figures.
+//!
+//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::front;
+use super::sheet::{Sheet, quote};
+
+/// Bytes of a line or sentence that are judged.
+const FRONT: usize = 400;
+
+/// Pieces that are ranked.
+const KEPT: usize = 50_000;
+
+static TELLING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:error|fail(?:ed|s|ure)?|warning|must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|flag|key|password|answer|done|successfully|recommend\w*)\b")
+        .expect("the pattern is valid")
+});
+
+/// Writes the summary; false when the text is blank.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let mut pieces = pieces(text).filter(|piece| piece.chars().any(char::is_alphanumeric));
+    let Some(first) = pieces.next() else { return false };
+    sheet.say(&format!("text, {lines} lines"));
+    sheet.line(first, sheet.share(35).min(160));
+    let mut ranked: Vec<(usize, &str)> =
+        pieces.take(KEPT).map(|piece| (weight(piece), piece)).filter(|(weight, _)| *weight > 0).collect();
+    ranked.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    ranked.truncate(40);
+    let ranked: Vec<String> = ranked.iter().map(|(_, piece)| quote(piece, 140)).collect();
+    sheet.lines(&ranked, sheet.share(50));
+    true
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        let sentences = line.len() > FRONT;
+        let whole = (!sentences).then_some(line);
+        let split = sentences.then(|| line.split_inclusive(". "));
+        whole.into_iter().chain(split.into_iter().flatten()).map(str::trim).filter(|piece| !piece.is_empty())
+    })
+}
+
+fn weight(piece: &str) -> usize {
+    let piece = front(piece, FRONT);
+    let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
+    let told = TELLING.find_iter(piece).take(3).count();
+    let ends_label = usize::from(piece.ends_with(':'));
+    if piece.len() < 12 { 0 } else { (told * 3 + has_figure).saturating_sub(ends_label * 2) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet));
+        sheet.finish()
+    }
+
+    #[test]
+    fn the_first_line_and_the_telling_lines_are_quoted() {
+        let mut text = String::from("Report on the nightly migration\n\n");
+        text += &"Nothing of interest happened in this part of the night.\n".repeat(40);
+        text += "Total rows moved: 48213, root cause of the delay: lock on invoices\n";
+        text += &"Nothing of interest happened in this part of the night.\n".repeat(40);
+        assert_eq!(
+            summary(&text, 200),
+            "text, 82 lines\nReport on the nightly migration\nTotal rows moved: 48213, root cause of the delay: lock on invoices"
+        );
+    }
+
+    #[test]
+    fn a_long_paragraph_is_ranked_by_sentence() {
+        let text =
+            format!("{}The answer is 1729. {}", "Some words go by. ".repeat(60), "More words go by. ".repeat(60));
+        assert!(summary(&text, 120).contains("The answer is 1729."), "{}", summary(&text, 120));
+    }
+
+    #[test]
+    fn blank_text_has_no_summary() {
+        assert!(!summarize(" \n\t\n", &mut Sheet::new(100)));
+    }
+}

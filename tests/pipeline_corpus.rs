@@ -1,0 +1,136 @@
+//! The universal properties over every real input, for each stage alone and for all together.
+
+#[path = "corpus/mod.rs"]
+mod corpus;
+mod properties;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use concertina::config::Preset;
+use concertina::pipeline::{CompressOptions, MessagesOptions, Role, compress_messages};
+use concertina::transcript::{Kind, Transcript};
+use properties::{Case, check, engines};
+use serde_json::Value;
+
+const KINDS: [&str; 9] = ["code", "diffs", "html", "json", "logs", "prose", "rules", "search", "tables"];
+
+fn messages(bytes: &[u8]) -> Vec<Value> {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Array(messages)) => messages,
+        Ok(Value::Object(mut object)) => match object.remove("messages") {
+            Some(Value::Array(messages)) => messages,
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// Every text of the corpus: files, and the tool results of sessions. Several files at once: the machine decides how many.
+fn texts() -> Vec<(String, String)> {
+    let files = KINDS.iter().flat_map(|kind| corpus::inputs(kind));
+    let mut texts: Vec<(String, String)> =
+        files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
+    for session in corpus::inputs("sessions") {
+        let messages = messages(&session.bytes);
+        for (index, block) in Transcript::read(&messages).blocks() {
+            if let (Kind::Text(text), Some(_)) = (block.kind, block.result) {
+                texts.push((format!("{} message {index}", session.name), text.to_owned()));
+            }
+        }
+    }
+    texts
+}
+
+fn hold(preset: Preset) {
+    let texts = texts();
+    assert!(!texts.is_empty(), "no input at all");
+    let mut broken = Vec::new();
+    for (name, engine) in engines() {
+        let options = CompressOptions { preset, ..CompressOptions::default() };
+        let (mut before, mut after, mut lossless, mut changed) = (0, 0, 0, 0);
+        let mut unsettled: BTreeMap<String, usize> = BTreeMap::new();
+        for (input, text) in &texts {
+            let case_name = format!("{input} ({name}, {})", preset.as_str());
+            let case = Case { name: &case_name, engine: &engine, options: &options, text };
+            let Ok(compressed) = catch_unwind(AssertUnwindSafe(|| check(&case))) else {
+                broken.push(case_name);
+                continue;
+            };
+            before += compressed.tokens_before;
+            after += compressed.tokens_after;
+            changed += usize::from(compressed.text != *text);
+            lossless += usize::from(compressed.text != *text && compressed.lossless);
+            for row in compressed.stages {
+                if row.notes.iter().any(|(note, _)| note == "unsettled") {
+                    *unsettled.entry(row.name).or_default() += 1;
+                }
+            }
+        }
+        println!(
+            "{name} {}: {} texts, {changed} changed ({lossless} lossless), {before} -> {after} tokens, unsettled {unsettled:?}",
+            preset.as_str(),
+            texts.len()
+        );
+    }
+    assert!(
+        broken.is_empty(),
+        "{} cases, each with its message above: {:#?}",
+        broken.len(),
+        &broken[..broken.len().min(50)]
+    );
+}
+
+#[test]
+fn the_properties_hold_for_real_texts_lossless() {
+    hold(Preset::Lossless);
+}
+
+#[test]
+fn the_properties_hold_for_real_texts_balanced() {
+    hold(Preset::Balanced);
+}
+
+#[test]
+fn the_properties_hold_for_real_texts_max() {
+    hold(Preset::Max);
+}
+
+#[test]
+fn system_prompts_keep_every_line() {
+    let (_, engine) = engines().remove(0);
+    let options = CompressOptions { role: Role::System, ..CompressOptions::default() };
+    for input in corpus::inputs("rules") {
+        let Some(text) = input.text() else { continue };
+        let compressed = check(&Case { name: &input.name, engine: &engine, options: &options, text });
+        for line in text.lines() {
+            assert!(compressed.text.contains(line), "{}: {line}", input.name);
+        }
+    }
+}
+
+#[test]
+fn sessions_keep_every_word_of_users_and_every_field() {
+    let (_, engine) = engines().remove(0);
+    let options = MessagesOptions::default();
+    for session in corpus::inputs("sessions") {
+        let messages = messages(&session.bytes);
+        let done = compress_messages(&engine, &messages, &options, &|| 0.0);
+        assert!(done.tokens_after <= done.tokens_before, "{}", session.name);
+        let after = done.rewrite.apply(&messages);
+        let (before, shown) = (Transcript::read(&messages), Transcript::read(&after));
+        for ((index, old), (_, new)) in before.blocks().zip(shown.blocks()) {
+            let place = format!("{} message {index}", session.name);
+            match (old.kind, new.kind) {
+                (Kind::Text(old_text), Kind::Text(new_text)) if old_text != new_text => {
+                    assert!(old.result.is_some(), "{place}: only tool results change");
+                    let stored = done.originals.iter().any(|original| original.bytes == old_text.as_bytes());
+                    assert!(stored || engine.restore(new_text, &[]) == old_text, "{place}: not recoverable");
+                }
+                _ => assert_eq!(old.path.follow(&messages[index]), new.path.follow(&after[index]), "{place}"),
+            }
+        }
+        let again = compress_messages(&engine, &after, &options, &|| 0.0);
+        assert!(again.rewrite.is_empty(), "{}: {:?}", session.name, again.blocks.first());
+    }
+}

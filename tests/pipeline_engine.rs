@@ -1,0 +1,268 @@
+//! The runner against stages made for the purpose: what pays, what is proved, what is given up.
+
+mod properties;
+
+use std::cell::Cell;
+
+use concertina::config::Preset;
+use concertina::content::ContentType;
+use concertina::pipeline::fold::Fold;
+use concertina::pipeline::{
+    CompressOptions, Compressed, Edit, FusionContext, FusionEngine, FusionPipeline, Job, Progress, Role, Stage,
+    StageOptions, elided,
+};
+use concertina::tokens;
+use properties::{Case, check};
+
+/// What a made-up stage proposes.
+type Apply = fn(&FusionContext) -> Vec<Edit>;
+
+struct Made {
+    name: &'static str,
+    order: u32,
+    lossless: bool,
+    apply: Apply,
+}
+
+impl Stage for Made {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn order(&self) -> u32 {
+        self.order
+    }
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Unknown]
+    }
+    fn is_lossless(&self) -> bool {
+        self.lossless
+    }
+    fn should_apply(&self, _: &FusionContext) -> bool {
+        true
+    }
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        (self.apply)(context)
+    }
+    /// `<count>` and the line.
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        let count: usize = fold.legend.strip_prefix("times ")?.parse().ok()?;
+        (count < 100_000).then_some(())?;
+        Some(vec![fold.body.as_deref()?; count].join("\n"))
+    }
+}
+
+/// Runs of one line -> the line and how often.
+fn fold_runs(context: &FusionContext) -> Vec<Edit> {
+    let mut edits: Vec<Edit> = Vec::new();
+    let (mut start, mut lines) = (0, context.text.split('\n').peekable());
+    while let Some(line) = lines.next() {
+        let mut count = 1;
+        while lines.next_if_eq(&line).is_some() {
+            count += 1;
+        }
+        let end = start + count * (line.len() + 1) - 1;
+        if count > 1 && context.is_free(&(start..end)) {
+            edits.push(Edit::fold(start..end, &Fold::new("runs", format!("times {count}"), Some(line.to_owned()))));
+        }
+        start = end + 1;
+    }
+    edits
+}
+
+/// Lines that start with `#` -> a note.
+fn drop_comments(context: &FusionContext) -> Vec<Edit> {
+    if context.preset == Preset::Lossless {
+        return Vec::new();
+    }
+    let (mut edits, mut start) = (Vec::new(), 0);
+    for (index, line) in context.text.split('\n').enumerate() {
+        let range = start..start + line.len();
+        if line.starts_with('#') && context.is_free(&range) {
+            edits.push(Edit::note(range, elided(1, "lines", Some((index + 1, index + 1)))));
+        }
+        start += line.len() + 1;
+    }
+    edits
+}
+
+/// Drops the last word: never content with its own output.
+fn drop_last_word(context: &FusionContext) -> Vec<Edit> {
+    let text = context.text;
+    let cut = text.len() * 9 / 10;
+    let at = text.floor_char_boundary(cut);
+    if context.preset == Preset::Lossless || !context.is_free(&(at / 2..at)) {
+        return Vec::new();
+    }
+    vec![Edit::reversible(text.floor_char_boundary(at / 2)..at, "")]
+}
+
+const RUNS: Made = Made { name: "runs", order: 10, lossless: true, apply: fold_runs };
+const COMMENTS: Made = Made { name: "comments", order: 20, lossless: false, apply: drop_comments };
+const WORDS: Made = Made { name: "words", order: 30, lossless: false, apply: drop_last_word };
+
+fn engine(stages: Vec<Made>) -> FusionEngine {
+    let stages = stages.into_iter().map(|stage| Box::new(stage) as Box<dyn Stage>).collect();
+    FusionEngine::new(FusionPipeline::only(stages, &StageOptions::default()).unwrap())
+}
+
+fn compress(engine: &FusionEngine, text: &str, preset: Preset) -> Compressed {
+    let options = CompressOptions { preset, ..CompressOptions::default() };
+    check(&Case { name: "made", engine, options: &options, text })
+}
+
+/// Runs of equal lines between comments that are worth their notes.
+fn sample() -> String {
+    let comment = format!("# {}", "a comment of some length, ".repeat(12));
+    let run = "the same line of output again and again\n".repeat(20);
+    format!("first line\n{run}{comment}\nplain line\n{run}{comment}\nlast line")
+}
+
+#[test]
+fn folds_alone_are_lossless_and_notes_add_a_marker() {
+    let text = sample();
+    let lossless = compress(&engine(vec![RUNS, COMMENTS]), &text, Preset::Lossless);
+    assert!(
+        lossless.lossless && lossless.text.contains("[[FOLD:runs 1]] times 20\nthe same line"),
+        "{}",
+        lossless.text
+    );
+    assert!(lossless.text.contains("a comment of some length"));
+
+    let balanced = compress(&engine(vec![RUNS, COMMENTS]), &text, Preset::Balanced);
+    assert!(!balanced.lossless);
+    let id = balanced.originals[0].hash.to_ref_id(16);
+    let last = format!("\n[[REWIND:sha256:{id}]] original: 45 lines");
+    assert!(balanced.text.ends_with(&last), "{}", balanced.text);
+    assert!(balanced.tokens_after < lossless.tokens_after);
+    let fired: Vec<(&str, bool)> = balanced.stages.iter().map(|row| (row.name.as_str(), row.fired)).collect();
+    assert_eq!(fired, [("cortex", false), ("runs", true), ("comments", true)]);
+}
+
+#[test]
+fn notes_count_lines_of_the_original_behind_folds() {
+    let text = sample();
+    let balanced = compress(&engine(vec![RUNS, COMMENTS]), &text, Preset::Balanced);
+    let comments: Vec<usize> =
+        text.lines().enumerate().filter(|(_, line)| line.starts_with('#')).map(|(index, _)| index + 1).collect();
+    assert_eq!(comments, [22, 44]);
+    for line in comments {
+        assert!(balanced.text.contains(&format!("[… 1 lines {line}-{line}]")), "{}", balanced.text);
+    }
+}
+
+#[test]
+fn notes_that_do_not_pay_for_the_marker_give_way_to_folds() {
+    let text = format!("{}# a short comment that goes\nend", "the same line of output again\n".repeat(20));
+    let balanced = compress(&engine(vec![RUNS, COMMENTS]), &text, Preset::Balanced);
+    assert!(balanced.lossless && balanced.text.contains("# a short comment that goes"), "{}", balanced.text);
+}
+
+#[test]
+fn a_stage_that_never_settles_costs_its_edits_but_not_the_folds() {
+    let balanced = compress(&engine(vec![RUNS, WORDS]), &sample().repeat(4), Preset::Balanced);
+    assert!(balanced.lossless && balanced.text.contains("[[FOLD:runs"), "{}", balanced.text);
+}
+
+#[test]
+fn a_fold_that_does_not_come_undone_or_fold_again_is_dropped() {
+    fn wrong_count(context: &FusionContext) -> Vec<Edit> {
+        let mut edits = fold_runs(context);
+        edits.iter_mut().for_each(|edit| edit.text = edit.text.replace("times 20", "times 21"));
+        edits
+    }
+    fn another_form(context: &FusionContext) -> Vec<Edit> {
+        let mut edits = fold_runs(context);
+        // The inverse takes it, but folding the lines alone does not write it.
+        let form = if edits.len() > 1 { "times 020" } else { "times 20" };
+        edits.iter_mut().for_each(|edit| edit.text = edit.text.replace("times 20", form));
+        edits
+    }
+    for apply in [wrong_count as Apply, another_form as Apply] {
+        assert_eq!(compress(&engine(vec![Made { apply, ..RUNS }]), &sample(), Preset::Balanced).text, sample());
+    }
+}
+
+#[test]
+fn a_text_that_came_in_folded_is_compressed_as_what_it_was() {
+    let engine = engine(vec![RUNS, COMMENTS]);
+    let folded = compress(&engine, &sample(), Preset::Lossless);
+    assert_eq!(compress(&engine, &folded.text, Preset::Lossless).text, folded.text);
+    let balanced = compress(&engine, &folded.text, Preset::Balanced);
+    assert!(!balanced.lossless);
+    // The original is the text as it came, and notes count its lines.
+    assert!(folded.text.lines().nth(3).unwrap().starts_with('#'));
+    assert!(balanced.text.contains("[… 1 lines 4-4]"), "{}", balanced.text);
+}
+
+#[test]
+fn what_looks_like_a_marker_is_not_cut() {
+    fn drop_hashes(context: &FusionContext) -> Vec<Edit> {
+        let found = context.text.match_indices("sha256").map(|(at, found)| at..at + found.len());
+        found.map(|range| Edit::reversible(range, "")).collect()
+    }
+    let engine = engine(vec![Made { name: "hashes", order: 20, lossless: false, apply: drop_hashes }]);
+    let text = format!("{}\n[[REWIND:sha256:0123456789abcdef]] original: 5 lines", "sha256 is a hash\n".repeat(200));
+    let compressed = compress(&engine, &text, Preset::Balanced);
+    assert!(!compressed.lossless);
+    assert!(compressed.text.contains("[[REWIND:sha256:0123456789abcdef]]"), "{}", compressed.text);
+}
+
+#[test]
+fn words_of_users_stay() {
+    let engine = engine(vec![RUNS, COMMENTS]);
+    for role in [Role::User, Role::System, Role::Other] {
+        let options = CompressOptions { role, ..CompressOptions::default() };
+        assert_eq!(engine.compress(&sample(), &options, &|| 0.0).text, sample());
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, should_panic(expected = "overlaps the one before"))]
+fn an_invalid_set_of_edits_means_that_the_stage_did_not_fire() {
+    fn overlap(_: &FusionContext) -> Vec<Edit> {
+        vec![Edit::reversible(0..200, ""), Edit::reversible(100..300, "")]
+    }
+    let engine = engine(vec![Made { name: "overlap", order: 20, lossless: false, apply: overlap }]);
+    assert_eq!(engine.compress(&sample(), &CompressOptions::default(), &|| 0.0).text, sample());
+}
+
+#[test]
+fn the_clock_is_only_read() {
+    let now = Cell::new(0.0);
+    let clock = || {
+        now.set(now.get() + 1.0);
+        now.get()
+    };
+    let compressed = engine(vec![RUNS]).compress(&sample(), &CompressOptions::default(), &clock);
+    let row = &compressed.stages[1];
+    assert!(row.gate_ms >= 1.0 && row.work_ms >= 1.0, "{row:?}");
+    assert_eq!(compressed.text, compress(&engine(vec![RUNS]), &sample(), Preset::Balanced).text);
+}
+
+#[test]
+fn a_stage_of_the_callers_runs_between_native_ones() {
+    let stages = vec![Box::new(RUNS) as Box<dyn Stage>, Box::new(COMMENTS)];
+    let options = StageOptions { custom: vec![("mine".to_owned(), 15)], ..StageOptions::default() };
+    let engine = FusionEngine::new(FusionPipeline::only(stages, &options).unwrap());
+    let text = format!("{}\n{}", sample(), "something that the caller does not need at all\nand more\n".repeat(20));
+    let options = CompressOptions::default();
+    let mut job = Job::new(&engine, &text, &options);
+    let mut asked = 0;
+    let done = loop {
+        match job.advance(&|| 0.0) {
+            Progress::Done(done) => break done,
+            Progress::Ask(question) => {
+                asked += 1;
+                assert_eq!(question.stage, "mine");
+                assert!(question.text.contains("[[FOLD:runs"), "after the stages before it");
+                assert!(question.text.contains("a comment of some length") || asked > 1, "before those after it");
+                job.answer(Some(question.text.replace("something that the caller does not need at all\n", "")));
+            }
+        }
+    };
+    assert!((2..=4).contains(&asked), "{asked}");
+    assert!(!done.text.contains("does not need") && done.text.contains("and more"), "{}", done.text);
+    assert_eq!(engine.restore(&done.text, &done.originals), text);
+    assert_eq!(done.tokens_after, tokens::count(&done.text, options.encoding));
+    assert!(done.stages.iter().any(|row| row.name == "mine" && row.fired));
+}

@@ -1,0 +1,114 @@
+//! The universal properties over generated texts, and over the shapes that break things.
+
+mod properties;
+
+use std::sync::LazyLock;
+
+use concertina::config::Preset;
+use concertina::pipeline::{CompressOptions, FusionEngine, Role};
+use properties::{Case, check, engines};
+use proptest::prelude::*;
+
+static ENGINES: LazyLock<Vec<(String, FusionEngine)>> = LazyLock::new(engines);
+
+const PRESETS: [Preset; 3] = [Preset::Lossless, Preset::Balanced, Preset::Max];
+
+fn hold(name: &str, text: &str) {
+    for (engine_name, engine) in ENGINES.iter() {
+        for preset in PRESETS {
+            for role in [Role::Tool, Role::System] {
+                let options = CompressOptions { preset, role, ..CompressOptions::default() };
+                let name = format!("{name} ({engine_name}, {}, {role:?})", preset.as_str());
+                check(&Case { name: &name, engine, options: &options, text });
+            }
+        }
+    }
+}
+
+/// Lines that stages and the runner care about.
+fn line() -> impl Strategy<Value = String> {
+    let known = prop::sample::select(vec![
+        "",
+        "  ",
+        "## Installation",
+        "```",
+        "A paragraph that is long enough to be worth a reference when it comes again, word for word.",
+        "同じ段落がもう一度現れるとき、参照で置き換えられるだけの長さがあるはずです。同じ段落がもう一度現れるとき。",
+        "Current date: 2026-11-21",
+        "Session ID: 7f9c2ba4e88f827d",
+        "[[changes with each call: 1,3]]",
+        "[[FOLD:semanticDedup 0]] repeats 1 line above; line 1: \"## Installation\"",
+        "[[FOLD:quantumLock 3]]",
+        "[[FOLD:rle 1]] x",
+        "[[REWIND:sha256:0123456789abcdef]] original: 5 lines",
+        "[… 3 lines 4-6]",
+        "[[DEDUP_REF:1:0]] same as read a.rs",
+        "2026-11-21T10:00:00Z INFO server started on port 8080",
+        "2026-11-21T10:00:01Z ERROR connection to 10.0.0.1 refused",
+        "{\"id\": 1, \"name\": \"a\"}",
+        "src/main.rs:12:    let x = 1;",
+        "@@ -1,3 +1,3 @@",
+        "+added",
+        "-removed",
+        "fn main() {",
+        "}",
+        "with carriage return\r",
+        "nul \0 and odd \u{200b} spaces \u{a0} and 🦀",
+    ]);
+    prop_oneof![8 => known.prop_map(str::to_owned), 1 => ".{0,40}"]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let block = (prop::collection::vec(line(), 0..12), 1..4_usize)
+        .prop_map(|(lines, times)| vec![lines.join("\n"); times].join("\n"));
+    (prop::collection::vec(block, 0..6), prop::sample::select(vec!["\n", "\n\n", "\r\n"]), any::<bool>())
+        .prop_map(|(blocks, joint, again)| if again { [&blocks[..], &blocks[..]].concat() } else { blocks }.join(joint))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_properties_hold_for_generated_texts(text in text()) {
+        hold("generated", &text);
+    }
+}
+
+#[test]
+fn the_properties_hold_for_shapes_that_break_things() {
+    let paragraph =
+        "One line of the paragraph.\nAnother line of the paragraph, and some.\nThe last line of it, at last.\n";
+    for (name, text) in [
+        ("empty", String::new()),
+        ("one newline", "\n".into()),
+        ("40,000 newlines", "\n".repeat(40_000)),
+        ("one character", "a".repeat(200_000)),
+        ("blanks", " ".repeat(100_000)),
+        ("one line", "word ".repeat(40_000)),
+        ("look-alikes", "[[FOLD:semanticDedup 9000]] x\n".repeat(10_000)),
+        ("openings", "[[FOLD:".repeat(20_000)),
+        ("repeated paragraphs", format!("{paragraph}\n").repeat(3_000)),
+        ("crlf", paragraph.replace('\n', "\r\n").repeat(200)),
+        ("nul", "a\0b\n".repeat(5_000)),
+        ("cjk", "同じ段落がもう一度現れる。\n".repeat(5_000)),
+    ] {
+        let started = std::time::Instant::now();
+        hold(name, &text);
+        eprintln!("{name} {:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn folds_that_double_the_text_before_them_stop_at_the_limit() {
+    let paragraph =
+        "One line of the paragraph.\nAnother line of the paragraph, and some.\nThe last line of it, at last.\n";
+    let doubling = |n: usize| {
+        let lines = 3_usize << n.min(40);
+        format!("[[FOLD:semanticDedup 0]] repeats {lines} lines above; line 1: \"One line of the paragraph.\"\n")
+    };
+    let bomb = paragraph.to_owned() + &(0..60).map(doubling).collect::<String>();
+    let restored = concertina::pipeline::restore(&bomb, &[]);
+    assert!(restored.len() > bomb.len() * 100, "they are genuine: {}", restored.len());
+    assert!(restored.len() <= 16 << 20, "{}", restored.len());
+    assert!(restored.ends_with("One line of the paragraph.\"\n"), "what is beyond the limit stays as it came");
+}

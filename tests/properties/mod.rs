@@ -1,0 +1,210 @@
+//! What must hold for every text and every stage: one list, for property tests, the corpus and fuzz targets.
+//!
+//! A property panics with the case's name and what it found. That no text makes the pipeline panic needs no property of its own.
+
+#![allow(dead_code, reason = "not every test binary uses every part")]
+
+use concertina::config::Preset;
+use concertina::content::{ContentType, detect};
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{
+    CompressOptions, Compressed, FusionContext, FusionEngine, FusionPipeline, Prior, Role, StageOption, StageOptions,
+    check_edits, fold,
+};
+use concertina::reference::find_markers;
+use concertina::tokens;
+
+/// One text under one engine.
+pub(crate) struct Case<'a> {
+    /// For messages.
+    pub(crate) name: &'a str,
+    /// The engine under test.
+    pub(crate) engine: &'a FusionEngine,
+    /// Its options.
+    pub(crate) options: &'a CompressOptions,
+    /// The input.
+    pub(crate) text: &'a str,
+}
+
+impl Case<'_> {
+    pub(crate) fn compress(&self, text: &str) -> Compressed {
+        self.engine.compress(text, self.options, &|| 0.0)
+    }
+}
+
+/// A property: the case, and what compressing its text gave.
+pub(crate) type Property = fn(&Case, &Compressed);
+
+/// All of them, by name.
+pub(crate) const PROPERTIES: &[(&str, Property)] = &[
+    ("restores", restores),
+    ("never_longer", never_longer),
+    ("idempotent", idempotent),
+    ("deterministic", deterministic),
+    ("lossless_when_asked", lossless_when_asked),
+    ("marker_opaque", marker_opaque),
+    ("report_adds_up", report_adds_up),
+    ("edits_valid", edits_valid),
+];
+
+/// Checks all properties and returns the result, for totals.
+pub(crate) fn check(case: &Case) -> Compressed {
+    let compressed = case.compress(case.text);
+    for (_, property) in PROPERTIES {
+        property(case, &compressed);
+    }
+    compressed
+}
+
+/// `restore(compress(x)) == x`; a text that came in folded may come back unfolded, when that was lossless.
+pub(crate) fn restores(case: &Case, compressed: &Compressed) {
+    let restored = case.engine.restore(&compressed.text, &compressed.originals);
+    let expected = if restored != case.text && compressed.lossless {
+        case.engine.restore(case.text, &[])
+    } else {
+        case.text.to_owned()
+    };
+    assert_same(case, "restored", &expected, &restored);
+}
+
+/// The output has fewer tokens than the input, or is the input. A stage that pays in cache may cost some, in system messages.
+pub(crate) fn never_longer(case: &Case, compressed: &Compressed) {
+    let count = |text: &str| tokens::count(text, case.options.encoding);
+    assert_eq!(compressed.tokens_before, count(case.text), "{}: tokens before", case.name);
+    assert_eq!(compressed.tokens_after, count(&compressed.text), "{}: tokens after", case.name);
+    let shorter = compressed.tokens_after < compressed.tokens_before;
+    assert!(
+        shorter || compressed.text == case.text || case.options.role == Role::System,
+        "{}: {} -> {} tokens",
+        case.name,
+        compressed.tokens_before,
+        compressed.tokens_after
+    );
+}
+
+/// Compressing the output changes nothing.
+pub(crate) fn idempotent(case: &Case, compressed: &Compressed) {
+    assert_same(case, "compressed twice", &compressed.text, &case.compress(&compressed.text).text);
+}
+
+/// The same text gives the same bytes.
+pub(crate) fn deterministic(case: &Case, compressed: &Compressed) {
+    assert_same(case, "compressed again", &compressed.text, &case.compress(case.text).text);
+}
+
+/// A lossless result has no originals, any other has the input; the lossless preset gives only lossless results.
+pub(crate) fn lossless_when_asked(case: &Case, compressed: &Compressed) {
+    if compressed.lossless {
+        assert!(compressed.originals.is_empty(), "{}", case.name);
+    } else {
+        assert_ne!(case.options.preset, Preset::Lossless, "{}", case.name);
+        let originals: Vec<&[u8]> = compressed.originals.iter().map(|original| &*original.bytes).collect();
+        assert!(originals == [case.text.as_bytes()], "{}: the original is the input", case.name);
+    }
+}
+
+/// The output has no marker that is neither the input's nor that of its own original, and markers protect nothing.
+pub(crate) fn marker_opaque(case: &Case, compressed: &Compressed) {
+    let known: Vec<_> = find_markers(case.text).map(|(_, marker)| marker).collect();
+    let unfolded = case.engine.restore(&compressed.text, &[]);
+    let fresh = find_markers(&unfolded).map(|(_, marker)| marker).filter(|marker| !known.contains(marker));
+    let own = compressed.originals.iter().map(|original| format!("[[REWIND:sha256:{}]]", original.hash.to_ref_id(16)));
+    let fresh: Vec<String> = fresh.map(|marker| marker.to_string()).collect();
+    assert_eq!(fresh, own.collect::<Vec<_>>(), "{}", case.name);
+
+    let saved = compressed.tokens_before - compressed.tokens_after.min(compressed.tokens_before);
+    let mixes = matches!(compressed.content_type, ContentType::Text | ContentType::Log | ContentType::Unknown);
+    if saved > 500 && mixes {
+        let foreign = format!("{}\n[[REWIND:sha256:0123456789abcdef]] original: 5 lines", case.text);
+        let again = case.compress(&foreign);
+        let still = again.tokens_before - again.tokens_after.min(again.tokens_before);
+        assert!(still * 2 > saved, "{}: a foreign marker protected the text: {saved} -> {still} saved", case.name);
+    }
+}
+
+/// The rows chain, and rows that did not fire change nothing.
+pub(crate) fn report_adds_up(case: &Case, compressed: &Compressed) {
+    let mut tokens = compressed.tokens_before;
+    for row in &compressed.stages {
+        assert_eq!(row.tokens_before, tokens, "{}: {row:?}", case.name);
+        assert!(row.fired || row.tokens_after == tokens, "{}: {row:?}", case.name);
+        tokens = row.tokens_after;
+    }
+    let fired = compressed.stages.iter().any(|row| row.fired);
+    assert!(fired || compressed.text == case.text || compressed.lossless, "{}", case.name);
+}
+
+/// What each built-in stage proposes is valid as a set, and its folds come undone and fold again to the same.
+pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
+    let detection = detect(case.text, &case.options.hints);
+    let running: Vec<String> = case.engine.pipeline().stages().into_iter().map(|stage| stage.name).collect();
+    for stage in STAGES.iter().filter(|stage| running.iter().any(|name| name == stage.name())) {
+        let context = FusionContext {
+            text: case.text,
+            content_type: detection.content_type,
+            language: detection.language,
+            segments: &detection.segments,
+            sealed: &[],
+            role: case.options.role,
+            hints: &case.options.hints,
+            original_len: case.text.len(),
+            preset: case.options.preset,
+            encoding: case.options.encoding,
+            max_tokens: case.options.max_tokens,
+        };
+        if !stage.roles().contains(&context.role) || !stage.should_apply(&context) {
+            continue;
+        }
+        let edits = stage.apply(&context);
+        if let Err(wrong) = check_edits(*stage, &context, &edits) {
+            panic!("{}: {wrong}", case.name);
+        }
+        // Folding a text that holds folds is checked by what compressing it gives.
+        if case.engine.restore(case.text, &[]) != case.text {
+            continue;
+        }
+        let folds = edits.iter().filter(|edit| edit.lossless && edit.text.len() < edit.range.len());
+        for edit in folds {
+            let (fold, _) = fold::parse(&edit.text).expect("a valid lossless edit is a fold");
+            let mut before = Prior::of(&case.text[..edit.range.start]);
+            let undone = stage.unfold_after(&fold, &mut before);
+            let replaced = &case.text[edit.range.clone()];
+            let place = format!("{}: {} {:?}", case.name, stage.name(), edit.range);
+            assert!(undone.as_deref() == Some(replaced), "{place} does not come undone: {:.300}", edit.text);
+            assert!(stage.is_canonical(&fold, replaced, &mut before), "{place} folds differently: {:.300}", edit.text);
+        }
+    }
+}
+
+/// An engine of all stages, and one of each alone, by name.
+pub(crate) fn engines() -> Vec<(String, FusionEngine)> {
+    let alone = STAGES.iter().map(|stage| {
+        let others = STAGES.iter().filter(|other| other.name() != stage.name());
+        let off = |other: &&dyn concertina::pipeline::Stage| {
+            (other.name().to_owned(), StageOption { enabled: false, ..StageOption::default() })
+        };
+        let options = StageOptions { stages: others.map(off).collect(), custom: Vec::new() };
+        let pipeline = FusionPipeline::build(&options, Vec::new()).expect("the options name built-in stages");
+        (stage.name().to_owned(), FusionEngine::new(pipeline))
+    });
+    std::iter::once(("all".to_owned(), FusionEngine::default())).chain(alone).collect()
+}
+
+/// Compares without printing megabytes.
+fn assert_same(case: &Case, what: &str, expected: &str, found: &str) {
+    if expected != found {
+        let at = expected.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();
+        let around = |text: &str| {
+            let (start, end) = (text.floor_char_boundary(at.saturating_sub(80)), text.ceil_char_boundary(at + 200));
+            text[start..end.min(text.len())].to_owned()
+        };
+        panic!(
+            "{}: {what}, it differs from byte {at} on ({} bytes expected, {} found)\nexpected …{:?}\nfound    …{:?}",
+            case.name,
+            expected.len(),
+            found.len(),
+            around(expected),
+            around(found)
+        );
+    }
+}
