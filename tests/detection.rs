@@ -187,9 +187,8 @@ fn long_and_hostile_texts_take_linear_time() {
             assert_segments(&text, &detect(&text, &Hints::default()));
             start.elapsed()
         };
-        time(1000);
-        let (short, long) = (time(100_000), time(1_600_000));
-        // Sixteen times the text; four times more for a noisy machine. A quadratic walk takes 256 times.
-        assert!(long < short * 64 + std::time::Duration::from_millis(50), "{unit:?}: {short:?}, then {long:?}");
+        // Eight times the text; four times more for a busy machine, which gets three tries. A quadratic walk takes 64 times.
+        let is_linear = || time(400_000) < time(50_000) * 32 + std::time::Duration::from_millis(50);
+        assert!((0..3).any(|_| is_linear()), "{unit:?}");
     }
 }

@@ -102,9 +102,11 @@ pub(super) fn judge(text: &str) -> Judgement {
     }
     if let Some(bare) = strip_numbers(&sample) {
         let inner = judge_lines(&bare);
-        // A window of code too small to tell its language is code still.
-        let is_code = inner.content_type == ContentType::Unknown && Shape::of(&code::skeleton(&bare)).is_code();
-        return if is_code { Judgement::code(None, false) } else { inner };
+        // A window of code may be too small to tell its language, or hold a manual in a string; it is code still.
+        let is_open = matches!(inner.content_type, ContentType::Unknown | ContentType::Text);
+        let skeleton = code::skeleton(&bare);
+        let is_code = is_open && !is_markdown(&bare) && Shape::of(&skeleton).is_code();
+        return if is_code { Judgement::code(code::language_of(&skeleton), false) } else { inner };
     }
     judge_lines(&sample)
 }
@@ -229,7 +231,7 @@ fn words(sample: &str) -> Judgement {
     let shape = Shape::of(&skeleton);
     let language = code::language_of(&skeleton);
     if language.is_some() && shape.is_code() {
-        return Judgement::code(language, false);
+        return if shape.is_told() { Judgement::likely(ContentType::Text) } else { Judgement::code(language, false) };
     }
     if has_front_matter(sample) || !is_settings(&bare) && (is_markdown(sample) || shape.is_text()) {
         return Judgement::likely(ContentType::Text);

@@ -68,7 +68,7 @@ fn body(line: &str) -> Option<Body> {
 /// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, or a commit header that leads to one of
 /// them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk that is cut short ends it.
 pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
-    let mut scan = Scan { text, at: start, proved: false };
+    let mut scan = Scan { text, at: start, proved: false, is_git: false };
     loop {
         let before = scan.at;
         let took = scan.file() || scan.commit();
@@ -93,6 +93,8 @@ struct Scan<'a> {
     at: usize,
     /// Whether a hunk, a file header of git's or a diffstat was seen.
     proved: bool,
+    /// Whether the file at hand has git's header.
+    is_git: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -120,6 +122,7 @@ impl<'a> Scan<'a> {
     fn file(&mut self) -> bool {
         let start = self.at;
         let git = self.take_one(|line| line.starts_with("diff ") || line.starts_with("Index: "));
+        self.is_git = self.text[start..].starts_with("diff --git ");
         if git {
             self.take_while(is_extended_header);
         }
@@ -134,12 +137,12 @@ impl<'a> Scan<'a> {
             headed = true;
         }
         while (git || headed) && self.hunk() {}
-        let is_git = git && self.text[start..].starts_with("diff --git ");
-        self.proved |= headed || is_git;
-        if !(headed || is_git) {
+        let found = headed || self.is_git;
+        self.proved |= found;
+        if !found {
             self.at = start;
         }
-        headed || is_git
+        found
     }
 
     /// One hunk, by its counts.
@@ -167,7 +170,26 @@ impl<'a> Scan<'a> {
             }
             self.at = line.end;
         }
+        self.overrun();
         true
+    }
+
+    /// The rest of a hunk whose header counts too few lines, as edited diffs have it: what looks like its lines belongs to it
+    /// when another header follows, or nothing at all.
+    fn overrun(&mut self) {
+        let start = self.at;
+        let mut blank = false;
+        self.take_while(|line| {
+            blank |= line.is_empty();
+            body(line).is_some() && !line.starts_with("--- ")
+        });
+        let goes_on = match self.peek() {
+            Some(line) => line.text.starts_with("@@ -") || line.text.starts_with("diff --git "),
+            None => self.is_git && !blank,
+        };
+        if !goes_on {
+            self.at = start;
+        }
     }
 
     /// A commit header with its message, and the diffstat below.
@@ -293,6 +315,14 @@ mod tests {
         assert_eq!(block_end("--- a rule\ntext\n", 0), None);
         assert_eq!(block_end("commit 08c7055d91\nAuthor: A\n\n    only a message\n", 0), None);
         assert_eq!(block_end("diff erent\n", 0), None);
+    }
+
+    #[test]
+    fn a_hunk_that_counts_too_few_lines_goes_up_to_the_next_header() {
+        let text = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,1 +1,2 @@\n a\n+b\n+c\n\n+d\n@@ -9 +9 @@\n-e\n+f\n+g\n";
+        assert_eq!(block_end(text, 0), Some(text.len()));
+        let followed = format!("{text}\n- an item\n");
+        assert_eq!(block_end(&followed, 0), Some(text.len() - "+g\n".len()));
     }
 
     #[test]

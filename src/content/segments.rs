@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::code::{language_of, skeleton};
 use super::diff;
 use super::hints::of_info;
 use super::html;
@@ -60,7 +61,7 @@ pub(super) fn split(text: &str, whole: ContentType, language: Option<Language>) 
             parts.into_iter().filter(|part| !part.range.is_empty()).collect()
         }
         _ => {
-            let runs = runs(text, whole);
+            let runs = with_bare_code(text, whole, runs(text, whole));
             let last = runs.len() - 1;
             // JSON that was cut, a listing: no part tells itself, so the whole is one.
             let is_bare = match whole {
@@ -123,6 +124,64 @@ fn resolve(text: &str, whole: ContentType, run: &Run, at_edge: bool) -> (Content
             }
         }
     }
+}
+
+/// The runs of a text with the code in its prose that has no fence around it: paragraphs of nothing but code.
+fn with_bare_code(text: &str, whole: ContentType, runs: Vec<Run>) -> Vec<Run> {
+    if whole != ContentType::Text {
+        return runs;
+    }
+    let mut parted = Vec::with_capacity(runs.len());
+    for run in runs {
+        if run.kind != Kind::Plain {
+            parted.push(run);
+            continue;
+        }
+        let mut start = run.range.start;
+        let mut is_code = false;
+        for paragraph in paragraphs(text, run.range.clone()) {
+            if is_bare_code(&text[paragraph.clone()], is_code) != is_code {
+                push_part(text, &mut parted, start..paragraph.start, is_code);
+                start = paragraph.start;
+                is_code = !is_code;
+            }
+        }
+        push_part(text, &mut parted, start..run.range.end, is_code);
+    }
+    parted
+}
+
+fn push_part(text: &str, runs: &mut Vec<Run>, range: Range<usize>, is_code: bool) {
+    if !range.is_empty() {
+        let language = || language_of(&skeleton(&text[range.clone()]));
+        let kind = if is_code { Kind::Block(ContentType::Code, language()) } else { Kind::Plain };
+        push(runs, range, kind, 1);
+    }
+}
+
+/// Runs of lines with the blank lines below them.
+fn paragraphs(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut at = within.start;
+    std::iter::from_fn(move || {
+        let start = at;
+        let mut was_blank = false;
+        for line in lines_from(text, start).take_while(|line| line.start < within.end) {
+            let is_blank = line.text.trim().is_empty();
+            if was_blank && !is_blank {
+                break;
+            }
+            was_blank = is_blank;
+            at = line.end;
+        }
+        (at > start).then_some(start..at)
+    })
+}
+
+/// Whether a paragraph is code without a fence: four lines or more, or any number below other code.
+fn is_bare_code(paragraph: &str, below_code: bool) -> bool {
+    let shape = Shape::of(paragraph);
+    let is_code = shape.code * 100 >= shape.lines * 90 || shape.is_surely_code();
+    shape.prose == 0 && shape.markup == 0 && is_code && (below_code || shape.lines >= 4)
 }
 
 /// One walk over the lines; never empty for a text that is not.
@@ -267,6 +326,20 @@ mod tests {
                 (ContentType::Text, None, "```\n\nThat is all there is to it.\n"),
             ]
         );
+    }
+
+    #[test]
+    fn code_in_prose_stands_apart_without_a_fence() {
+        let prose = "This is what the function looks like in our tree today.\n\n";
+        let code =
+            "fn area(side: u32) -> u32 {\n    let area = side * side;\n    println!(\"{area}\");\n    area\n}\n\n";
+        let text = format!("{prose}{code}It has been like that for years, and nobody complained.\n");
+        let found = parts(&text);
+        assert_eq!(
+            found.iter().map(|part| part.0).collect::<Vec<_>>(),
+            [ContentType::Text, ContentType::Code, ContentType::Text]
+        );
+        assert_eq!((found[1].1, found[1].2), (Some(Language::Rust), code));
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub(super) struct Shape {
     pub(super) lines: usize,
     /// Lines that read as sentences.
     pub(super) prose: usize,
+    /// Those among them that are whole sentences.
+    pub(super) sentences: usize,
     /// Headings, list items, quotes, table rows, rules.
     pub(super) markup: usize,
     /// Lines with the endings and operators of code.
@@ -91,6 +93,7 @@ impl Shape {
             let bare = without_list_mark(line);
             if is_prose(bare) {
                 shape.prose += 1;
+                shape.sentences += usize::from(is_sentence(bare));
             } else if bare.len() < line.len() || is_markup(line) {
                 shape.markup += 1;
             } else {
@@ -109,6 +112,11 @@ impl Shape {
     /// Whether nearly everything is code, so that it need not be told which.
     pub(super) fn is_surely_code(&self) -> bool {
         self.lines >= 4 && self.closed * 100 >= self.lines * 40 && self.code * 100 >= self.lines * 75
+    }
+
+    /// Whether someone writes about the code: a few whole sentences outside of comments, which programs do not have.
+    pub(super) fn is_told(&self) -> bool {
+        self.sentences >= 2 && self.sentences * 100 >= self.lines * 4
     }
 
     /// Whether prose prevails, with lists and headings.
@@ -231,6 +239,11 @@ fn is_prose(line: &str) -> bool {
     // `from a import b`: a few words that begin as code does and end without a stop.
     let is_statement = words <= 5 && !line.ends_with(['.', '!', '?', ':', ',']) && starts_as_code(line);
     words >= 3 && plain * 10 >= words * 7 && !is_statement
+}
+
+/// Whether a line of prose begins and ends as a sentence does, with five words at least.
+fn is_sentence(line: &str) -> bool {
+    line.starts_with(char::is_uppercase) && line.ends_with(['.', '!', '?', ':']) && line.split_whitespace().count() >= 5
 }
 
 /// Whether a line ends or is joined as code is.
