@@ -66,14 +66,16 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((refs: string[], options: FetchOptions) =>
         withStore(state, async (store) => {
-          const { content } = await store.fetch({
+          const { content, found } = await store.fetch({
             refIds: refs,
             agentId: options.agent ?? agentOf(undefined),
             lines: options.lines,
             pattern: options.pattern,
             maxChars: options.maxChars === undefined ? undefined : Number(options.maxChars),
           });
-          print(options.json ? json(content) : content.map(asText).join("\n"));
+          const text = options.json ? json(content) : content.map(asText).join("\n");
+          if (found === 0) throw new Error(text);
+          print(text);
         }),
       );
   }, { descriptors });

@@ -76,8 +76,9 @@ export class PluginState {
 
   /** Where the store lives. */
   directory(): string {
-    return this.options.sccsStorageDir
-      ? this.#api.resolvePath(this.options.sccsStorageDir)
+    const { sccsStorageDir } = this.options;
+    return typeof sccsStorageDir === "string" && sccsStorageDir !== ""
+      ? this.#api.resolvePath(sccsStorageDir)
       : join(this.#api.runtime.state.resolveStateDir(), "concertina");
   }
 

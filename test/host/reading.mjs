@@ -1,8 +1,13 @@
 // What recorded requests show: placeholders, results by call, and how much of the prompt was sent unchanged.
 
-/** The ids of all our placeholders in a text. */
+/** The ids that our markers in a text print: of whole outputs that were replaced, and of texts that were shortened. */
 export function idsIn(text) {
-  return [...text.matchAll(/\[REF_ID: ([0-9a-f]{16,64})\]/g)].map((found) => found[1]);
+  return [...text.matchAll(/\[(?:REF_ID: |\[REWIND:sha256:)([0-9a-f]{16,64})\]/g)].map((found) => found[1]);
+}
+
+/** Whether a text stands for a much longer one that can be fetched. */
+export function isFolded(text, original) {
+  return idsIn(text).length > 0 && text.length < original.length / 4;
 }
 
 /** Everything but the system prompt of a request, as text: what the conversation consists of. */
