@@ -323,12 +323,12 @@ impl<'a> Sight<'a> {
         if let Some(repeat) = self.repeat(index, text, plain) {
             return Some(repeat);
         }
-        let delta =
-            self.delta(index, plain).map(|edit| (BlockAction::Delta, vec![Edit { range: 0..text.len(), ..edit }]));
-        let forms = delta.into_iter().chain([(BlockAction::Runs, self.runs(text))]);
-        let forms: Vec<(BlockAction, Vec<Edit>)> = forms.filter(|(_, edits)| !edits.is_empty()).collect();
-        let forms = forms.into_iter().map(|(action, edits)| Shown { action, ..self.compress(index, text, &edits) });
-        forms.filter(|form| form.tokens_after < plain.tokens_after).min_by_key(|form| form.tokens_after)
+        // An edited re-read is no repeat: the change comes first, whatever costs least.
+        let delta = self.delta(index, plain).map(|note| vec![Edit::note(0..text.len(), note)]);
+        let forms = [(BlockAction::Delta, delta.unwrap_or_default()), (BlockAction::Runs, self.runs(text))];
+        let forms = forms.into_iter().filter(|(_, edits)| !edits.is_empty());
+        let mut forms = forms.map(|(action, edits)| Shown { action, ..self.compress(index, text, &edits) });
+        forms.find(|form| form.tokens_after < plain.tokens_after)
     }
 
     /// A reference to a block that is shown as this one would be.
@@ -350,7 +350,7 @@ impl<'a> Sight<'a> {
     }
 
     /// The difference to an earlier version in sight, where it takes less than half of the tokens.
-    fn delta(&self, index: usize, plain: &Shown) -> Option<Edit> {
+    fn delta(&self, index: usize, plain: &Shown) -> Option<String> {
         let versions = self.by_source.get(&self.blocks[index].source()?)?;
         let deltas = versions.iter().rev().take(VERSIONS_MAX).filter_map(|&place| {
             let (earlier, shown) = &self.shown[place];
@@ -358,9 +358,9 @@ impl<'a> Sight<'a> {
             let first = &self.blocks[*earlier];
             let note = format!("{} {}, changed since as follows:\n{hunks}", first.marker(), first.words());
             let tokens = tokens::count(&note, self.options.compress.encoding);
-            (tokens * 2 <= plain.tokens_after).then(|| (tokens, Edit::note(0..0, note)))
+            (tokens * 2 <= plain.tokens_after).then_some((tokens, note))
         });
-        deltas.min_by_key(|(tokens, _)| *tokens).map(|(_, edit)| edit)
+        deltas.min_by_key(|(tokens, _)| *tokens).map(|(_, note)| note)
     }
 
     /// References in place of the runs of lines that stand in blocks in sight.
