@@ -4,18 +4,16 @@
 //! not a repeat: it becomes the difference to the earlier copy where that is much shorter.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::engine::label;
-use super::measure::saving;
-use super::repeats::Lines;
-use super::restore::quote;
+use super::repeats::{Lines, Repeat};
+use super::restore::{is_marker_line, quote};
 use super::{CompressOptions, Edit, FusionEngine, StageOptions, StageReport};
-use crate::config::{Encoding, Preset};
+use crate::config::Preset;
 use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::reference::{Marker, Original};
@@ -24,6 +22,9 @@ use crate::transcript::{Kind, Patch, Rewrite, Role, Transcript};
 
 /// Shorter blocks are not compared with others, in bytes.
 const BLOCK_MIN_BYTES: usize = 160;
+
+/// How many earlier versions of a thing a block is compared with.
+const VERSIONS_MAX: usize = 3;
 
 /// How a conversation is compressed.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,9 +156,7 @@ pub fn compress_messages(
 ) -> CompressedMessages {
     let transcript = Transcript::read(messages);
     let blocks = text_blocks(&transcript);
-    let encoding = options.compress.encoding;
-    let may_repeat = options.compress.preset != Preset::Lossless && options.roles.contains(&Role::Tool);
-    let mut repeats = if may_repeat { find_repeats(&blocks, encoding) } else { HashMap::new() };
+    let mut sight = Sight::new(engine, options, clock, &blocks);
     let mut done = CompressedMessages {
         rewrite: Rewrite::default(),
         originals: Vec::new(),
@@ -167,42 +166,31 @@ pub fn compress_messages(
     };
     for (index, block) in blocks.iter().enumerate() {
         if !options.roles.contains(&block.role) {
+            sight.keep(index, block.text);
             continue;
         }
-        let (mut action, edits) = repeats.remove(&index).unwrap_or((BlockAction::Compressed, Vec::new()));
-        let (text, originals, tokens, stages) = if action == BlockAction::Repeat {
-            let text = edits[0].text.clone();
-            let tokens = (tokens::count(block.text, encoding), tokens::count(&text, encoding));
-            (text, vec![Original::text(block.text, label(&block.hints))], tokens, Vec::new())
-        } else {
-            let compress = CompressOptions { hints: block.hints.clone(), role: block.role, ..options.compress.clone() };
-            let compressed = engine.compress_edited(block.text, &edits, &compress, clock);
-            if compressed.originals.is_empty() {
-                action = BlockAction::Compressed;
-            }
-            let tokens = (compressed.tokens_before, compressed.tokens_after);
-            (compressed.text, compressed.originals, tokens, compressed.stages)
-        };
-        done.tokens_before += tokens.0;
-        done.tokens_after += tokens.1;
-        if text == block.text {
+        let shown = sight.show(index);
+        sight.keep(index, &shown.text);
+        done.tokens_before += shown.tokens_before;
+        done.tokens_after += shown.tokens_after;
+        if shown.text == block.text {
             continue;
         }
-        for original in originals {
+        for original in shown.originals {
             if done.originals.iter().all(|known| known.hash != original.hash) {
                 done.originals.push(original);
             }
         }
-        let path = transcript.messages[block.message].blocks[block.block].path.clone();
-        done.rewrite.patches.push(Patch { message: block.message, path, value: Value::String(text) });
         done.blocks.push(BlockReport {
             message: block.message,
             block: block.block,
-            action,
-            tokens_before: tokens.0,
-            tokens_after: tokens.1,
-            stages,
+            action: shown.action,
+            tokens_before: shown.tokens_before,
+            tokens_after: shown.tokens_after,
+            stages: shown.stages,
         });
+        let path = transcript.messages[block.message].blocks[block.block].path.clone();
+        done.rewrite.patches.push(Patch { message: block.message, path, value: Value::String(shown.text) });
     }
     done
 }
@@ -225,85 +213,194 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
     blocks
 }
 
-/// For each tool result that repeats something before it: how, and the edits that say so.
-fn find_repeats(blocks: &[Block], encoding: Encoding) -> HashMap<usize, (BlockAction, Vec<Edit>)> {
-    let mut found = HashMap::new();
-    let mut by_text: HashMap<u128, usize> = HashMap::new();
-    let mut by_source: HashMap<(&str, &str), usize> = HashMap::new();
-    let mut lines = Lines::default();
-    let mut in_sight: Vec<(usize, Range<usize>)> = Vec::new();
-    for (index, block) in blocks.iter().enumerate() {
-        if block.text.len() < BLOCK_MIN_BYTES {
-            continue;
-        }
-        let earlier = *by_text.entry(xxh3_128(block.text.as_bytes())).or_insert(index);
-        let version = block.source().and_then(|source| by_source.get(&source)).copied();
-        if block.role == Role::Tool && earlier < index && blocks[earlier].text == block.text {
-            let first = &blocks[earlier];
-            let note = format!("{} same as {}", first.marker(), first.words());
-            let edit = Edit::note(0..block.text.len(), note);
-            if saving(block.text, &edit, encoding) > 0 {
-                found.insert(index, (BlockAction::Repeat, vec![edit]));
-                continue;
-            }
-        } else if let Some(edit) = version.and_then(|version| delta(&blocks[version], block, encoding)) {
-            found.insert(index, (BlockAction::Delta, vec![edit]));
-            continue;
-        }
-        if let Some(source) = block.source() {
-            by_source.insert(source, index);
-        }
-        in_sight.push((index, lines.add(block.text)));
-    }
-    for (index, edits) in repeated_runs(blocks, &lines, &in_sight) {
-        found.insert(index, (BlockAction::Runs, edits));
-    }
-    found
+/// What a reader has in sight: the blocks so far, as they are shown.
+///
+/// Every decision on a block depends on nothing else, and a form that would be decided on differently when it came in from
+/// outside is not shown: so going over a conversation twice changes nothing more.
+struct Sight<'a> {
+    engine: &'a FusionEngine,
+    options: &'a MessagesOptions,
+    clock: &'a dyn Fn() -> f64,
+    blocks: &'a [Block<'a>],
+    /// Blocks of some size, as they are shown.
+    shown: Vec<(usize, String)>,
+    by_text: HashMap<u128, usize>,
+    by_source: HashMap<(&'a str, &'a str), Vec<usize>>,
+    lines: Lines<'a>,
 }
 
-/// The difference to an earlier version, where it takes less than half of the tokens.
-fn delta(earlier: &Block, later: &Block, encoding: Encoding) -> Option<Edit> {
-    let input = InternedInput::new(earlier.text, later.text);
+/// A form of a block.
+struct Shown {
+    text: String,
+    action: BlockAction,
+    tokens_before: usize,
+    tokens_after: usize,
+    stages: Vec<StageReport>,
+    originals: Vec<Original>,
+}
+
+impl<'a> Sight<'a> {
+    fn new(
+        engine: &'a FusionEngine,
+        options: &'a MessagesOptions,
+        clock: &'a dyn Fn() -> f64,
+        blocks: &'a [Block<'a>],
+    ) -> Self {
+        Self {
+            engine,
+            options,
+            clock,
+            blocks,
+            shown: Vec::new(),
+            by_text: HashMap::new(),
+            by_source: HashMap::new(),
+            lines: Lines::default(),
+        }
+    }
+
+    /// Remembers how a block is shown.
+    fn keep(&mut self, index: usize, text: &str) {
+        if text.len() < BLOCK_MIN_BYTES {
+            return;
+        }
+        let place = self.shown.len();
+        self.by_text.entry(xxh3_128(text.as_bytes())).or_insert(place);
+        if let Some(source) = self.blocks[index].source() {
+            self.by_source.entry(source).or_default().push(place);
+        }
+        let lines = self.lines.add(text.to_owned());
+        self.lines.learn(lines);
+        self.shown.push((index, text.to_owned()));
+    }
+
+    /// The best form of a block that would stay if it came in as a block.
+    fn show(&mut self, index: usize) -> Shown {
+        let text = self.blocks[index].text;
+        let plain = self.compress(index, text, &[]);
+        let best = self.best(index, text, &plain);
+        for form in best.into_iter().chain([plain]) {
+            if form.text == text {
+                return form;
+            }
+            let again = self.compress(index, &form.text, &[]);
+            let changes = self.best(index, &form.text, &again).is_some_and(|again| again.text != form.text);
+            if again.text == form.text && !changes {
+                return form;
+            }
+        }
+        let tokens = tokens::count(text, self.options.compress.encoding);
+        Shown {
+            text: text.to_owned(),
+            action: BlockAction::Compressed,
+            tokens_before: tokens,
+            tokens_after: tokens,
+            stages: Vec::new(),
+            originals: Vec::new(),
+        }
+    }
+
+    fn compress(&self, index: usize, text: &str, edits: &[Edit]) -> Shown {
+        let block = &self.blocks[index];
+        let options = CompressOptions { hints: block.hints.clone(), role: block.role, ..self.options.compress.clone() };
+        let compressed = self.engine.compress_edited(text, edits, &options, self.clock);
+        Shown {
+            text: compressed.text,
+            action: BlockAction::Compressed,
+            tokens_before: compressed.tokens_before,
+            tokens_after: compressed.tokens_after,
+            stages: compressed.stages,
+            originals: compressed.originals,
+        }
+    }
+
+    /// The form that refers to blocks in sight and is shorter than the plain form.
+    fn best(&mut self, index: usize, text: &str, plain: &Shown) -> Option<Shown> {
+        let block = &self.blocks[index];
+        let may_refer = block.role == Role::Tool && self.options.compress.preset != Preset::Lossless;
+        if !may_refer || text.len() < BLOCK_MIN_BYTES {
+            return None;
+        }
+        if let Some(repeat) = self.repeat(index, text, plain) {
+            return Some(repeat);
+        }
+        // An edited re-read is no repeat: the change comes first, whatever costs least.
+        let delta = self.delta(index, plain).map(|note| vec![Edit::note(0..text.len(), note)]);
+        let forms = [(BlockAction::Delta, delta.unwrap_or_default()), (BlockAction::Runs, self.runs(text))];
+        let forms = forms.into_iter().filter(|(_, edits)| !edits.is_empty());
+        let mut forms = forms.map(|(action, edits)| Shown { action, ..self.compress(index, text, &edits) });
+        forms.find(|form| form.tokens_after < plain.tokens_after)
+    }
+
+    /// A reference to a block that is shown as this one would be.
+    fn repeat(&self, index: usize, text: &str, plain: &Shown) -> Option<Shown> {
+        let earlier = *self.by_text.get(&xxh3_128(plain.text.as_bytes()))?;
+        let (earlier, shown) = &self.shown[earlier];
+        let first = &self.blocks[*earlier];
+        let note = format!("{} same as {}", first.marker(), first.words());
+        let tokens_after = tokens::count(&note, self.options.compress.encoding);
+        let pays = *shown == plain.text && tokens_after < plain.tokens_after;
+        pays.then(|| Shown {
+            text: note,
+            action: BlockAction::Repeat,
+            tokens_before: plain.tokens_before,
+            tokens_after,
+            stages: Vec::new(),
+            originals: vec![Original::text(text, label(&self.blocks[index].hints))],
+        })
+    }
+
+    /// The difference to an earlier version in sight, where it takes less than half of the tokens.
+    fn delta(&self, index: usize, plain: &Shown) -> Option<String> {
+        let versions = self.by_source.get(&self.blocks[index].source()?)?;
+        let deltas = versions.iter().rev().take(VERSIONS_MAX).filter_map(|&place| {
+            let (earlier, shown) = &self.shown[place];
+            let hunks = hunks(without_marker_line(shown), without_marker_line(&plain.text))?;
+            let first = &self.blocks[*earlier];
+            let note = format!("{} {}, changed since as follows:\n{hunks}", first.marker(), first.words());
+            let tokens = tokens::count(&note, self.options.compress.encoding);
+            (tokens * 2 <= plain.tokens_after).then_some((tokens, note))
+        });
+        deltas.min_by_key(|(tokens, _)| *tokens).map(|(_, note)| note)
+    }
+
+    /// References in place of the runs of lines that stand in blocks in sight.
+    fn runs(&mut self, text: &str) -> Vec<Edit> {
+        let later = self.lines.add(text.to_owned());
+        let repeats = self.lines.known_repeats(later);
+        let edit = |repeat: Repeat| {
+            let first = &self.blocks[self.shown[self.lines.text_of(repeat.earlier)].0];
+            let count = repeat.lines.len();
+            let unit = if count == 1 { "line" } else { "lines" };
+            let from = quote(self.lines.line(repeat.earlier));
+            let note = format!("{} {count} {unit} as in {} from \"{from}\"", first.marker(), first.words());
+            Edit::note(self.lines.range(&repeat.lines), note)
+        };
+        let edits = repeats.into_iter().map(edit).collect();
+        self.lines.pop();
+        edits
+    }
+}
+
+/// The changed lines with three around them, as a unified diff without file names; `None` when more than half changed.
+fn hunks(earlier: &str, later: &str) -> Option<String> {
+    let input = InternedInput::new(earlier, later);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     let changed = (diff.count_additions() + diff.count_removals()) as usize;
-    if changed * 2 > later.text.lines().count() {
+    if changed == 0 || changed * 2 > later.lines().count() {
         return None;
     }
     let printer = BasicLineDiffPrinter(&input.interner);
     let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input).to_string();
-    let note = format!(
-        "{} {}, changed since as follows:\n{}",
-        earlier.marker(),
-        earlier.words(),
-        hunks.trim_end_matches('\n')
-    );
-    let edit = Edit::note(0..later.text.len(), note);
-    (tokens::count(&edit.text, encoding) * 2 <= tokens::count(later.text, encoding)).then_some(edit)
+    Some(hunks.trim_end_matches('\n').to_owned())
 }
 
-/// For each tool result the runs of lines that stand in another block before it.
-fn repeated_runs(blocks: &[Block], lines: &Lines, in_sight: &[(usize, Range<usize>)]) -> Vec<(usize, Vec<Edit>)> {
-    let place = |line: usize| in_sight.partition_point(|(_, range)| range.end <= line);
-    let is_tool: Vec<bool> =
-        in_sight.iter().flat_map(|(index, range)| range.clone().map(|_| blocks[*index].role == Role::Tool)).collect();
-    let mut found: Vec<(usize, Vec<Edit>)> = Vec::new();
-    for repeat in lines.repeats(|line| is_tool[line]) {
-        let (later, earlier) = (in_sight[place(repeat.lines.start)].0, &blocks[in_sight[place(repeat.earlier)].0]);
-        if (blocks[later].message, blocks[later].block) == (earlier.message, earlier.block) {
-            continue;
-        }
-        let count = repeat.lines.len();
-        let unit = if count == 1 { "line" } else { "lines" };
-        let first = quote(lines.text[repeat.earlier]);
-        let note = format!("{} {count} {unit} as in {} from \"{first}\"", earlier.marker(), earlier.words());
-        let edit = Edit::note(lines.range(&repeat.lines), note);
-        match found.last_mut() {
-            Some((index, edits)) if *index == later => edits.push(edit),
-            _ => found.push((later, vec![edit])),
-        }
+/// A shown text without the last line that says where its original is.
+fn without_marker_line(text: &str) -> &str {
+    match text.rsplit_once('\n') {
+        Some((rest, line)) if is_marker_line(line) => rest,
+        _ => text,
     }
-    found
 }
 
 #[cfg(test)]

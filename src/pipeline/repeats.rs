@@ -3,6 +3,7 @@
 //! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so a repeated long line counts like a repeated
 //! paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -20,94 +21,142 @@ pub(super) struct Repeat {
     pub(super) earlier: usize,
 }
 
-/// A text cut into lines, or several texts one after the other.
+/// Texts, one after the other, cut into lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines<'a> {
-    /// The lines, without their ends.
-    pub(super) text: Vec<&'a str>,
-    /// Where each line starts in its own text.
-    starts: Vec<usize>,
-    hashes: Vec<u64>,
-    /// For each line, how many follow in the same text, itself included.
-    left: Vec<usize>,
+    texts: Vec<Cow<'a, str>>,
+    lines: Vec<Line>,
+    /// The first run with each key.
+    first: HashMap<u64, usize>,
+}
+
+#[derive(Debug)]
+struct Line {
+    text: usize,
+    /// Without its end.
+    range: Range<usize>,
+    hash: u64,
+    /// How many lines follow in the same text, itself included.
+    left: usize,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn add(&mut self, text: &'a str) -> Range<usize> {
-        let start = self.text.len();
+    /// Adds a text; returns its line numbers. Its runs are not known before [`Lines::repeats`] or [`Lines::learn`].
+    pub(super) fn add(&mut self, text: impl Into<Cow<'a, str>>) -> Range<usize> {
+        let text = text.into();
+        let start = self.lines.len();
         let mut at = 0;
         for line in text.split('\n') {
-            self.text.push(line);
-            self.starts.push(at);
-            at += line.len() + 1;
+            let range = at..at + line.len();
+            at = range.end + 1;
+            self.lines.push(Line { text: self.texts.len(), range, hash: xxh3_64(line.as_bytes()), left: 0 });
         }
-        let end = self.text.len();
-        self.hashes.extend(self.text[start..].iter().map(|line| xxh3_64(line.as_bytes())));
-        self.left.extend((1..=end - start).rev());
+        let end = self.lines.len();
+        self.lines[start..].iter_mut().enumerate().for_each(|(index, line)| line.left = end - start - index);
+        self.texts.push(text);
         start..end
+    }
+
+    /// Takes the last text away again.
+    pub(super) fn pop(&mut self) {
+        self.texts.pop();
+        let texts = self.texts.len();
+        self.lines.truncate(self.lines.partition_point(|line| line.text < texts));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// A line, without its end.
+    pub(super) fn line(&self, line: usize) -> &str {
+        let Line { text, range, .. } = &self.lines[line];
+        &self.texts[*text][range.clone()]
+    }
+
+    /// The number of the text that a line is in, from 0.
+    pub(super) fn text_of(&self, line: usize) -> usize {
+        self.lines[line].text
     }
 
     /// The byte range of lines of one text, without the last line end. There is at least one.
     pub(super) fn range(&self, lines: &Range<usize>) -> Range<usize> {
-        let last = lines.end - 1;
-        self.starts[lines.start]..self.starts[last] + self.text[last].len()
+        self.lines[lines.start].range.start..self.lines[lines.end - 1].range.end
     }
 
     /// The key of the run that starts at a line, when its text has enough words.
     fn key(&self, start: usize) -> Option<u64> {
-        if self.text[start].trim().is_empty() {
+        if self.line(start).trim().is_empty() {
             return None;
         }
         let (mut bytes, mut key) = (0, 0_u64);
-        for (index, line) in self.text[start..start + self.left[start]].iter().enumerate() {
-            bytes += line.trim().len();
-            key = (key.rotate_left(5) ^ self.hashes[start + index]).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for index in start..start + self.lines[start].left {
+            bytes += self.line(index).trim().len();
+            key = (key.rotate_left(5) ^ self.lines[index].hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if bytes >= KEY_BYTES {
                 return Some(key);
             }
             // Blank lines do not bring the end nearer.
-            if index >= KEY_BYTES {
+            if index - start >= KEY_BYTES {
                 break;
             }
         }
         None
     }
 
-    /// The repeats of whole lines, in order, apart. Only lines that `may_go` are later places.
-    pub(super) fn repeats(&self, may_go: impl Fn(usize) -> bool) -> Vec<Repeat> {
-        let mut first: HashMap<u64, usize> = HashMap::new();
+    /// Remembers the runs of lines, so that later ones are found to repeat them.
+    pub(super) fn learn(&mut self, lines: Range<usize>) {
+        for line in lines {
+            if let Some(key) = self.key(line) {
+                self.first.entry(key).or_insert(line);
+            }
+        }
+    }
+
+    /// What repeats among all lines, in order, apart. Only lines that `may_go` are later places.
+    pub(super) fn repeats(&mut self, may_go: impl Fn(usize) -> bool) -> Vec<Repeat> {
+        self.scan(0..self.lines.len(), true, may_go)
+    }
+
+    /// What lines repeat of the runs that are known, in order, apart.
+    pub(super) fn known_repeats(&mut self, lines: Range<usize>) -> Vec<Repeat> {
+        self.scan(lines, false, |_| true)
+    }
+
+    fn scan(&mut self, lines: Range<usize>, learn: bool, may_go: impl Fn(usize) -> bool) -> Vec<Repeat> {
         let mut repeats = Vec::new();
-        let mut line = 0;
-        while line < self.text.len() {
-            let Some(key) = self.key(line) else {
-                line += 1;
+        let mut line = lines.start;
+        while line < lines.end {
+            let key = self.key(line);
+            let earlier = key.and_then(|key| self.first.get(&key)).copied();
+            let run = earlier.map_or(0, |earlier| self.common_run(earlier, line, &may_go));
+            if let Some(earlier) = earlier.filter(|_| run > 0) {
+                repeats.push(Repeat { lines: line..line + run, earlier });
+                line += run;
                 continue;
-            };
-            let earlier = *first.entry(key).or_insert(line);
-            let mut len = if earlier < line && may_go(line) { self.common_run(earlier, line, &may_go) } else { 0 };
-            while len > 0 && self.text[line + len - 1].trim().is_empty() {
-                len -= 1;
             }
-            let bytes: usize = self.text[line..line + len].iter().map(|text| text.trim().len()).sum();
-            if bytes >= KEY_BYTES {
-                repeats.push(Repeat { lines: line..line + len, earlier });
-                line += len;
-            } else {
-                line += 1;
+            if let (Some(key), None, true) = (key, earlier, learn) {
+                self.first.insert(key, line);
             }
+            line += 1;
         }
         repeats
     }
 
+    /// How many lines two places have in common; 0 when that is too few.
     fn common_run(&self, earlier: usize, later: usize, may_go: impl Fn(usize) -> bool) -> usize {
-        let longest = self.left[earlier].min(self.left[later]).min(later - earlier);
-        (0..longest)
-            .take_while(|&index| {
-                self.hashes[earlier + index] == self.hashes[later + index]
-                    && self.text[earlier + index] == self.text[later + index]
-                    && may_go(later + index)
-            })
-            .count()
+        let longest = self.lines[earlier].left.min(self.lines[later].left).min(later - earlier);
+        let same = |index: &usize| {
+            self.lines[earlier + index].hash == self.lines[later + index].hash
+                && self.line(earlier + index) == self.line(later + index)
+                && may_go(later + index)
+        };
+        let mut run = (0..longest).take_while(same).count();
+        while run > 0 && self.line(later + run - 1).trim().is_empty() {
+            run -= 1;
+        }
+        let bytes: usize = (later..later + run).map(|line| self.line(line).trim().len()).sum();
+        if bytes >= KEY_BYTES { run } else { 0 }
     }
 }
 
@@ -118,7 +167,7 @@ mod tests {
     fn repeats(texts: &[&str]) -> Vec<Repeat> {
         let mut lines = Lines::default();
         for text in texts {
-            lines.add(text);
+            lines.add(*text);
         }
         lines.repeats(|_| true)
     }
@@ -136,6 +185,21 @@ mod tests {
         let long = "word ".repeat(40);
         assert_eq!(repeats(&[&format!("{long}\nx\n{long}")]), [Repeat { lines: 2..3, earlier: 0 }]);
         assert_eq!(repeats(&["short line\nx\nshort line"]), []);
+    }
+
+    #[test]
+    fn only_learned_runs_are_known() {
+        let run = (0..9).map(|n| format!("line number {n} of the run\n")).collect::<String>();
+        let mut lines = Lines::default();
+        let first = lines.add(run.clone());
+        let later = lines.add(run.as_str());
+        assert_eq!(lines.known_repeats(later.clone()), []);
+        lines.learn(first);
+        assert_eq!(lines.known_repeats(later.clone()), [Repeat { lines: 10..19, earlier: 0 }]);
+        lines.pop();
+        assert_eq!(lines.len(), 10);
+        assert_eq!(lines.add(run.as_str()), later);
+        assert_eq!(lines.text_of(10), 1);
     }
 
     #[test]

@@ -51,6 +51,11 @@ pub(super) fn marker_line(original: &Original, text: &str) -> String {
     }
 }
 
+/// Whether a line has the form of [`marker_line`]. Whose it is cannot be told.
+pub(super) fn is_marker_line(line: &str) -> bool {
+    marker_line_id(line).is_some()
+}
+
 fn marker_line_id(line: &str) -> Option<&str> {
     let (id, words) = line.strip_prefix("[[REWIND:sha256:")?.split_once("]]")?;
     let count = words.strip_prefix(" original: ")?;

@@ -56,7 +56,7 @@ impl Stage for SemanticDedup {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let text = Passages::new(context);
+        let mut text = Passages::new(context);
         let exact = text.exact();
         let near = text.near(&exact);
         let mut edits: Vec<Edit> = exact.iter().map(|(_, edit)| edit.clone()).chain(near).collect();
@@ -175,14 +175,14 @@ struct Passages<'a> {
 impl<'a> Passages<'a> {
     fn new(context: &'a FusionContext<'a>) -> Self {
         let mut lines = Lines::default();
-        lines.add(context.text);
+        let all = lines.add(context.text);
         let mut quotes: HashSet<u64> = HashSet::new();
-        let is_first = lines
-            .text
-            .iter()
-            .map(|line| quotes.insert(xxh3_64(quote(line).as_bytes())) && !quote(line).is_empty())
-            .collect();
-        let is_free = (0..lines.text.len()).map(|line| {
+        let is_first = all.clone().map(|line| {
+            let quote = quote(lines.line(line));
+            !quote.is_empty() && quotes.insert(xxh3_64(quote.as_bytes()))
+        });
+        let is_first = is_first.collect();
+        let is_free = all.map(|line| {
             // With its line end, so that an empty line inside a fold counts too.
             let range = lines.range(&(line..line + 1));
             context.is_free(&(range.start..(range.end + 1).min(context.text.len())))
@@ -191,23 +191,28 @@ impl<'a> Passages<'a> {
         Self { context, lines, is_first, is_free }
     }
 
+    fn all_lines(&self) -> impl Iterator<Item = &str> {
+        (0..self.lines.len()).map(|line| self.lines.line(line))
+    }
+
     fn text(&self, lines: &Range<usize>) -> &'a str {
         &self.context.text[self.lines.range(lines)]
     }
 
     /// The reference to earlier lines, when one of them can be quoted. All of them must be in sight.
-    fn reference(&self, earlier: &Range<usize>, changed: bool) -> Option<Reference<'a>> {
+    fn reference(&self, earlier: &Range<usize>, changed: bool) -> Option<Reference<'_>> {
         if !self.is_free[earlier.clone()].iter().all(|&free| free) {
             return None;
         }
         let line = earlier.clone().find(|&line| self.is_first[line])?;
-        let quote = quote(self.lines.text[line]);
+        let quote = quote(self.lines.line(line));
         Some(Reference { lines: earlier.len(), at: line - earlier.start + 1, quote, changed })
     }
 
     /// The exact repeats, with the lines that go.
-    fn exact(&self) -> Vec<(Range<usize>, Edit)> {
-        let repeats = self.lines.repeats(|line| self.is_free[line]);
+    fn exact(&mut self) -> Vec<(Range<usize>, Edit)> {
+        let is_free = &self.is_free;
+        let repeats = self.lines.repeats(|line| is_free[line]);
         let mut edits = Vec::new();
         for repeat in repeats {
             let earlier = repeat.earlier..repeat.earlier + repeat.lines.len();
@@ -282,7 +287,7 @@ impl<'a> Passages<'a> {
     /// Paragraphs, and fences with all that is in them.
     fn passages(&self) -> Vec<Range<usize>> {
         let (mut passages, mut start, mut fence) = (Vec::new(), None, None);
-        for (index, line) in self.lines.text.iter().enumerate() {
+        for (index, line) in self.all_lines().enumerate() {
             let line = line.trim();
             let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
             let ends_fence = fence.is_some() && mark == fence;
@@ -302,7 +307,7 @@ impl<'a> Passages<'a> {
                 start = start.or(Some(index));
             }
         }
-        passages.extend(start.map(|start| start..self.lines.text.len()));
+        passages.extend(start.map(|start| start..self.lines.len()));
         passages
     }
 }
