@@ -203,6 +203,103 @@ export interface Removed {
 export type OpenOptions = {
     dir: string;
 } & Options;
+/** The exact bytes that a marker stands for. */
+export interface Original {
+    /** All 64 digits of the SHA-256 of the bytes; markers print the first 16. */
+    refId: string;
+    data: Buffer;
+    /** Where it came from, for people. */
+    label: string;
+}
+/** What one stage did. */
+export interface StageRow {
+    name: string;
+    fired: boolean;
+    tokensBefore: number;
+    tokensAfter: number;
+    /** Time spent on deciding whether to look closer. */
+    gateMs: number;
+    /** Time spent on proposing, measuring and proving. */
+    workMs: number;
+    /** What the stage has to say. */
+    notes: Record<string, string>;
+}
+/** A stage of the pipeline. */
+export interface StageInfo {
+    name: string;
+    order: number;
+    /** Whether all its rewrites are restorable from the output alone. */
+    lossless: boolean;
+    contentTypes: string[];
+}
+/** What a custom stage looks at. */
+export interface StageContext {
+    text: string;
+    contentType: string;
+    language: string | null;
+    role: string;
+}
+/** A stage that JavaScript runs between the built-in ones. */
+export interface CustomStage {
+    name: string;
+    order: number;
+    /** A cheap look; absent means yes. */
+    shouldApply?(context: StageContext): boolean;
+    /** The text as it should be, or null. Measured like any other proposal; the original is kept. */
+    apply(context: StageContext): string | null | undefined;
+}
+/** How a text is compressed. */
+export interface CompressOptions {
+    hints?: Hints;
+    /** Who said it; `tool` by default. */
+    role?: "system" | "user" | "assistant" | "tool";
+    preset?: "lossless" | "balanced" | "max";
+    /** Only rewrites that restore from the output alone, whatever the preset. */
+    lossless?: boolean;
+    /** By name: `false` leaves a stage out, `{ order }` moves it. */
+    stages?: Record<string, boolean | ({
+        order?: number;
+    } & Record<string, unknown>)>;
+    custom?: CustomStage[];
+    encoding?: Encoding;
+    /** The number of tokens the caller would like to have at most. */
+    maxTokens?: number;
+}
+/** A compressed text. When nothing paid, the text is the input. */
+export interface CompressResult {
+    text: string;
+    tokensBefore: number;
+    tokensAfter: number;
+    contentType: string;
+    language: string | null;
+    /** Whether the text alone restores the input. */
+    lossless: boolean;
+    stages: StageRow[];
+    /** What must be stored before the text is shown. */
+    originals: Original[];
+}
+/** How a conversation is compressed: like a text, and whose messages. */
+export type CompressMessagesOptions = Omit<CompressOptions, "custom" | "role"> & {
+    /** Whose texts go through the pipeline; `["tool"]` by default. Users' words never do. */
+    roles?: ("system" | "assistant" | "tool")[];
+};
+/** A compressed conversation. */
+export interface CompressMessagesResult<M> {
+    messages: M[];
+    originals: Original[];
+    report: {
+        tokensBefore: number;
+        tokensAfter: number;
+        blocks: {
+            message: number;
+            block: number;
+            action: "repeat" | "delta" | "runs" | "compressed";
+            tokensBefore: number;
+            tokensAfter: number;
+            stages: StageRow[];
+        }[];
+    };
+}
 
 /** Native errors -> JavaScript errors with a stable `code`. */
 /** An error with a stable code. */
@@ -269,6 +366,78 @@ export declare function detect(text: string, hints?: Hints): {
     contentType: string;
     language: string | null;
     segments: Segment[];
+};
+
+/** The fusion pipeline: texts and conversations in fewer tokens, and back. */
+/**
+ * Rewrites a text so that it costs fewer tokens, on a worker thread.
+ *
+ * `restore(result.text, result.originals)` is the text again, byte for byte. A lossless result needs no originals; others must be
+ * stored before the text is shown. The result is never longer than the text.
+ */
+export declare function compress(text: string, options?: CompressOptions): Promise<CompressResult>;
+/** {@link compress} on the calling thread. */
+export declare function compressSync(text: string, options?: CompressOptions): CompressResult;
+/**
+ * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
+ * stay; messages of any of the three shapes.
+ */
+export declare function compressMessages<M extends Message>(messages: M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
+/** {@link compressMessages} on the calling thread. */
+export declare function compressMessagesSync<M extends Message>(messages: M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
+/** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
+export declare function restore(text: string, originals?: Pick<Original, "data">[]): string;
+/** The stages of the pipeline, in the order in which they run. */
+export declare function stages(): StageInfo[];
+
+/**
+ * `rewind_retrieve` for agents outside OpenClaw: an OpenAI function-calling definition and its handler.
+ *
+ * It answers from the originals that this process's `compress` and `compressMessages` calls returned: up to 64 MB of them, the
+ * oldest forgotten first. Whoever needs them longer keeps `originals`, or uses a `Concertina`.
+ */
+/** Keeps an original for the handler. */
+declare function remember(original: Original): void;
+/** A tool call as OpenAI sends it, or its name and arguments alone. */
+export type RewindCall = {
+    id?: string;
+    function: {
+        name: string;
+        arguments: string;
+    };
+} | {
+    id?: string;
+    name: string;
+    arguments: string | {
+        hash: string;
+    };
+};
+/** The definition that a model is shown and the handler of its calls. */
+export declare const rewindTool: {
+    definition: {
+        type: string;
+        function: {
+            name: string;
+            description: string;
+            parameters: {
+                type: string;
+                additionalProperties: boolean;
+                required: string[];
+                properties: {
+                    hash: {
+                        type: string;
+                        description: string;
+                    };
+                };
+            };
+        };
+    };
+    /** Answers a call with the message to append. An unknown id is answered in words. */
+    handle(call: RewindCall): Promise<{
+        role: "tool";
+        tool_call_id: string;
+        content: string;
+    }>;
 };
 
 /** The class with a store: what a host calls at the two moments, and the way back. */
