@@ -619,6 +619,7 @@ export interface CommitParameters {
 /** What the host gets back from `assemble`. */
 export interface AssembleResult {
     messages: Message[];
+    /** 0 where nothing was counted: the host counts itself. */
     estimatedTokens: number;
     systemPromptAddition?: string;
 }
@@ -627,7 +628,6 @@ export interface ContextEngine {
     readonly info: {
         id: string;
         name: string;
-        version?: string;
         ownsCompaction: false;
         acceptedHostParams: string[];
         transcriptSemantics: {
@@ -644,25 +644,25 @@ export interface ContextEngine {
         status: "committed" | "duplicate";
     }>;
 }
-/** Where one line about a failure goes. */
-export type Warn = (line: string) => void;
+/** What a host tells its engine beside the store. */
+export interface ContextEngineOptions {
+    /** Compacts the stored transcript: delegate it to the host. */
+    compact(parameters: unknown): Promise<unknown>;
+    /** Gets one line for each step that failed, with what that means for the conversation; `console.warn` by default. */
+    complain?(step: string, error: unknown, consequence: string): void;
+    /** Prices of the model of a turn, where the host knows them. */
+    pricesOf?(parameters: AssembleParameters): Prices | undefined;
+}
 /** The agent of a session key such as `agent:main:work`; `main` where there is none. */
 export declare function agentOf(sessionKey: string | undefined): string;
 /**
- * Makes a context engine.
+ * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
  *
- * Every failure returns the host's own messages, the same array, and leaves one line with `warn`.
- *
- * @param concertina an open store, or how to get one (awaited on each call, so that opening may fail and be tried again)
- * @param options.compact what compacts the stored transcript: delegate it to the host
+ * @param concertina an open store, or how to get one on each call; `undefined` while there is none
  */
-export declare function createContextEngine(concertina: Concertina | (() => Promise<Concertina>), options: {
-    compact: (parameters: unknown) => Promise<unknown>;
-    warn?: Warn;
-    onReport?: (report: Report) => void;
-}): ContextEngine;
-/** Message and code of an error, on one line. */
-declare function describe(error: unknown): string;
+export declare function createContextEngine(concertina: Concertina | (() => Promise<Concertina | undefined>), options: ContextEngineOptions): ContextEngine;
+/** Message and code of an error, on one line of at most 300 characters. */
+export declare function describe(error: unknown): string;
 
 /** Where log lines go. */
 export interface Logger {

@@ -4,6 +4,8 @@
  * The host passes more than is listed and may add keys; whatever is not named here goes through untouched.
  */
 
+import type { AssembleParameters, AssembleResult, ContextEngine as LibraryEngine } from "../node/lib/index.js";
+
 /** One message of the host's transcript. Live objects of the host: copy, never change. */
 export interface AgentMessage {
   role: string;
@@ -39,27 +41,9 @@ export interface HostModel {
   cost?: { input?: number; cacheRead?: number; cacheWrite?: number };
 }
 
-export interface AssembleParams {
-  sessionId: string;
-  sessionKey?: string;
-  messages: AgentMessage[];
-  tokenBudget?: number;
-  availableTools?: Set<string>;
-  model?: string;
+/** What the library's engine takes, and what the host says of the model. */
+export interface AssembleParams extends AssembleParameters {
   runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null } };
-}
-
-export interface AssembleResult {
-  messages: AgentMessage[];
-  estimatedTokens: number;
-  systemPromptAddition?: string;
-}
-
-export interface CommitParams {
-  advancementKey: string;
-  messages: AgentMessage[];
-  sessionId: string;
-  sessionKey?: string;
 }
 
 /** Session ids come with it only when the child continues its parent's transcript. */
@@ -68,21 +52,9 @@ export interface SubagentSpawnParams {
   childSessionKey: string;
 }
 
-export interface ContextEngine {
-  readonly info: {
-    id: string;
-    name: string;
-    ownsCompaction: boolean;
-    acceptedHostParams: string[];
-    transcriptSemantics: {
-      currentTurnFence: "before-current-turn-entry-v1";
-      turnAdvancementIdempotency: "atomic-idempotent-v1";
-    };
-  };
-  ingest(params: { sessionId: string; message: AgentMessage }): Promise<{ ingested: boolean }>;
+/** The library's engine, and what the host asks of it beside that. */
+export interface ContextEngine extends LibraryEngine {
   assemble(params: AssembleParams): Promise<AssembleResult>;
-  compact(params: Record<string, unknown>): Promise<unknown>;
-  commitTurn(params: CommitParams): Promise<{ status: "committed" | "duplicate" }>;
   prepareSubagentSpawn(params: SubagentSpawnParams): Promise<{ rollback(): void }>;
 }
 

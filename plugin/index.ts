@@ -5,7 +5,7 @@
 import { FETCH_TOOL } from "../node/lib/index.js";
 import { registerCli } from "./cli.js";
 import { runSlashCommand } from "./commands.js";
-import { createEngine, ENGINE_ID } from "./engine.js";
+import { createEngine } from "./engine.js";
 import { purgeEndedSession } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
@@ -20,7 +20,7 @@ export default {
     const state = new PluginState(api);
     registerCli(api, state);
     if (api.registrationMode === "cli-metadata" || api.registrationMode === "setup-only") return;
-    api.registerContextEngine(ENGINE_ID, (context) => createEngine(state, context.config));
+    api.registerContextEngine("concertina", (context) => createEngine(state, context.config));
     api.registerTool((context) => createFetchTool(state, context), { name: FETCH_TOOL });
     api.registerAgentToolResultMiddleware((event, context) => foldToolResult(state, event, context), {
       runtimes: ["openclaw"],

@@ -7,7 +7,7 @@
 
 import { join } from "node:path";
 
-import { Concertina, guidance, type Options } from "../node/lib/index.js";
+import { Concertina, describe, guidance, type Options } from "../node/lib/index.js";
 import type { PluginApi } from "./host.js";
 import { Sessions } from "./sessions.js";
 
@@ -41,7 +41,7 @@ export class PluginState {
       this.#guidance ??= guidance();
     } catch (error) {
       this.#hasNoLibrary = true;
-      this.#api.logger.error(`concertina: the native library does not load (${reason(error)}); ${UNCHANGED}`);
+      this.#api.logger.error(`concertina: the native library does not load (${describe(error)}); ${UNCHANGED}`);
     }
     return this.#guidance;
   }
@@ -62,7 +62,7 @@ export class PluginState {
       return store;
     } catch (error) {
       this.#reopenAt = Date.now() + REOPEN_AFTER_MS;
-      const complaint = `concertina: the store cannot be opened (${reason(error)}); ${UNCHANGED}`;
+      const complaint = `concertina: the store cannot be opened (${describe(error)}); ${UNCHANGED}`;
       if (complaint !== this.#lastComplaint) this.#api.logger.warn(complaint);
       this.#lastComplaint = complaint;
       return undefined;
@@ -84,19 +84,15 @@ export class PluginState {
 
   /** Logs, in one line, that a step failed and what that means for the conversation. */
   complain(step: string, error: unknown, consequence: string): void {
-    this.#api.logger.warn(`concertina: ${step} failed (${reason(error)}); ${consequence}`);
+    this.#api.logger.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`);
   }
 
   /** Removes expired originals, at most hourly; nobody waits for it. */
-  sweepWhenDue(store: Concertina): void {
+  sweepWhenDue(): void {
     const now = Date.now();
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    store.sweep({}).catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
+    const swept = this.store().then((store) => store?.sweep({}));
+    swept.catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
   }
-}
-
-function reason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\s+/g, " ").slice(0, 300);
 }

@@ -3,8 +3,8 @@
  *
  * Hosts make an engine object for every turn and use it on the turn only, so nothing is kept on it.
  */
-import type { Message, Report } from "./api.js";
-import type { Concertina } from "./concertina.js";
+import type { Message, Prices } from "./api.js";
+import { type Concertina, guidance } from "./concertina.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
 
 /** What the host passes to `assemble`. */
@@ -30,6 +30,7 @@ export interface CommitParameters {
 /** What the host gets back from `assemble`. */
 export interface AssembleResult {
   messages: Message[];
+  /** 0 where nothing was counted: the host counts itself. */
   estimatedTokens: number;
   systemPromptAddition?: string;
 }
@@ -39,7 +40,6 @@ export interface ContextEngine {
   readonly info: {
     id: string;
     name: string;
-    version?: string;
     ownsCompaction: false;
     acceptedHostParams: string[];
     transcriptSemantics: {
@@ -53,8 +53,15 @@ export interface ContextEngine {
   commitTurn(parameters: CommitParameters): Promise<{ status: "committed" | "duplicate" }>;
 }
 
-/** Where one line about a failure goes. */
-export type Warn = (line: string) => void;
+/** What a host tells its engine beside the store. */
+export interface ContextEngineOptions {
+  /** Compacts the stored transcript: delegate it to the host. */
+  compact(parameters: unknown): Promise<unknown>;
+  /** Gets one line for each step that failed, with what that means for the conversation; `console.warn` by default. */
+  complain?(step: string, error: unknown, consequence: string): void;
+  /** Prices of the model of a turn, where the host knows them. */
+  pricesOf?(parameters: AssembleParameters): Prices | undefined;
+}
 
 /** The agent of a session key such as `agent:main:work`; `main` where there is none. */
 export function agentOf(sessionKey: string | undefined): string {
@@ -62,68 +69,63 @@ export function agentOf(sessionKey: string | undefined): string {
 }
 
 /**
- * Makes a context engine.
+ * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
  *
- * Every failure returns the host's own messages, the same array, and leaves one line with `warn`.
- *
- * @param concertina an open store, or how to get one (awaited on each call, so that opening may fail and be tried again)
- * @param options.compact what compacts the stored transcript: delegate it to the host
+ * @param concertina an open store, or how to get one on each call; `undefined` while there is none
  */
 export function createContextEngine(
-  concertina: Concertina | (() => Promise<Concertina>),
-  options: { compact: (parameters: unknown) => Promise<unknown>; warn?: Warn; onReport?: (report: Report) => void },
+  concertina: Concertina | (() => Promise<Concertina | undefined>),
+  options: ContextEngineOptions,
 ): ContextEngine {
-  const warn = options.warn ?? ((line) => console.warn(line));
   const open = typeof concertina === "function" ? concertina : async () => concertina;
+  const complain = options.complain ?? ((step, error, consequence) => console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`));
   return {
     info: {
       id: "concertina",
       name: "Concertina",
       ownsCompaction: false,
-      acceptedHostParams: ["sessionKey", "runtimeSettings"],
+      // Also what compaction needs to be handed back to the host.
+      acceptedHostParams: ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"],
       transcriptSemantics: {
         currentTurnFence: "before-current-turn-entry-v1",
         turnAdvancementIdempotency: "atomic-idempotent-v1",
       },
     },
-    async ingest() {
-      return { ingested: true };
-    },
-    async assemble({ sessionId, sessionKey, messages, tokenBudget, model, availableTools }) {
-      const untouched = { messages, estimatedTokens: 0 };
-      if (availableTools && !availableTools.has(FETCH_TOOL)) return untouched;
+    ingest: async () => ({ ingested: false }),
+    async assemble(parameters) {
+      const { sessionId, sessionKey, messages, tokenBudget, model, availableTools } = parameters;
+      if (availableTools && !availableTools.has(FETCH_TOOL)) return { messages, estimatedTokens: 0 };
+      // Also when something fails: guidance that comes and goes would bill the whole prompt again.
+      const view: AssembleResult = { messages, estimatedTokens: 0, systemPromptAddition: guidance() };
       try {
-        const folded = await (await open()).assemble({
-          sessionId, agentId: agentOf(sessionKey), messages, tokenBudget, model, availableTools,
-        });
-        options.onReport?.(folded.report);
-        if (folded.report.warning) warn(`concertina: ${folded.report.warning.message}; new content is sent in full`);
-        return {
-          messages: folded.messages,
-          estimatedTokens: folded.estimatedTokens,
-          systemPromptAddition: folded.systemPromptAddition,
-        };
+        const store = await open();
+        if (store === undefined) return view;
+        const prices = options.pricesOf?.(parameters);
+        const folded = await store.assemble({ sessionId, agentId: agentOf(sessionKey), messages, tokenBudget, model, availableTools, prices });
+        const { warning } = folded.report;
+        if (warning) complain("storing", warning, "new content goes to the model unchanged");
+        return { ...view, messages: folded.messages, estimatedTokens: folded.estimatedTokens };
       } catch (error) {
-        warn(`concertina: assembly failed, the host's own messages are used: ${describe(error)}`);
-        return untouched;
+        complain("assembly", error, "this turn uses the unchanged history");
+        return view;
       }
     },
-    compact: options.compact,
+    compact: (parameters) => options.compact(parameters),
     async commitTurn({ sessionId, sessionKey, advancementKey, messages }) {
       try {
-        return await (await open()).commitTurn({ sessionId, agentId: agentOf(sessionKey), advancementKey, messages });
+        const store = await open();
+        if (store) return await store.commitTurn({ sessionId, agentId: agentOf(sessionKey), advancementKey, messages });
       } catch (error) {
-        // A throw would disable the engine for the session until a retry succeeds. Nothing hangs on the record of a turn
-        // but the answer to "was it recorded", and an unrecorded turn answers that as a new one.
-        warn(`concertina: the turn could not be recorded: ${describe(error)}`);
-        return { status: "committed" };
+        complain("recording a turn", error, "the session goes on without this record");
       }
+      // An unrecorded turn loses figures, nothing else; a throw would switch the engine off for the session.
+      return { status: "committed" };
     },
   };
 }
 
-/** Message and code of an error, on one line. */
+/** Message and code of an error, on one line of at most 300 characters. */
 export function describe(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
-  return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replaceAll("\n", " ");
+  return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 300);
 }

@@ -1,8 +1,8 @@
 /** The public interface of `openclaw-concertina`. */
 export * from "./api.js";
 export { Concertina, guidance } from "./concertina.js";
-export { agentOf, createContextEngine } from "./context-engine.js";
-export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngine, Warn } from "./context-engine.js";
+export { agentOf, createContextEngine, describe } from "./context-engine.js";
+export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngine, ContextEngineOptions } from "./context-engine.js";
 export type { CodedError } from "./errors.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
 export type { FetchToolParameters } from "./fetch-tool.js";
