@@ -4,6 +4,7 @@
 //! be unfolded without asking a stage, and line numbers stay exact through it.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::Edit;
 
@@ -21,7 +22,7 @@ struct Part {
     sealed: bool,
     /// A note of an earlier round: no longer sealed, but it may not go.
     note: bool,
-    folded: Option<Box<Draft>>,
+    folded: Option<Rc<Draft>>,
 }
 
 /// Where in the original a part comes from.
@@ -111,7 +112,7 @@ impl Draft {
                 source,
                 sealed: edit.sealed,
                 note: false,
-                folded: edit.lossless.then(|| Box::new(replaced)),
+                folded: edit.lossless.then(|| Rc::new(replaced)),
             });
         }
         reader.read_to(self.text.len(), &mut applied);

@@ -4,6 +4,8 @@
 //! first. A reversible result, taken for a text from outside, must make no stage want more: its notes and marker line go
 //! through the stages again, and again, until it settles; one that does not settle is given up for the lossless form.
 
+use std::slice;
+
 use super::custom::{Answers, Question};
 use super::draft::Draft;
 use super::measure::saving;
@@ -12,7 +14,7 @@ use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold};
 use super::run::{Pass, Passes};
 use super::{CompressOptions, Edit, FusionPipeline};
 use crate::config::Preset;
-use crate::content::Hints;
+use crate::content::{ContentType, Hints};
 use crate::reference::Original;
 
 /// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in price, and
@@ -34,6 +36,14 @@ struct Form {
     tallies: Vec<Tally>,
     pays_in_cache: bool,
     original: Option<Original>,
+}
+
+impl Form {
+    /// Whether its marker line leads back to the text, where it has one.
+    fn rewinds_to(&self, text: &str) -> bool {
+        let original = self.original.as_ref();
+        original.is_none_or(|original| rewound(&self.text, slice::from_ref(original)).as_deref() == Some(text))
+    }
 }
 
 impl FusionEngine {
@@ -109,7 +119,7 @@ impl FusionEngine {
             text: text.to_owned(),
             tokens_before,
             tokens_after: tokens_before,
-            content_type: options.hints.content_type.unwrap_or(crate::content::ContentType::Unknown),
+            content_type: options.hints.content_type.unwrap_or(ContentType::Unknown),
             language: options.hints.language,
             lossless: true,
             stages: Vec::new(),
@@ -126,7 +136,7 @@ impl FusionEngine {
             let edits = if unfolded.is_some() { &[] } else { edits };
             let form = self.best(&mut passes, &start, first, edits)?;
             let tokens_after = passes.count(&form.text);
-            if pays(tokens_after, tokens_before, form.pays_in_cache) && self.is_restorable(text, &form) {
+            if pays(tokens_after, tokens_before, form.pays_in_cache) && form.rewinds_to(text) {
                 compressed.tokens_after = tokens_after;
                 compressed.lossless = form.original.is_none();
                 compressed.text = form.text;
@@ -220,11 +230,6 @@ impl FusionEngine {
     /// A draft as it would come in from outside: a reversible edit may have written something that comes undone.
     fn without_folds(&self, draft: Draft) -> Draft {
         self.unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
-    }
-
-    fn is_restorable(&self, text: &str, form: &Form) -> bool {
-        let restored = self.restore(&form.text, form.original.as_slice());
-        restored == text || form.original.is_none() && self.unfold(text).is_some_and(|unfolded| restored == unfolded)
     }
 }
 

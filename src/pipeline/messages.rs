@@ -129,6 +129,7 @@ impl Block<'_> {
     /// Words by which a reader finds it: tool and path or command, else who said it.
     fn words(&self) -> String {
         let words = match self.role {
+            Role::Tool if self.hints == Hints::default() => "tool result".to_owned(),
             Role::Tool => label(&self.hints),
             Role::System => "system message".to_owned(),
             Role::User => "user message".to_owned(),

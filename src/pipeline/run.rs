@@ -3,6 +3,7 @@
 //! A pass decides edit by edit: an edit is dropped when it does not save real tokens, when it takes a part of something that
 //! looks like a marker, or when it claims to be lossless and its fold does not come undone to the very text it replaced.
 
+use std::iter::Peekable;
 use std::ops::Range;
 
 use super::custom::{Answers, Question};
@@ -166,6 +167,9 @@ fn may_fire(step: &Step, context: &FusionContext) -> bool {
     }
 }
 
+/// See [`Draft::unfolded_pieces`].
+type Pieces<'a> = Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a>;
+
 /// Decides on the edits of one stage, from left to right.
 struct Filter<'a> {
     context: &'a FusionContext<'a>,
@@ -174,7 +178,7 @@ struct Filter<'a> {
     lines: Option<LineMap<'a>>,
     /// The unfolded text before the next edit, where a fold may ask for it.
     before: Prior,
-    pieces: std::iter::Peekable<Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a>>,
+    pieces: Peekable<Pieces<'a>>,
 }
 
 impl<'a> Filter<'a> {
@@ -188,7 +192,7 @@ impl<'a> Filter<'a> {
         let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
         let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
-        let pieces: Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a> = Box::new(draft.unfolded_pieces());
+        let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
         Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
     }
 

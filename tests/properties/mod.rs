@@ -195,8 +195,8 @@ fn assert_same(case: &Case, what: &str, expected: &str, found: &str) {
     if expected != found {
         let at = expected.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();
         let around = |text: &str| {
-            let (start, end) = (text.floor_char_boundary(at.saturating_sub(80)), text.ceil_char_boundary(at + 200));
-            text[start..end.min(text.len())].to_owned()
+            let (start, end) = (at.saturating_sub(80), (at + 200).min(text.len()));
+            String::from_utf8_lossy(&text.as_bytes()[start..end]).into_owned()
         };
         panic!(
             "{}: {what}, it differs from byte {at} on ({} bytes expected, {} found)\nexpected …{:?}\nfound    …{:?}",
