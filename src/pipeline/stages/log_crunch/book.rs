@@ -13,12 +13,15 @@
 //! ```
 //!
 //! A value is `.` (as before: the template's last value, or the next of its count `<v,+1>`), `""` (empty), `$3=text` (text,
-//! from now on `$3`), `$3`, `\.` (the text `.`), or itself. Values at the end that would be `.` are left out.
+//! from now on `$3`), `$3`, `\.` (the text `.`), or itself. `.4` is four of `.`; at the end they are left out.
 
 use super::stamp::Layout;
 
 /// Pairs that may mark the places of values; the first two separate words, so that no value holds one.
 pub(super) const MARKS: [(char, char); 4] = [('<', '>'), ('{', '}'), ('«', '»'), ('‹', '›')];
+
+/// No template has more values.
+const MAX_SLOTS: usize = 400;
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,9 +216,13 @@ impl Book {
         if gap == Some(0) || (gap.is_some() && !known.is_stamped()) || !(rest.is_empty() || rest.starts_with(' ')) {
             return None;
         }
-        let mut names = Vec::new();
-        let values: Vec<Option<String>> =
-            rest.split(' ').skip(1).map(|word| self.parse_value(word, &mut names)).collect::<Option<_>>()?;
+        let (mut values, mut names) = (Vec::new(), Vec::new());
+        for word in rest.split(' ').skip(1) {
+            match word.strip_prefix('.').and_then(canonical) {
+                Some(times @ 2..=MAX_SLOTS) => values.resize(values.len() + times, None),
+                _ => values.push(self.parse_value(word, &mut names)?),
+            }
+        }
         (values.len() <= known.written_slots().count()).then(|| Entry::Row {
             template,
             gap: gap.unwrap_or(0),
@@ -308,7 +315,7 @@ pub(super) fn escaped(value: &str) -> String {
     match value {
         "" => "\"\"".into(),
         "." | "+" => format!("\\{value}"),
-        value if value.starts_with(['\\', '$']) => format!("\\{value}"),
+        value if value.starts_with(['\\', '$']) || value.strip_prefix('.').and_then(canonical).is_some() => format!("\\{value}"),
         value => value.to_owned(),
     }
 }
@@ -366,7 +373,7 @@ mod tests {
             "a0: job <1,+1> of <380> by <$1=anna> and <=3>",
             "5",
             " 7",
-            "1000 . . bert",
+            "1000 .2 bert",
             "b: plain <x>",
             " y",
             "a . . $1",

@@ -17,6 +17,8 @@ use crate::tokens;
 const MIN_LINES: usize = 3;
 /// A failure that is said more often than this is no news.
 const MAX_FAILURES: usize = 8;
+/// In fewer lines nothing is rare.
+const NEEDLE_LINES: usize = 50;
 /// Lines that a layout of stamps is chosen from.
 const SAMPLES: usize = 128;
 
@@ -75,11 +77,19 @@ pub(super) fn fold(text: &str, encoding: Encoding) -> Option<Fold> {
     let marks = choose_marks(&groups, &texts)?;
     let groups: Vec<Group> =
         groups.into_iter().filter(|group| !conflicts(&texts, group, marks)).collect();
-    let templates: Vec<Template> = groups.iter().map(|group| template(group, &words)).collect();
     let mut place = vec![None; lines.len()];
-    for (index, group) in groups.iter().enumerate() {
-        for (row, &line) in group.lines.iter().enumerate() {
-            place[line] = Some((index, row));
+    let mut templates: Vec<Template> = Vec::new();
+    for mut group in groups {
+        drop_needles(&mut group, &words);
+        if group.lines.is_empty() {
+            continue;
+        }
+        let template = template(&group, &words);
+        if pays(&template, encoding) {
+            for (row, &line) in group.lines.iter().enumerate() {
+                place[line] = Some((templates.len(), row));
+            }
+            templates.push(template);
         }
     }
     let entries = plan(&lines, &alarms, &place, &templates, layout.as_ref(), clock, marks);
@@ -146,6 +156,45 @@ fn template<'a>(group: &Group, words: &[Option<Words<'a>>]) -> Template<'a> {
     }
     flush(&mut fixed, &mut found.parts);
     found
+}
+
+/// Takes out lines with a value that is rare in a place where few values are usual: a 302 among 200s must meet the eye.
+fn drop_needles(group: &mut Group, words: &[Option<Words>]) {
+    let lines: Vec<&Words> = group.lines.iter().filter_map(|&line| words[line].as_ref()).collect();
+    if lines.len() < NEEDLE_LINES {
+        return;
+    }
+    let mut is_needle = vec![false; lines.len()];
+    for at in 0..lines[0].words.len() {
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for line in &lines {
+            *seen.entry(line.words[at]).or_default() += 1;
+        }
+        let is_rare = |word: &str| seen[word] * 50 <= lines.len();
+        let rare = seen.iter().filter(|(word, _)| is_rare(word)).map(|(_, times)| times).sum::<usize>();
+        if rare > 0 && rare * 20 <= lines.len() {
+            for (needle, line) in is_needle.iter_mut().zip(&lines) {
+                *needle |= is_rare(line.words[at]);
+            }
+        }
+    }
+    let mut is_needle = is_needle.into_iter();
+    group.lines.retain(|_| is_needle.next() == Some(false));
+}
+
+/// Whether rows of a template, its definition included, are cheaper than its lines.
+fn pays(template: &Template, encoding: Encoding) -> bool {
+    let fixed: String = template
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => text,
+            Part::Value(_) | Part::Stamp => "",
+        })
+        .collect();
+    let fixed = tokens::count(&fixed, encoding);
+    // A row costs its line end and about one token more; a definition its name and the marks around each value.
+    (template.rows.len() - 1) * fixed.saturating_sub(1) > 4 + 2 * template.slots.len()
 }
 
 /// The step of a column that mostly grows by the same number.
@@ -285,12 +334,16 @@ fn row(number: usize, is_current: bool, gap: i64, values: &[Option<&str>], write
     if gap != 0 {
         row += &gap.to_string();
     }
-    for value in &values[..said] {
+    let mut values = &values[..said];
+    while let Some(first) = values.first() {
+        let expected = values.iter().take_while(|value| value.is_none()).count();
         row.push(' ');
-        match value {
+        match first {
             Some(value) => row += &write(value),
+            None if expected > 1 => row += &format!(".{expected}"),
             None => row.push('.'),
         }
+        values = &values[expected.max(1)..];
     }
     row
 }
