@@ -44,6 +44,9 @@ fn run(stage: &dyn Stage, text: &str, content_type: ContentType, preset: Preset)
             assert_eq!(len, edit.text.len());
             assert_eq!(stage.unfold(&fold).as_deref(), Some(old));
         }
+        if tokens(&edit.text) >= tokens(old) && std::env::var("FORCE").is_ok() {
+            println!("{} vs {}\n{}", tokens(&edit.text), tokens(old), edit.text);
+        }
         out += if tokens(&edit.text) < tokens(old) { &edit.text } else { old };
         end = edit.range.end;
     }
@@ -61,12 +64,18 @@ fn table() {
     }
     for file in files {
         let text = String::from_utf8_lossy(&file.bytes).into_owned();
-        let out = run(log_crunch, &text, ContentType::Log, Preset::Lossless);
-        if let Ok(dir) = std::env::var("DUMP") { std::fs::write(format!("{dir}/{}", file.name.replace('/', "_")), &out).unwrap(); }
+        let out = run(log_crunch, &text, ContentType::Log, if std::env::var("MAX").is_ok() { Preset::Max } else { Preset::Lossless });
+        if let Ok(dir) = std::env::var("DUMP") {
+            std::fs::write(format!("{dir}/{}", file.name.replace('/', "_")), &out).unwrap();
+        }
         let (before, after) = (tokens(&text), tokens(&out));
         println!("{:60} {before:7} {after:7} {:5.1} %", file.name, 100.0 - 100.0 * after as f64 / before as f64);
         all_before += before;
         all_after += after;
     }
-    println!("{:60} {all_before:7} {all_after:7} {:5.1} %", "all", 100.0 - 100.0 * all_after as f64 / all_before as f64);
+    println!(
+        "{:60} {all_before:7} {all_after:7} {:5.1} %",
+        "all",
+        100.0 - 100.0 * all_after as f64 / all_before as f64
+    );
 }

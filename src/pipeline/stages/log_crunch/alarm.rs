@@ -23,7 +23,9 @@ const REACH: usize = 4096;
 const LEVEL_REACH: usize = 160;
 
 static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"\b(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))\b")
+    compile(
+        r"\b(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))\b",
+    )
 });
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     compile(
@@ -32,8 +34,9 @@ static ERROR: LazyLock<Regex> = LazyLock::new(|| {
         | Caused\sby: | ^goroutine\s\d+ | ^\S{0,24}\s+\d+\s+\d+\s[EFW]\s",
     )
 });
-static FAILURE: LazyLock<Regex> =
-    LazyLock::new(|| compile(r"(?i)(?-u:\b)(?:fail|failed|fails|failing|failures?|denied|refused|aborted|unreachable|timed out)(?-u:\b)"));
+static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"(?i)(?-u:\b)(?:fail|failed|fails|failing|failures?|denied|refused|aborted|unreachable|timed out)(?-u:\b)")
+});
 
 fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")

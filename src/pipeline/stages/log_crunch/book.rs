@@ -299,10 +299,10 @@ impl Book {
 /// What a value is when a row does not say it.
 pub(super) fn expected(slot: Slot, last: &str) -> String {
     let Slot::Count(step) = slot else { return last.to_owned() };
-    number(last)
-        .and_then(|number| number.checked_add(step))
-        .filter(|&next| next >= 0)
-        .map_or_else(|| last.to_owned(), |next| format!("{next:0width$}", width = if last.starts_with('0') { last.len() } else { 0 }))
+    number(last).and_then(|number| number.checked_add(step)).filter(|&next| next >= 0).map_or_else(
+        || last.to_owned(),
+        |next| format!("{next:0width$}", width = if last.starts_with('0') { last.len() } else { 0 }),
+    )
 }
 
 /// A run of at most 18 digits as a number.
@@ -315,7 +315,9 @@ pub(super) fn escaped(value: &str) -> String {
     match value {
         "" => "\"\"".into(),
         "." | "+" => format!("\\{value}"),
-        value if value.starts_with(['\\', '$']) || value.strip_prefix('.').and_then(canonical).is_some() => format!("\\{value}"),
+        value if value.starts_with(['\\', '$']) || value.strip_prefix('.').and_then(canonical).is_some() => {
+            format!("\\{value}")
+        }
         value => value.to_owned(),
     }
 }
@@ -416,7 +418,9 @@ mod tests {
             assert_eq!(book.is_plain(line), line == "a: x <y", "{line:?}");
         }
         book.read("a: x <1> <2>").unwrap();
-        for (line, plain) in [("a", false), (" 3", false), (" 3  4", true), (" 1 2 3", true), (" $1", true), ("b", true)] {
+        for (line, plain) in
+            [("a", false), (" 3", false), (" 3  4", true), (" 1 2 3", true), (" $1", true), ("b", true)]
+        {
             assert_eq!(book.is_plain(line), plain, "{line:?}");
         }
     }

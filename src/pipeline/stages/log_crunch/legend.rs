@@ -27,7 +27,8 @@ pub(super) fn write(facts: &Facts, body: &[String]) -> String {
         let (sample, unit) = (layout.write(facts.clock), layout.unit());
         legend += &format!("from `{sample}`; `5: x` = x, 5 {unit} after the line above; ");
     }
-    legend += &format!("`a:` names a template; `a5 v w` or `5 v w` = template a or the last, new values for {open}{close}");
+    legend +=
+        &format!("`a:` names a template; `a5 v w` or `5 v w` = template a or the last, new values for {open}{close}");
     legend += "; `.` or none = as before, `.3` = three such";
     if body.iter().any(|line| line.contains('$')) {
         legend += "; $1 = word";

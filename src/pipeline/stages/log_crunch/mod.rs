@@ -5,14 +5,17 @@
 
 mod alarm;
 mod book;
+mod column;
 mod decode;
 mod encode;
 mod legend;
+mod log;
 mod repeat;
 mod stamp;
 mod template;
+mod write;
 
-use crate::config::Encoding;
+use crate::config::{Encoding, Preset};
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
@@ -43,7 +46,8 @@ impl Stage for LogCrunch {
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.text.len() >= MIN_BYTES && context.segments.iter().any(|segment| segment.content_type == ContentType::Log)
+        context.text.len() >= MIN_BYTES
+            && context.segments.iter().any(|segment| segment.content_type == ContentType::Log)
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
@@ -53,7 +57,7 @@ impl Stage for LogCrunch {
             if body.len() < MIN_BYTES {
                 continue;
             }
-            if let Some(fold) = encode::fold(body, context.encoding) {
+            if let Some(fold) = encode::fold(body, context.encoding, context.preset == Preset::Max) {
                 edits.push(Edit::fold(segment.range.start..segment.range.start + body.len(), &fold));
             }
         }
@@ -62,7 +66,11 @@ impl Stage for LogCrunch {
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
         let text = decode::unfold(fold)?;
-        let is_ours = |&encoding: &Encoding| encode::fold(&text, encoding).as_ref() == Some(fold);
-        [Encoding::O200kBase, Encoding::Cl100kBase].iter().any(is_ours).then_some(text)
+        let is_ours =
+            |(encoding, errors_may_fold)| encode::fold(&text, encoding, errors_may_fold).as_ref() == Some(fold);
+        let ways = [Encoding::O200kBase, Encoding::Cl100kBase]
+            .into_iter()
+            .flat_map(|encoding| [(encoding, false), (encoding, true)]);
+        ways.into_iter().any(is_ours).then_some(text)
     }
 }

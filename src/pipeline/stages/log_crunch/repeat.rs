@@ -16,7 +16,10 @@ pub(super) fn shorten(body: Vec<String>) -> Vec<String> {
     let mut floor = 0;
     while at < body.len() {
         let line = body[at].as_str();
-        let period = last_seen.get(line).map(|&before| at - before).filter(|&period| period <= MAX_PERIOD && at - floor >= period);
+        let period = last_seen
+            .get(line)
+            .map(|&before| at - before)
+            .filter(|&period| period <= MAX_PERIOD && at - floor >= period);
         let times = period.map_or(0, |period| {
             let same = body[at..].iter().zip(&body[at - period..]).take_while(|(a, b)| a == b).count();
             same / period

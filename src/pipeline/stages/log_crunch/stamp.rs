@@ -133,9 +133,8 @@ fn shared_punctuation<'a>(lines: impl Iterator<Item = &'a str>, layout: &Layout)
         let Some(stamp) = layout.find(line) else { continue };
         let rest = &line[stamp.end..];
         let joint = &rest[..rest.find(|c| !is_joint(c)).unwrap_or(rest.len())];
-        let common = shared.map_or(joint.len(), |known| {
-            known.bytes().zip(joint.bytes()).take_while(|(a, b)| a == b).count()
-        });
+        let common =
+            shared.map_or(joint.len(), |known| known.bytes().zip(joint.bytes()).take_while(|(a, b)| a == b).count());
         shared = Some(&joint[..common]);
     }
     shared.unwrap_or_default().to_owned()
@@ -175,7 +174,8 @@ fn zone(rest: &str) -> &str {
         return &rest[..1];
     }
     let sign = usize::from(bytes.first() == Some(&b' '));
-    let digits = |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
+    let digits =
+        |range: std::ops::Range<usize>| bytes.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
     if !matches!(bytes.get(sign), Some(b'+' | b'-')) || !digits(sign + 1..sign + 3) {
         return "";
     }

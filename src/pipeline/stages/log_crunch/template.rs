@@ -13,6 +13,8 @@ const MAX_LINE: usize = 4096;
 /// Lines of more words are left alone.
 const MAX_WORDS: usize = 400;
 /// How many groups with the same separators a line is compared with: keeps grouping linear.
+/// How much of the fixed text of two lines of a group agrees, at least: a half. Whether a template pays is asked later.
+const SAME: (usize, usize) = (1, 2);
 const MAX_PEERS: usize = 24;
 
 /// A line in words.
@@ -64,18 +66,18 @@ impl<'a> Words<'a> {
 /// Lines of one group.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
-    /// The words all lines share; `None` where they differ.
-    words: Vec<Option<&'a str>>,
+    /// The words of its first line.
+    words: Vec<&'a str>,
     /// Which lines, ascending.
     pub(super) lines: Vec<usize>,
 }
 
 /// Groups lines; `None` entries and lines that match no group with room stay alone.
-pub(super) fn group<'a>(lines: &[Option<Words<'a>>]) -> Vec<Group<'a>> {
+pub(super) fn group<'a: 'b, 'b>(lines: impl Iterator<Item = Option<&'b Words<'a>>>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut peers: HashMap<&[u8], Vec<usize>> = HashMap::new();
     let mut exact: HashMap<(&[u8], Vec<&str>), usize> = HashMap::new();
-    for (index, line) in lines.iter().enumerate() {
+    for (index, line) in lines.enumerate() {
         let Some(line) = line else { continue };
         let fixed: Vec<&str> = line.words.iter().map(|word| if is_variable(word) { "0" } else { word }).collect();
         let key = (line.separators.as_slice(), fixed);
@@ -85,7 +87,7 @@ pub(super) fn group<'a>(lines: &[Option<Words<'a>>]) -> Vec<Group<'a>> {
             peers.iter().find(alike).copied()
         });
         let place = known.unwrap_or_else(|| {
-            groups.push(Group { words: line.words.iter().copied().map(Some).collect(), lines: Vec::new() });
+            groups.push(Group { words: line.words.clone(), lines: Vec::new() });
             groups.len() - 1
         });
         let peers = peers.entry(line.separators.as_slice()).or_default();
@@ -93,13 +95,7 @@ pub(super) fn group<'a>(lines: &[Option<Words<'a>>]) -> Vec<Group<'a>> {
             peers.push(place);
         }
         exact.insert(key, place);
-        let group = &mut groups[place];
-        group.lines.push(index);
-        for (shared, word) in group.words.iter_mut().zip(&line.words) {
-            if *shared != Some(word) {
-                *shared = None;
-            }
-        }
+        groups[place].lines.push(index);
     }
     groups
 }
@@ -108,18 +104,17 @@ fn is_variable(word: &str) -> bool {
     word.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Whether at least two thirds of the fixed text of a line and a group agree.
-fn is_alike(shared: &[Option<&str>], words: &[&str]) -> bool {
+/// Whether enough of the fixed text of two lines agrees. Words that begin alike, such as paths, agree in part.
+fn is_alike(known: &[&str], words: &[&str]) -> bool {
     let (mut same, mut all) = (0, 0);
-    for (shared, word) in shared.iter().zip(words) {
+    for (known, word) in known.iter().zip(words) {
         let fixed_len = |word: &str| if is_variable(word) { 0 } else { word.len() };
-        let weight = fixed_len(word).max(shared.map_or(0, fixed_len));
-        all += weight;
-        if *shared == Some(word) {
-            same += weight;
+        all += fixed_len(word).max(fixed_len(known));
+        if !is_variable(word) && !is_variable(known) {
+            same += word.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
         }
     }
-    same * 3 >= all * 2
+    same * SAME.1 >= all * SAME.0
 }
 
 /// How many bytes all values share at the start and at the end, cut where a run of letters or digits begins or ends.
@@ -165,7 +160,7 @@ mod tests {
 
     fn groups(lines: &[&str]) -> Vec<Vec<usize>> {
         let words: Vec<_> = lines.iter().map(|line| Words::split(line, None)).collect();
-        group(&words).into_iter().map(|group| group.lines).collect()
+        group(words.iter().map(Option::as_ref)).into_iter().map(|group| group.lines).collect()
     }
 
     #[test]
@@ -183,7 +178,11 @@ mod tests {
 
     #[test]
     fn lines_that_differ_in_numbers_or_few_words_are_one_group() {
-        let lines = ["user anna logged in from 10.0.0.1", "user bert logged in from 10.0.0.22", "server started on port 80 at all"];
+        let lines = [
+            "user anna logged in from 10.0.0.1",
+            "user bert logged in from 10.0.0.22",
+            "server started on port 80 at all",
+        ];
         assert_eq!(groups(&lines), [vec![0, 1], vec![2]]);
     }
 
