@@ -64,7 +64,12 @@ fn table() {
     }
     for file in files {
         let text = String::from_utf8_lossy(&file.bytes).into_owned();
-        let out = run(log_crunch, &text, ContentType::Log, if std::env::var("MAX").is_ok() { Preset::Max } else { Preset::Lossless });
+        let out = run(
+            log_crunch,
+            &text,
+            ContentType::Log,
+            if std::env::var("MAX").is_ok() { Preset::Max } else { Preset::Lossless },
+        );
         if let Ok(dir) = std::env::var("DUMP") {
             std::fs::write(format!("{dir}/{}", file.name.replace('/', "_")), &out).unwrap();
         }

@@ -42,8 +42,11 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
-/// Judges a line by its text after the stamp.
+/// Judges a line by its text after the stamp. A note of what was left out is as loud as what it stands for may have been.
 pub(super) fn alarm(text: &str) -> Alarm {
+    if text.starts_with("[… ") {
+        return Alarm::Error;
+    }
     let text = &text[..text.floor_char_boundary(REACH)];
     let level = LEVEL.captures(&text[..text.floor_char_boundary(LEVEL_REACH)]);
     let is_calm = level.as_ref().is_some_and(|level| level.name("calm").is_some());

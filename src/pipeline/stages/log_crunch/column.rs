@@ -18,6 +18,18 @@ pub(super) struct Template<'a> {
     pub(super) rows: Vec<Vec<&'a str>>,
 }
 
+impl Template<'_> {
+    /// The text with what `say` says of each column in place of its values.
+    pub(super) fn sum_up(&self, rows: &[&[&str]], say: impl Fn(&[&str]) -> String) -> String {
+        let piece = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Stamp => String::new(),
+            Part::Value(column) => format!("<{}>", say(&rows.iter().map(|row| row[*column]).collect::<Vec<_>>())),
+        };
+        self.parts.iter().map(piece).collect()
+    }
+}
+
 /// Works out what is fixed, what varies and how in a group.
 pub(super) fn template<'a>(group: &Group, words: &[Option<Words<'a>>]) -> Template<'a> {
     let lines: Vec<&Words> = group.lines.iter().filter_map(|&line| words[line].as_ref()).collect();

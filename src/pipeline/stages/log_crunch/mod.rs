@@ -2,6 +2,9 @@
 //!
 //! Lossless: stamps become gaps, lines of one kind become rows of values, steady counters and beats become a repeat count.
 //! Lines that report an error stay as they are, stamp and all, in their place. See [`book`] for the notation.
+//!
+//! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]). The fold
+//! then stands for the shortened log, and the edit is not lossless.
 
 mod alarm;
 mod book;
@@ -11,14 +14,18 @@ mod encode;
 mod legend;
 mod log;
 mod repeat;
+mod select;
 mod stamp;
 mod template;
 mod write;
 
+use std::ops::Range;
+
 use crate::config::{Encoding, Preset};
-use crate::content::ContentType;
+use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::tokens;
 
 const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
@@ -42,7 +49,7 @@ impl Stage for LogCrunch {
     }
 
     fn is_lossless(&self) -> bool {
-        true
+        false
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
@@ -51,17 +58,14 @@ impl Stage for LogCrunch {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        for (segment, text) in context.free_segments(ContentType::Log) {
-            let body = text.strip_suffix('\n').unwrap_or(text);
-            if body.len() < MIN_BYTES {
-                continue;
-            }
-            if let Some(fold) = encode::fold(body, context.encoding, context.preset == Preset::Max) {
-                edits.push(Edit::fold(segment.range.start..segment.range.start + body.len(), &fold));
-            }
-        }
-        edits
+        let is_log = |segment: &&Segment| segment.content_type == ContentType::Log;
+        context
+            .segments
+            .iter()
+            .filter(is_log)
+            .flat_map(|segment| free_lines(context, segment))
+            .filter_map(|range| fold(context, range))
+            .collect()
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
@@ -73,4 +77,47 @@ impl Stage for LogCrunch {
             .flat_map(|encoding| [(encoding, false), (encoding, true)]);
         ways.into_iter().any(is_ours).then_some(text)
     }
+}
+
+/// The whole lines of a segment between sealed ranges, without their last line end.
+fn free_lines(context: &FusionContext, segment: &Segment) -> Vec<Range<usize>> {
+    let mut free = Vec::new();
+    let mut start = segment.range.start;
+    let sealed =
+        context.sealed.iter().filter(|sealed| sealed.end > segment.range.start && sealed.start < segment.range.end);
+    for sealed in sealed {
+        let line_start = context.text[..sealed.start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = context.text[sealed.end..].find('\n').map_or(context.text.len(), |at| sealed.end + at + 1);
+        free.push(start..line_start.max(start));
+        start = line_end.max(start);
+    }
+    free.push(start.min(segment.range.end)..segment.range.end);
+    free.iter().map(|range| range.start..range.start + without_last_end(&context.text[range.clone()]).len()).collect()
+}
+
+/// Whole lines without the last line end; without the last line where it alone has no carriage return.
+fn without_last_end(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    match text.rfind('\n') {
+        Some(end) if text[..end].ends_with('\r') && !text.ends_with('\r') => &text[..end],
+        _ => text,
+    }
+}
+
+fn fold(context: &FusionContext, range: Range<usize>) -> Option<Edit> {
+    let text = &context.text[range.clone()];
+    if text.len() < MIN_BYTES {
+        return None;
+    }
+    let errors_may_fold = context.preset == Preset::Max;
+    let fold = |text: &str| encode::fold(text, context.encoding, errors_may_fold);
+    let folded = fold(text)?;
+    let limit = context.max_tokens.filter(|_| context.preset != Preset::Lossless);
+    if let Some(limit) = limit.filter(|&limit| !tokens::fits(&folded.to_string(), limit, context.encoding)) {
+        let first_line = context.text[..range.start].matches('\n').count() + 1;
+        if let Some(within) = select::fold_within(text, limit, first_line, fold, context.encoding) {
+            return Some(Edit::note(range, within.to_string()));
+        }
+    }
+    Some(Edit::fold(range, &folded))
 }
