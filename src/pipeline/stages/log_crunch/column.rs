@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::book::{Part, Slot, number};
+use super::book::{Part, Slot, expected, number};
 use super::template::{Group, STAMP, Words, shared_affixes};
 use crate::config::Encoding;
 use crate::tokens;
 
 /// In fewer lines nothing is rare.
 const NEEDLE_LINES: usize = 50;
+/// A word of more pieces is one value.
+const MAX_PIECES: usize = 24;
 
 /// A group that is worth a template.
 pub(super) struct Template<'a> {
@@ -31,50 +33,154 @@ impl Template<'_> {
 }
 
 /// Works out what is fixed, what varies and how in a group.
-pub(super) fn template<'a>(group: &Group, words: &[Option<Words<'a>>]) -> Template<'a> {
+pub(super) fn template<'a>(group: &Group, words: &[Option<Words<'a>>], encoding: Encoding) -> Template<'a> {
     let lines: Vec<&Words> = group.lines.iter().filter_map(|&line| words[line].as_ref()).collect();
-    let mut found = Template { parts: Vec::new(), slots: Vec::new(), rows: vec![Vec::new(); lines.len()] };
-    let mut fixed = String::new();
-    let mut columns: HashMap<Vec<&str>, usize> = HashMap::new();
-    let flush = |fixed: &mut String, parts: &mut Vec<Part>| {
-        if !fixed.is_empty() {
-            parts.push(Part::Text(std::mem::take(fixed)));
-        }
-    };
+    let mut builder = Builder::of(lines.len(), encoding);
     for at in 0..lines[0].words.len() {
-        if let Some(separator) = at.checked_sub(1).map(|before| lines[0].separators[before]) {
-            if separator == STAMP {
-                flush(&mut fixed, &mut found.parts);
-                found.parts.push(Part::Stamp);
-            } else {
-                fixed.push(char::from(separator));
-            }
+        match at.checked_sub(1).map(|before| lines[0].separators[before]) {
+            Some(STAMP) => builder.push_stamp(),
+            Some(separator) => builder.text.push(char::from(separator)),
+            None => {}
         }
-        let column: Vec<&'a str> = lines.iter().map(|line| line.words[at]).collect();
-        if column.iter().all(|word| *word == column[0]) {
-            fixed.push_str(column[0]);
-            continue;
+        builder.push_column(lines.iter().map(|line| line.words[at]).collect(), true);
+    }
+    builder.flush();
+    builder.template
+}
+
+struct Builder<'a> {
+    template: Template<'a>,
+    /// Fixed text that no part holds yet.
+    text: String,
+    /// Columns so far, to find equal ones.
+    known: HashMap<Vec<&'a str>, usize>,
+    encoding: Encoding,
+}
+
+impl<'a> Builder<'a> {
+    fn of(rows: usize, encoding: Encoding) -> Self {
+        let template = Template { parts: Vec::new(), slots: Vec::new(), rows: vec![Vec::new(); rows] };
+        Self { template, text: String::new(), known: HashMap::new(), encoding }
+    }
+
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.template.parts.push(Part::Text(std::mem::take(&mut self.text)));
+        }
+    }
+
+    fn push_stamp(&mut self) {
+        self.flush();
+        self.template.parts.push(Part::Stamp);
+    }
+
+    fn push_column(&mut self, column: Vec<&'a str>, may_split: bool) {
+        let word = column[0];
+        if column.iter().all(|other| *other == word) {
+            self.text += word;
+            return;
         }
         let (prefix, suffix) = shared_affixes(&column);
-        fixed.push_str(&column[0][..prefix]);
-        flush(&mut fixed, &mut found.parts);
         let column: Vec<&str> = column.iter().map(|word| &word[prefix..word.len() - suffix]).collect();
-        let index = found.slots.len();
-        let slot = match columns.get(&column) {
-            Some(&from) => Slot::Copy(from),
-            None => count_of(&column).map_or(Slot::Free, Slot::Count),
-        };
-        found.slots.push(slot);
-        found.parts.push(Part::Value(index));
-        for (row, value) in found.rows.iter_mut().zip(&column) {
+        self.text += &word[..prefix];
+        let split = if may_split && !self.known.contains_key(&column) { self.split(&column) } else { None };
+        if let Some((pieces, separators)) = split {
+            for (at, piece) in pieces.into_iter().enumerate() {
+                self.text += at.checked_sub(1).map_or("", |before| &separators[before]);
+                self.push_column(piece, false);
+            }
+        } else {
+            self.push_value(column);
+        }
+        self.text += &word[word.len() - suffix..];
+    }
+
+    fn push_value(&mut self, column: Vec<&'a str>) {
+        self.flush();
+        let index = self.template.slots.len();
+        self.template.slots.push(self.slot(&column));
+        self.template.parts.push(Part::Value(index));
+        for (row, value) in self.template.rows.iter_mut().zip(&column) {
             row.push(value);
         }
-        columns.entry(column).or_insert(index);
-        let word = lines[0].words[at];
-        fixed.push_str(&word[word.len() - suffix..]);
+        self.known.entry(column).or_insert(index);
     }
-    flush(&mut fixed, &mut found.parts);
-    found
+
+    fn slot(&self, column: &[&str]) -> Slot {
+        match self.known.get(column) {
+            Some(&from) => Slot::Copy(from),
+            None => count_of(column).map_or(Slot::Free, Slot::Count),
+        }
+    }
+
+    /// The pieces of a column between punctuation that all its values share, where saying only the pieces that vary is
+    /// cheaper. Pieces side by side of which nothing is fixed stay one.
+    fn split(&self, column: &[&'a str]) -> Option<(Vec<Vec<&'a str>>, Vec<String>)> {
+        let cuts: Vec<Vec<(usize, usize)>> = column.iter().map(|value| punctuation(value)).collect();
+        let shape = |row: usize| cuts[row].iter().map(move |&(start, end)| &column[row][start..end]);
+        if cuts[0].is_empty() || cuts[0].len() > MAX_PIECES || !(1..column.len()).all(|row| shape(row).eq(shape(0))) {
+            return None;
+        }
+        let piece = |row: usize, from: usize, to: usize| {
+            let start = from.checked_sub(1).map_or(0, |before| cuts[row][before].1);
+            &column[row][start..cuts[row].get(to).map_or(column[row].len(), |cut| cut.0)]
+        };
+        let between = |from: usize, to: usize| (0..column.len()).map(|row| piece(row, from, to)).collect::<Vec<_>>();
+        let is_free = |at: usize| {
+            let values = between(at, at);
+            shared_affixes(&values) == (0, 0) && self.slot(&values) == Slot::Free
+        };
+        let (mut pieces, mut separators) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        while at <= cuts[0].len() {
+            let last = (at..=cuts[0].len()).take_while(|&at| is_free(at)).last().unwrap_or(at);
+            pieces.push(between(at, last));
+            if let Some(&(start, end)) = cuts[0].get(last) {
+                separators.push(column[0][start..end].to_owned());
+            }
+            at = last + 1;
+        }
+        let cost = pieces.iter().map(|piece| self.cost(piece)).sum::<usize>();
+        (pieces.len() > 1 && cost < self.cost(column)).then_some((pieces, separators))
+    }
+
+    /// About how many tokens the rows spend on a column.
+    fn cost(&self, column: &[&str]) -> usize {
+        let (prefix, suffix) = shared_affixes(column);
+        let column: Vec<&str> = column.iter().map(|word| &word[prefix..word.len() - suffix]).collect();
+        let slot = self.slot(&column);
+        if matches!(slot, Slot::Copy(_)) || column.iter().all(|value| *value == column[0]) {
+            return 0;
+        }
+        let mut said: HashMap<&str, usize> = HashMap::new();
+        let mut cost = 0;
+        for pair in column.windows(2) {
+            if expected(slot, pair[0]) == pair[1] {
+                cost += 1;
+            } else {
+                *said.entry(pair[1]).or_default() += 1;
+            }
+        }
+        let costs = said.into_iter().map(|(value, times)| {
+            let each = tokens::count(&format!(" {value}"), self.encoding);
+            (times * each).min(each + 3 + 2 * (times - 1))
+        });
+        cost + costs.sum::<usize>()
+    }
+}
+
+/// The runs of punctuation within a word.
+fn punctuation(word: &str) -> Vec<(usize, usize)> {
+    let is_punctuation = |b: u8| b.is_ascii_punctuation();
+    let bytes = word.as_bytes();
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for at in (0..bytes.len()).filter(|&at| is_punctuation(bytes[at])) {
+        match runs.last_mut() {
+            Some((_, end)) if *end == at => *end += 1,
+            _ => runs.push((at, at + 1)),
+        }
+    }
+    runs
 }
 
 /// Takes out lines with a value that is rare in a place where few values are usual: a 302 among 200s must meet the eye.

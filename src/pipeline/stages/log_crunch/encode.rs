@@ -32,7 +32,7 @@ pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Opt
     let mut place = vec![None; log.lines.len()];
     let mut templates: Vec<Template> = Vec::new();
     for group in groups.iter().filter(|group| !conflicts(&log, group, marks)) {
-        let template = template(group, &log.words);
+        let template = template(group, &log.words, encoding);
         if pays(&template, encoding) {
             for (row, &line) in group.lines.iter().enumerate() {
                 place[line] = Some((templates.len(), row));
