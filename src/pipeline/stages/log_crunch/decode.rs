@@ -4,9 +4,6 @@ use super::book::{Book, Reading};
 use super::legend;
 use crate::pipeline::fold::Fold;
 
-/// A fold that claims to stand for more bytes is no fold of ours.
-const MAX_LOG: usize = 1 << 28;
-
 /// The lines that a fold stands for; `None` when it is not written as a folded log.
 pub(super) fn unfold(fold: &Fold) -> Option<String> {
     let facts = legend::read(&fold.legend)?;
@@ -20,9 +17,10 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
                 log.push_str(&line);
                 log.push_str(end);
                 log.push('\n');
-                (log.len() <= MAX_LOG).then_some((0, 0))
+                (log.len() <= super::MAX_BYTES + 1).then_some((0, 0))
             }
-            Reading::Again(lines, times) => Some((lines, times)),
+            // Each line takes a byte at least, so a claim too large is known before it is followed.
+            Reading::Again(lines, times) => (lines.saturating_mul(times) <= super::MAX_BYTES).then_some((lines, times)),
         }
     };
     let mut floor = 0;

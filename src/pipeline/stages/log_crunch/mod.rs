@@ -31,9 +31,12 @@ const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
 const MIN_BYTES: usize = 400;
 
+/// Longer logs are left alone: nothing that unfolds to more can be ours.
+const MAX_BYTES: usize = 1 << 25;
+
 /// The stage.
 #[derive(Debug)]
-pub struct LogCrunch;
+pub(super) struct LogCrunch;
 
 impl Stage for LogCrunch {
     fn name(&self) -> &'static str {
@@ -106,7 +109,7 @@ fn without_last_end(text: &str) -> &str {
 
 fn fold(context: &FusionContext, range: Range<usize>) -> Option<Edit> {
     let text = &context.text[range.clone()];
-    if text.len() < MIN_BYTES {
+    if !(MIN_BYTES..=MAX_BYTES).contains(&text.len()) {
         return None;
     }
     let errors_may_fold = context.preset == Preset::Max;
@@ -115,9 +118,153 @@ fn fold(context: &FusionContext, range: Range<usize>) -> Option<Edit> {
     let limit = context.max_tokens.filter(|_| context.preset != Preset::Lossless);
     if let Some(limit) = limit.filter(|&limit| !tokens::fits(&folded.to_string(), limit, context.encoding)) {
         let first_line = context.text[..range.start].matches('\n').count() + 1;
-        if let Some(within) = select::fold_within(text, limit, first_line, fold, context.encoding) {
+        let within = select::fold_within(text, limit, first_line, fold, context.encoding);
+        let cost = |fold: &Fold| tokens::count(&fold.to_string(), context.encoding);
+        if let Some(within) = within.filter(|within| cost(within) < cost(&folded)) {
             return Some(Edit::note(range, within.to_string()));
         }
     }
     Some(Edit::fold(range, &folded))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip(text: &str) -> Option<Fold> {
+        for errors_may_fold in [false, true] {
+            let fold = encode::fold(text, Encoding::O200kBase, errors_may_fold)?;
+            assert_eq!(encode::fold(text, Encoding::O200kBase, errors_may_fold).as_ref(), Some(&fold));
+            assert_eq!(LogCrunch.unfold(&fold).as_deref(), Some(text), "{fold}");
+            let (parsed, _) = crate::pipeline::fold::parse(&format!("{fold}\nmore")).expect("a fold");
+            assert_eq!(parsed, fold);
+        }
+        encode::fold(text, Encoding::O200kBase, false)
+    }
+
+    fn stamp() -> impl Strategy<Value = String> {
+        let parts = (0..3_u32, 0..60_u32, 0..60_u32, 0..1000_u32, 1..29_u32);
+        (0..8_usize, parts).prop_map(|(layout, (h, m, s, ms, d))| match layout {
+            0..=3 => format!("2025-03-{d:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z "),
+            4 => format!("Feb {d:2} {h:02}:{m:02}:{s:02} "),
+            5 => format!("[{h:02}:{m:02}:{s:02}] "),
+            6 => format!("- {} ", 1_700_000_000 + d * 1000 + s),
+            _ => String::new(),
+        })
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let number = prop_oneof![
+            any::<i64>().prop_map(|n| n.to_string()),
+            (0..2000_u32).prop_map(|n| format!("{n:04}")),
+            (0..9_u32).prop_map(|n| n.to_string()),
+            Just("00".to_owned()),
+            Just("99999999999999999999999".to_owned()),
+        ];
+        let word = prop_oneof![
+            prop::sample::select(vec![
+                ".",
+                "..",
+                ".2",
+                "$1",
+                "$1=x",
+                "\\",
+                "\"\"",
+                "+",
+                "<+>",
+                "<a>",
+                "{b}",
+                "«",
+                "é",
+                "\u{2028}",
+                "\u{0}",
+                "",
+                "a,+1",
+                "=1",
+                "ok",
+                "日本語",
+                "12ms",
+                "a/b/c9",
+                "a/b/d8",
+                "\r",
+            ])
+            .prop_map(str::to_owned),
+            "[a-z0-9:/._-]{1,12}",
+        ];
+        prop_oneof![
+            8 => (number.clone(), word.clone(), number).prop_map(|(a, b, c)| format!("INFO worker {a} sent {b} to {c}")),
+            4 => word.clone().prop_map(|word| format!("DEBUG path={word} user=(x)")),
+            2 => Just("INFO heartbeat from the same old place".to_owned()),
+            1 => word.prop_map(|word| format!("ERROR {word} broke at line 7 of many")),
+            1 => prop::sample::select(vec![
+                "", " ", "a", "b1", "a: x <1>", "5: x", "-5: y", " 1", "2*3", "*4", "\\a", "[[FOLD:logCrunch 2]] x", "[[FOLD:rle 0]]",
+                "[… 3 lines 1-3]", "trailing  ", "\r", "a . $1",
+            ]).prop_map(str::to_owned),
+            1 => "\\PC{0,40}",
+        ]
+    }
+
+    fn log() -> impl Strategy<Value = String> {
+        let line = (stamp(), text()).prop_map(|(stamp, text)| stamp + &text);
+        (prop::collection::vec(line, 1..40), 1..4_usize, prop::sample::select(vec!["\n", "\r\n"])).prop_map(
+            |(lines, times, end)| {
+                let mut log = vec![lines.join(end); times].join(end);
+                if end == "\r\n" {
+                    log.push('\r');
+                }
+                log
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn every_log_comes_back(log in log()) {
+            let fold = round_trip(&log).expect("a fold");
+            let body = fold.body.expect("a body");
+            for line in log.lines().filter(|line| line.contains("ERROR")) {
+                prop_assert!(body.contains(line.trim_end_matches('\r')), "{line}");
+            }
+        }
+
+        #[test]
+        fn a_foreign_fold_is_never_misread(body in "([a-c]?-?[0-9]{0,2}(: )?[ <>.$*=,a-c0-9]{0,12}\n){0,6}x", legend in prop::sample::select(vec![
+            "", "new values for <>", "from `12:00:00 `; new values for <>", "CRLF; new values for {}",
+        ])) {
+            let fold = Fold::new(NAME, legend, Some(body));
+            if let Some(text) = LogCrunch.unfold(&fold) {
+                prop_assert_eq!(encode::fold(&text, Encoding::O200kBase, false), Some(fold));
+            }
+        }
+    }
+
+    #[test]
+    fn a_hostile_log_is_read_once() {
+        let many = |line: &str, times: usize| vec![line; times].join("\n");
+        for log in [
+            "x".repeat(1_000_000),
+            many("", 40_000),
+            " ".repeat(300_000),
+            many("a b c d e f g h i j k l m n o p", 3_000),
+            (0..2_000).map(|n| format!("{n} {}\n", "w ".repeat(n % 97))).collect(),
+            (0..2_000).map(|n| format!("k{} v{}=w{n}\n", "ab".repeat(n % 50), n * 7919)).collect(),
+            (0..1_000).map(|n| format!("{}\n", "(1,2)".repeat(n % 70))).collect(),
+            "[[FOLD:logCrunch 1]]\n".repeat(3_000),
+            "2*3\n".repeat(3_000),
+        ] {
+            round_trip(&log);
+        }
+    }
+
+    #[test]
+    fn a_fold_that_claims_too_much_is_not_ours() {
+        for body in ["x\n*9999999999999", "x\ny\n2*99999999", "*5", "x\n*2\n*2\n3*2"] {
+            let fold = Fold::new(NAME, "new values for <>", Some(body.into()));
+            assert_eq!(LogCrunch.unfold(&fold), None, "{body}");
+        }
+    }
 }

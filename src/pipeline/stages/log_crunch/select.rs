@@ -19,7 +19,7 @@ const LAST_LINES: usize = 3;
 /// More different values are only counted.
 const MAX_SAID: usize = 4;
 /// A note replaces at least this many lines.
-const MIN_RUN: usize = 3;
+const MIN_RUN: usize = 6;
 
 /// The fold of the log without as many of its lines as it takes to fit, or without as many as may go. Line numbers start at
 /// `first_line`.
@@ -34,7 +34,7 @@ pub(super) fn fold_within(
     let floods: Vec<(Template, &[usize])> =
         log.groups.iter().map(|group| (template(group, &log.words, encoding), group.lines.as_slice())).collect();
     let outliers: HashSet<usize> = floods.iter().flat_map(|(template, lines)| outliers(template, lines)).collect();
-    let mut best = None;
+    let mut best: Option<(usize, Fold)> = None;
     for kept in KEPT {
         let mut goes = vec![false; log.lines.len()];
         for (_, lines) in &floods {
@@ -44,13 +44,15 @@ pub(super) fn fold_within(
         }
         let Some(shown) = without(&log, &mut goes, &floods, first_line) else { continue };
         let Some(folded) = fold(&shown) else { continue };
-        let is_enough = tokens::count(&folded.to_string(), encoding) <= limit;
-        best = Some(folded);
-        if is_enough {
+        let cost = tokens::count(&folded.to_string(), encoding);
+        if best.as_ref().is_none_or(|&(least, _)| cost < least) {
+            best = Some((cost, folded));
+        }
+        if cost <= limit {
             break;
         }
     }
-    best
+    best.map(|(_, fold)| fold)
 }
 
 /// The log with a note in place of each run of lines that go; runs too short to be worth a note stay.
@@ -77,7 +79,7 @@ fn without(log: &Log, goes: &mut [bool], floods: &[(Template, &[usize])], first_
     for (template, lines) in floods {
         let rows: Vec<&[&str]> =
             lines.iter().zip(&template.rows).filter(|&(&line, _)| goes[line]).map(|(_, row)| row.as_slice()).collect();
-        if !rows.is_empty() {
+        if rows.len() >= MIN_RUN {
             shown.push(format!("{} like: {}", elided(rows.len(), "lines", None), template.sum_up(&rows, ranged)));
         }
     }
