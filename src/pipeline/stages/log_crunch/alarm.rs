@@ -24,7 +24,7 @@ const LEVEL_REACH: usize = 160;
 
 static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"\b(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))\b",
+        r"(?-u:\b)(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))(?-u:\b)",
     )
 });
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {

@@ -8,13 +8,14 @@
 //! a5: text <v> end   the same, and names the line a template: v may change
 //! b: text <v>        a template without a stamp
 //! a5 w, 5 w          a line of template a, or of the last one, with w for v
-//! 2*30               the two lines above, 30 times more
+//! 2*30               the two lines of the body above, 30 times more
 //! \5 w               the line `5 w` itself
 //! ```
 //!
 //! A value is `.` (as before: the template's last value, or the next of its count `<v,+1>`), `""` (empty), `$3=text` (text,
 //! from now on `$3`), `$3`, `\.` (the text `.`), or itself. `.4` is four of `.`; at the end they are left out.
 
+use super::repeat;
 use super::stamp::Layout;
 
 /// Pairs that may mark the places of values; the first two separate words, so that no value holds one.
@@ -179,13 +180,10 @@ impl Book {
     }
 
     fn parse(&self, line: &str) -> Entry {
-        self.parse_again(line).or_else(|| self.parse_head(line)).unwrap_or(Entry::Raw)
-    }
-
-    fn parse_again(&self, line: &str) -> Option<Entry> {
-        let (lines, times) = line.split_once('*')?;
-        let lines = if lines.is_empty() { 1 } else { canonical(lines)? };
-        Some(Entry::Again { lines, times: canonical(times)? })
+        match repeat::parse(line) {
+            Some((lines, times)) => Entry::Again { lines, times },
+            None => self.parse_head(line).unwrap_or(Entry::Raw),
+        }
     }
 
     fn parse_head(&self, line: &str) -> Option<Entry> {

@@ -133,6 +133,85 @@ mod tests {
 
     use super::*;
 
+    fn crunch(text: &str, sealed: &[Range<usize>], max_tokens: Option<usize>) -> Vec<Edit> {
+        let segments = [Segment { range: 0..text.len(), content_type: ContentType::Log, language: None }];
+        let context = FusionContext {
+            text,
+            content_type: ContentType::Log,
+            language: None,
+            segments: &segments,
+            sealed,
+            role: crate::pipeline::Role::Tool,
+            hints: &crate::content::Hints::default(),
+            original_len: text.len(),
+            preset: Preset::Balanced,
+            encoding: Encoding::O200kBase,
+            max_tokens,
+        };
+        LogCrunch.apply(&context)
+    }
+
+    /// A steady web server with three events that no keyword announces.
+    fn server_log() -> String {
+        let mut log = String::new();
+        for n in 0..900 {
+            let (second, status) = (n % 60, if n == 417 { 302 } else { 200 });
+            let took = if n == 631 { 98_765 } else { 11 + n % 7 };
+            log += &format!(
+                "2025-03-17T09:{:02}:{second:02}Z INFO gateway GET /api/items/{n} {status} {took}ms\n",
+                n / 60
+            );
+            match n {
+                300 => log += "2025-03-17T09:05:00Z INFO vault rotated signing key k7 to k8\n",
+                500 => log += "2025-03-17T09:08:20Z INFO loader module abi 12 replaced by 11\n",
+                _ if n % 90 == 0 => log += "2025-03-17T09:00:00Z ERROR db connection reset by peer\n",
+                _ => {}
+            }
+        }
+        log
+    }
+
+    #[test]
+    fn needles_and_errors_stay_in_sight_even_under_a_limit() {
+        let log = server_log();
+        let lossless = crunch(&log, &[], None);
+        let limited = crunch(&log, &[], Some(1));
+        assert!(lossless[0].lossless && !limited[0].lossless);
+        for edits in [&lossless, &limited] {
+            let text = &edits[0].text;
+            for needle in [
+                "INFO vault rotated signing key k7 to k8",
+                "INFO loader module abi 12 replaced by 11",
+                "417 302 ",
+                "2025-03-17T09:00:00Z ERROR db connection reset by peer",
+                "98765",
+            ] {
+                assert!(text.contains(needle), "{needle} in {text}");
+            }
+            // The row of a kind whose other lines went is a row again.
+            assert!(edits == &limited || text.contains("INFO gateway GET /api/items/417 302 "));
+            assert_eq!(text.matches("2025-03-17T09:00:00Z ERROR db connection").count(), 10);
+        }
+        assert!(limited[0].text.len() < lossless[0].text.len());
+        assert!(limited[0].text.contains("[… 89 lines 4-92]"), "{}", limited[0].text);
+        assert!(limited[0].text.contains(" like: INFO gateway GET /api/items/<"), "{}", limited[0].text);
+    }
+
+    #[test]
+    fn a_limit_that_folding_meets_leaves_nothing_out() {
+        assert!(crunch(&server_log(), &[], Some(1_000_000))[0].lossless);
+    }
+
+    #[test]
+    fn sealed_lines_are_left_alone_and_the_rest_is_folded() {
+        let log = server_log();
+        let at = log.find("vault").expect("there");
+        let edits = crunch(&log, &[at..at + 5], None);
+        let (start, end) = (log[..at].rfind('\n').expect("a line"), at + log[at..].find('\n').expect("a line"));
+        assert_eq!(edits.len(), 2);
+        assert_eq!((edits[0].range.end, edits[1].range.start, edits[1].range.end), (start, end + 1, log.len() - 1));
+    }
+
     fn round_trip(text: &str) -> Option<Fold> {
         for errors_may_fold in [false, true] {
             let fold = encode::fold(text, Encoding::O200kBase, errors_may_fold)?;
@@ -262,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_fold_that_claims_too_much_is_not_ours() {
-        for body in ["x\n*9999999999999", "x\ny\n2*99999999", "*5", "x\n*2\n*2\n3*2"] {
+        for body in ["x\n*9999999999999", "x\ny\n2*99999999", "*5", "x\n*1\n4*1"] {
             let fold = Fold::new(NAME, "new values for <>", Some(body.into()));
             assert_eq!(LogCrunch.unfold(&fold), None, "{body}");
         }
