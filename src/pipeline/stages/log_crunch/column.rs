@@ -7,6 +7,8 @@ use super::template::{Group, STAMP, Words, shared_affixes};
 use crate::config::Encoding;
 use crate::tokens;
 
+/// Fewer lines that differ stay as they are.
+const MIN_LINES: usize = 3;
 /// In fewer lines nothing is rare.
 const NEEDLE_LINES: usize = 50;
 /// A word of more pieces is one value.
@@ -207,8 +209,11 @@ pub(super) fn drop_needles(group: &mut Group, words: &[Option<Words>]) {
     group.lines.retain(|_| is_needle.next() == Some(false));
 }
 
-/// Whether rows of a template, its definition included, are cheaper than its lines.
+/// Whether rows of a template, its definition included, are cheaper than its lines. A pair must be equal to the letter.
 pub(super) fn pays(template: &Template, encoding: Encoding) -> bool {
+    if template.rows.len() < MIN_LINES && !template.slots.is_empty() {
+        return false;
+    }
     let fixed: String = template
         .parts
         .iter()

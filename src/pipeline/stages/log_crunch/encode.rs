@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use super::alarm::Alarm;
 use super::book::{Book, MARKS, Slot, expected};
 use super::column::{Template, pays, template};
+use super::legend::{self, Facts, Uses};
 use super::log::Log;
 use super::template::Group;
-use super::{legend, repeat, write};
+use super::{repeat, write};
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
 use crate::tokens;
@@ -26,12 +27,11 @@ pub(super) enum Entry<'a> {
 
 /// Folds the lines of a log; `None` when nothing in it repeats.
 pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Option<Fold> {
-    let mut log = Log::read(text, errors_may_fold);
-    let marks = choose_marks(&log);
-    let groups = std::mem::take(&mut log.groups);
+    let log = Log::read(text, errors_may_fold);
+    let mut marks = choose_marks(&log);
     let mut place = vec![None; log.lines.len()];
     let mut templates: Vec<Template> = Vec::new();
-    for group in groups.iter().filter(|group| !conflicts(&log, group, marks)) {
+    for group in log.groups.iter().filter(|group| !conflicts(&log, group, marks)) {
         let template = template(group, &log.words, encoding);
         if pays(&template, encoding) {
             for (row, &line) in group.lines.iter().enumerate() {
@@ -40,13 +40,23 @@ pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Opt
             templates.push(template);
         }
     }
+    if templates.is_empty() {
+        marks = MARKS[0];
+    }
     let entries = plan(&log, &place, &templates, marks);
     let names = worth_naming(&entries, encoding);
     let book = Book::new(log.layout.clone(), log.clock, marks);
-    let body = repeat::shorten(write::body(&log.lines, &entries, &templates, &names, book, marks)?);
-    let facts = legend::Facts { is_crlf: log.is_crlf, layout: log.layout, clock: log.clock, marks };
-    let legend = legend::write(&facts, &body);
-    Some(Fold::new(super::NAME, legend, Some(body.join("\n"))))
+    let long = write::body(&log.lines, &entries, &templates, &names, book, marks)?;
+    let long_len = long.len();
+    let body = repeat::shorten(long);
+    let uses = Uses {
+        templates: !templates.is_empty(),
+        counts: templates.iter().flat_map(|template| &template.slots).any(|slot| matches!(slot, Slot::Count(_))),
+        names: !names.is_empty(),
+        repeats: body.len() < long_len,
+    };
+    let facts = Facts { is_crlf: log.is_crlf, layout: log.layout, clock: log.clock, marks };
+    Some(Fold::new(super::NAME, legend::write(&facts, uses), Some(body.join("\n"))))
 }
 
 fn conflicts(log: &Log, group: &Group, marks: (char, char)) -> bool {

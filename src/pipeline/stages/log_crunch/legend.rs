@@ -16,32 +16,48 @@ pub(super) struct Facts {
     pub(super) marks: (char, char),
 }
 
-/// Writes the legend of a body, without what the body does not use.
-pub(super) fn write(facts: &Facts, body: &[String]) -> String {
+/// What a body makes use of.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Uses {
+    pub(super) templates: bool,
+    pub(super) counts: bool,
+    pub(super) names: bool,
+    pub(super) repeats: bool,
+}
+
+/// Writes the legend, without what the body does not use.
+pub(super) fn write(facts: &Facts, uses: Uses) -> String {
     let (open, close) = facts.marks;
-    let mut legend = String::new();
+    let gap = if facts.layout.is_some() { "5" } else { "" };
+    let mut legend = Vec::new();
     if facts.is_crlf {
-        legend += "CRLF; ";
+        legend.push("CRLF".to_owned());
     }
     if let Some(layout) = &facts.layout {
         let (sample, unit) = (layout.write(facts.clock), layout.unit());
-        legend += &format!("from `{sample}`; `5: x` = x, 5 {unit} after the line above; ");
+        legend.push(format!("from `{sample}`; `5: x` = x, 5 {unit} after the line above"));
     }
-    legend +=
-        &format!("`a:` names a template; `a5 v w` or `5 v w` = template a or the last, new values for {open}{close}");
-    legend += "; `.` or none = as before, `.3` = three such";
-    if body.iter().any(|line| line.contains('$')) {
-        legend += "; $1 = word";
+    if uses.templates {
+        let before = if uses.counts { "as before, or next of `1,+1`" } else { "as before" };
+        legend.push(format!(
+            "`a{gap}: x {open}v{close}` = x v, template a; `a{gap} w` or `{gap} w` = a, or the last one, with w for v; `.` or nothing = {before}, `.3` = three such",
+        ));
     }
-    if body.iter().any(|line| line.contains('*')) {
-        legend += "; `2*9` = 2 lines above 9 more times";
+    if uses.names {
+        legend.push("$1 = what followed `$1=`".to_owned());
     }
-    legend
+    if uses.repeats {
+        legend.push("`2*9` = 2 lines above, 9 more times".to_owned());
+    }
+    legend.join("; ")
 }
 
 /// Reads the facts back.
 pub(super) fn read(legend: &str) -> Option<Facts> {
-    let (is_crlf, rest) = legend.strip_prefix("CRLF; ").map_or((false, legend), |rest| (true, rest));
+    let (is_crlf, rest) = match legend.strip_prefix("CRLF") {
+        Some(rest) => (true, rest.strip_prefix("; ").unwrap_or(rest)),
+        None => (false, legend),
+    };
     let (layout, clock) = match rest.strip_prefix("from `") {
         Some(rest) => {
             let sample = rest.split_once('`')?.0;
@@ -51,6 +67,6 @@ pub(super) fn read(legend: &str) -> Option<Facts> {
         }
         None => (None, 0),
     };
-    let marks = MARKS.into_iter().find(|(open, close)| legend.contains(&format!("new values for {open}{close}")))?;
-    Some(Facts { is_crlf, layout, clock, marks })
+    let marks = MARKS.into_iter().find(|(open, close)| legend.contains(&format!(": x {open}v{close}` = ")));
+    Some(Facts { is_crlf, layout, clock, marks: marks.unwrap_or(MARKS[0]) })
 }

@@ -5,8 +5,8 @@ use super::column::drop_needles;
 use super::stamp::{Layout, Stamp};
 use super::template::{Group, Words, group};
 
-/// Fewer lines of a kind stay as they are.
-const MIN_LINES: usize = 3;
+/// One line is no group.
+const MIN_LINES: usize = 2;
 /// A failure that is said more often than this is no news.
 const MAX_FAILURES: usize = 8;
 /// An error that is said more often than this may become rows where errors may at all, behind the first few.

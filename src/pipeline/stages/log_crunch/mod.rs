@@ -312,7 +312,7 @@ mod tests {
 
         #[test]
         fn a_foreign_fold_is_never_misread(body in "([a-c]?-?[0-9]{0,2}(: )?[ <>.$*=,a-c0-9]{0,12}\n){0,6}x", legend in prop::sample::select(vec![
-            "", "new values for <>", "from `12:00:00 `; new values for <>", "CRLF; new values for {}",
+            "", "`a: x <v>` = ", "from `12:00:00 `; `a5: x <v>` = ", "CRLF; `a: x {v}` = ",
         ])) {
             let fold = Fold::new(NAME, legend, Some(body));
             if let Some(text) = LogCrunch.unfold(&fold) {
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_fold_that_claims_too_much_is_not_ours() {
         for body in ["x\n*9999999999999", "x\ny\n2*99999999", "*5", "x\n*1\n4*1"] {
-            let fold = Fold::new(NAME, "new values for <>", Some(body.into()));
+            let fold = Fold::new(NAME, "`a: x <v>` = ", Some(body.into()));
             assert_eq!(LogCrunch.unfold(&fold), None, "{body}");
         }
     }
