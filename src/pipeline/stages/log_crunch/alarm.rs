@@ -47,8 +47,8 @@ pub(super) fn alarm(text: &str) -> Alarm {
     if text.starts_with("[… ") {
         return Alarm::Error;
     }
-    let text = &text[..text.floor_char_boundary(REACH)];
-    let level = LEVEL.captures(&text[..text.floor_char_boundary(LEVEL_REACH)]);
+    let text = head(text, REACH);
+    let level = LEVEL.captures(head(text, LEVEL_REACH));
     let is_calm = level.as_ref().is_some_and(|level| level.name("calm").is_some());
     if !is_calm && (level.is_some() || ERROR.is_match(text)) {
         Alarm::Error
@@ -57,6 +57,12 @@ pub(super) fn alarm(text: &str) -> Alarm {
     } else {
         Alarm::None
     }
+}
+
+/// At most so many bytes of the start.
+fn head(text: &str, len: usize) -> &str {
+    let end = (0..=len.min(text.len())).rfind(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

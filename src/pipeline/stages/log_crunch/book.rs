@@ -127,14 +127,7 @@ impl Book {
                 Some(Reading::Line(line.to_owned()))
             }
             Entry::Again { lines, times } => Some(Reading::Again(lines, times)),
-            Entry::Text { gap, text } => {
-                let stamp = self.tick(gap)?;
-                let place = self.stamp_mark();
-                Some(Reading::Line(match text.split_once(&place) {
-                    Some((before, after)) => format!("{before}{stamp}{after}"),
-                    None => format!("{stamp}{text}"),
-                }))
-            }
+            Entry::Text { gap, text } => Some(Reading::Line(self.tick(gap)? + &text)),
             Entry::Define { gap, parts, slots, values, names } => {
                 self.names.extend(names);
                 self.current = Some(self.templates.len());
@@ -173,10 +166,6 @@ impl Book {
         let layout = self.layout.as_ref()?;
         self.clock = self.clock.checked_add(gap).filter(|_| layout.is_certain(gap))?;
         Some(layout.write(self.clock))
-    }
-
-    fn stamp_mark(&self) -> String {
-        format!("{}+{}", self.marks.0, self.marks.1)
     }
 
     fn parse(&self, line: &str) -> Entry {
@@ -378,7 +367,7 @@ mod tests {
             " y",
             "a . . $1",
             "2: once",
-            "3: at <+>end",
+            "c3: at <+>end",
             "12:00:05.000 raw",
             "b \"\"",
             "a1",

@@ -44,7 +44,7 @@ pub(super) fn template<'a>(group: &Group, words: &[Option<Words<'a>>], encoding:
             Some(separator) => builder.text.push(char::from(separator)),
             None => {}
         }
-        builder.push_column(lines.iter().map(|line| line.words[at]).collect(), true);
+        builder.push_column(&lines.iter().map(|line| line.words[at]).collect::<Vec<_>>(), true);
     }
     builder.flush();
     builder.template
@@ -76,20 +76,20 @@ impl<'a> Builder<'a> {
         self.template.parts.push(Part::Stamp);
     }
 
-    fn push_column(&mut self, column: Vec<&'a str>, may_split: bool) {
+    fn push_column(&mut self, column: &[&'a str], may_split: bool) {
         let word = column[0];
         if column.iter().all(|other| *other == word) {
             self.text += word;
             return;
         }
-        let (prefix, suffix) = shared_affixes(&column);
+        let (prefix, suffix) = shared_affixes(column);
         let column: Vec<&str> = column.iter().map(|word| &word[prefix..word.len() - suffix]).collect();
         self.text += &word[..prefix];
         let split = if may_split && !self.known.contains_key(&column) { self.split(&column) } else { None };
         if let Some((pieces, separators)) = split {
             for (at, piece) in pieces.into_iter().enumerate() {
                 self.text += at.checked_sub(1).map_or("", |before| &separators[before]);
-                self.push_column(piece, false);
+                self.push_column(&piece, false);
             }
         } else {
             self.push_value(column);

@@ -19,7 +19,7 @@ use crate::tokens;
 pub(super) enum Entry<'a> {
     /// Itself.
     Raw,
-    /// Its text behind a gap.
+    /// What follows its stamp, behind a gap.
     Text { gap: i64 },
     /// A row, or the definition when it is the template's first; values that a reader can tell are `None`.
     Template { template: usize, gap: i64, values: Vec<Option<&'a str>> },
@@ -43,7 +43,7 @@ pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Opt
     if templates.is_empty() {
         marks = MARKS[0];
     }
-    let entries = plan(&log, &place, &templates, marks);
+    let entries = plan(&log, &place, &templates);
     let names = worth_naming(&entries, encoding);
     let book = Book::new(log.layout.clone(), log.clock, marks);
     let long = write::body(&log.lines, &entries, &templates, &names, book, marks)?;
@@ -72,15 +72,9 @@ fn choose_marks(log: &Log) -> (char, char) {
 }
 
 /// Decides for each line how it is written, and which values a reader can tell without being told.
-fn plan<'a>(
-    log: &Log<'a>,
-    place: &[Option<(usize, usize)>],
-    templates: &[Template<'a>],
-    marks: (char, char),
-) -> Vec<Entry<'a>> {
+fn plan<'a>(log: &Log<'a>, place: &[Option<(usize, usize)>], templates: &[Template<'a>]) -> Vec<Entry<'a>> {
     let mut clock = log.clock;
     let mut last: Vec<Option<&[&'a str]>> = vec![None; templates.len()];
-    let stamp_mark = format!("{}+{}", marks.0, marks.1);
     let mut entries = Vec::with_capacity(log.lines.len());
     for (index, line) in log.lines.iter().enumerate() {
         let gap = line.stamp.map_or(0, |stamp| stamp.ticks - clock);
@@ -100,10 +94,10 @@ fn plan<'a>(
                 last[template] = Some(row);
                 Entry::Template { template, gap, values }
             }
-            _ if line.stamp.is_some()
-                && is_certain
+            _ if is_certain
                 && line.alarm < Alarm::Error
-                && !line.text.contains(&stamp_mark) =>
+                && line.stamp.is_some_and(|stamp| stamp.start == 0)
+                && index + 1 < log.lines.len() =>
             {
                 Entry::Text { gap }
             }

@@ -53,9 +53,15 @@ impl<'a> Log<'a> {
             })
             .collect();
         let start = lines.iter().find_map(|line| line.stamp);
+        let last = lines.len() - 1;
         let words: Vec<Option<Words>> = lines
             .iter()
-            .map(|line| Words::split(line.text, line.stamp.map(|stamp| (stamp.start, stamp.end))))
+            .enumerate()
+            // The last line tells how it ended: it stays as it is.
+            .map(|(at, line)| {
+                let stamp = line.stamp.map(|stamp| (stamp.start, stamp.end));
+                if at == last { None } else { Words::split(line.text, stamp) }
+            })
             .collect();
         let of = |is_error: bool| {
             lines

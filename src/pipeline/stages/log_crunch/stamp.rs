@@ -203,7 +203,7 @@ fn read(pattern: &str, bytes: &[u8], start: usize) -> Option<(usize, Option<(u8,
     let mut parts = 0;
     for field in pattern.bytes() {
         match field {
-            b'Y' => year = number(&mut at, 4).filter(|&year| (1900..2200).contains(&year))?,
+            b'Y' => year = number(&mut at, 4).filter(|&year| (1970..2200).contains(&year))?,
             b'y' => year = 2000 + number(&mut at, 2)?,
             b'M' => month = number(&mut at, 2)?,
             b'b' => month = 1 + name(&mut at, &MONTHS)?,
@@ -218,13 +218,13 @@ fn read(pattern: &str, bytes: &[u8], start: usize) -> Option<(usize, Option<(u8,
             b'h' => seconds += number(&mut at, 2).filter(|&hours| hours < 24)? * 3600,
             b'm' => seconds += number(&mut at, 2).filter(|&minutes| minutes < 60)? * 60,
             b's' => seconds += number(&mut at, 2).filter(|&seconds| seconds < 60)?,
-            b'e' => seconds = number(&mut at, 10).filter(|&seconds| seconds > 900_000_000)?,
+            b'e' => seconds = number(&mut at, 10).filter(|seconds| (900_000_000..7_000_000_000).contains(seconds))?,
             b'E' => seconds = number(&mut at, 13).filter(|&millis| millis > 900_000_000_000)?,
             b'k' => {
                 let width = bytes[at..].iter().take(12).position(|&b| b == b'.').filter(|&width| width >= 5)?;
                 let blanks = bytes[at..].iter().take_while(|&&b| b == b' ').count();
                 at += blanks;
-                seconds = number(&mut at, width.checked_sub(blanks)?)?;
+                seconds = number(&mut at, width.checked_sub(blanks)?).filter(|&seconds| seconds < 1_000_000_000)?;
             }
             literal => {
                 (bytes.get(at) == Some(&literal)).then_some(())?;
@@ -342,6 +342,8 @@ mod tests {
             "2025-02-29T00:00:00 x",
             "2025-13-01T00:00:00 x",
             "[   5.1] x",
+            "9999999999.999999999 x",
+            "[99999999999.999999999] x",
             "24:00:00 x",
             "12:34:567 x",
             "Jul 04 09:00 x",

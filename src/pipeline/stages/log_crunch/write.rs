@@ -36,12 +36,7 @@ pub(super) fn body(
             Entry::Raw if book.is_plain(line.text) => line.text.to_owned(),
             Entry::Raw => format!("\\{}", line.text),
             Entry::Text { gap } => {
-                let stamp = line.stamp.expect("a text entry has a stamp");
-                let (before, after) = (&line.text[..stamp.start], &line.text[stamp.end..]);
-                match before {
-                    "" => format!("{gap}: {after}"),
-                    before => format!("{gap}: {before}{}+{}{after}", marks.0, marks.1),
-                }
+                format!("{gap}: {}", &line.text[line.stamp.map_or(0, |stamp| stamp.end)..])
             }
             Entry::Template { template, gap, values } => {
                 let known = &templates[*template];

@@ -127,13 +127,69 @@ fn folds(text: &str, encoding: Encoding) -> Vec<(Range<usize>, Fold)> {
 fn path_blocks(lines: &[&str], within: Range<usize>) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut start = within.start;
-    for at in within.start..=within.end {
-        if at == within.end || !sigils::has_path(lines[at]) {
-            if at - start >= MIN_PATHS {
-                blocks.push(start..at);
-            }
-            start = at + 1;
+    let gaps = lines[within.clone()].iter().enumerate().filter(|(_, line)| !sigils::has_path(line));
+    for gap in gaps.map(|(at, _)| within.start + at).chain([within.end]) {
+        if gap - start >= MIN_PATHS {
+            blocks.push(start..gap);
         }
+        start = gap + 1;
     }
     blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip(text: &str) {
+        for (range, fold) in folds(text, Encoding::O200kBase) {
+            assert_eq!(Rle.unfold(&fold).as_deref(), Some(&text[range]), "{fold}");
+        }
+        assert_eq!(folds(text, Encoding::O200kBase), folds(text, Encoding::O200kBase));
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => (0..40_u32).prop_map(|n| format!("step {n:02} of the long way to the end")),
+            3 => (0..3_u32, 0..30_u32).prop_map(|(a, b)| format!("/home/user/project/source/part{a}/file{b}.rs")),
+            2 => (0..4_u32).prop_map(|n| format!("C:\\Users\\me\\AppData\\Local\\thing{n} 10.251.73.{n}")),
+            2 => Just("the very same line as above and below".to_owned()),
+            1 => prop::sample::select(vec![
+                "", " ", "$P1", "§P1/x", "[[FOLD:rle 1]] 3 times", "\\x", "a/", " a/b", "日本/語/テ", "\r", "99999999999999999999", "00",
+            ]).prop_map(str::to_owned),
+            1 => "\\PC{0,30}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn every_text_comes_back(lines in prop::collection::vec(line(), 0..40), times in 1..4_usize, end in prop::sample::select(vec!["\n", "\r\n"])) {
+            round_trip(&vec![lines.join(end); times].join(end));
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_read_once() {
+        for text in [
+            "x".repeat(1_000_000),
+            "\n".repeat(40_000),
+            "/a".repeat(300_000),
+            "/a/b/c/d/e/f\n".repeat(5_000),
+            (0..5_000).map(|n| format!("{}/f\n", "/dir".repeat(n % 40))).collect(),
+            (0..20_000).map(|n| format!("{}\n", n * n)).collect(),
+            "ab\ncd\n".repeat(20_000),
+        ] {
+            round_trip(&text);
+        }
+    }
+
+    #[test]
+    fn a_small_foreign_fold_is_data() {
+        let fold = Fold::new(NAME, "3 times", Some("a".into()));
+        assert_eq!(Rle.unfold(&fold), None);
+    }
 }

@@ -89,10 +89,13 @@ fn repeating(lines: &[&str], at: usize, floor: usize, last_seen: &HashMap<&str, 
     if start < floor || period > MAX_BLOCK {
         return None;
     }
+    let block = lines[start..at].join("\n");
+    if block.is_empty() {
+        return None;
+    }
     let same = lines[at..].iter().zip(&lines[start..]).take_while(|(a, b)| a == b).count();
     let times = same / period + 1;
-    let block = lines[start..at].join("\n");
-    (times > 1 && !block.is_empty()).then(|| Run {
+    (times > 1).then(|| Run {
         lines: start..start + times * period,
         fold: Fold::new(super::NAME, format!("{times}{TIMES}"), Some(block)),
     })
@@ -120,7 +123,7 @@ fn period(bytes: &[u8]) -> usize {
         failure[at] = matched;
     }
     let period = bytes.len() - matched;
-    if bytes.len() % period == 0 { period } else { bytes.len() }
+    if bytes.len().is_multiple_of(period) { period } else { bytes.len() }
 }
 
 /// A line as texts and the numbers between them.
