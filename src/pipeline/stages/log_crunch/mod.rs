@@ -30,7 +30,6 @@ use crate::tokens;
 const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
 const MIN_BYTES: usize = 400;
-
 /// Longer logs are left alone: nothing that unfolds to more can be ours.
 const MAX_BYTES: usize = 1 << 25;
 
@@ -86,9 +85,11 @@ impl Stage for LogCrunch {
 fn free_lines(context: &FusionContext, segment: &Segment) -> Vec<Range<usize>> {
     let mut free = Vec::new();
     let mut start = segment.range.start;
-    let sealed =
-        context.sealed.iter().filter(|sealed| sealed.end > segment.range.start && sealed.start < segment.range.end);
-    for sealed in sealed {
+    let first = context.sealed.partition_point(|sealed| sealed.end <= segment.range.start);
+    for sealed in context.sealed[first..].iter().take_while(|sealed| sealed.start < segment.range.end) {
+        if sealed.end <= start {
+            continue;
+        }
         let line_start = context.text[..sealed.start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = context.text[sealed.end..].find('\n').map_or(context.text.len(), |at| sealed.end + at + 1);
         free.push(start..line_start.max(start));

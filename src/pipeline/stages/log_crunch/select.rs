@@ -100,8 +100,7 @@ fn ranged(values: &[&str]) -> String {
     if different.len() <= MAX_SAID {
         return different.join("|");
     }
-    let numbers: Option<Vec<f64>> =
-        values.iter().map(|value| value.parse().ok().filter(|number: &f64| number.is_finite())).collect();
+    let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     let Some(numbers) = numbers else {
         return format!("{} values", values.iter().collect::<HashSet<_>>().len());
     };
@@ -113,11 +112,7 @@ fn ranged(values: &[&str]) -> String {
 /// The lines with a number far from the others of its column.
 fn outliers<'a>(template: &'a Template, lines: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
     (0..template.slots.len()).flat_map(move |column| {
-        let numbers: Vec<f64> = template
-            .rows
-            .iter()
-            .map_while(|row| row[column].parse().ok().filter(|number: &f64| number.is_finite()))
-            .collect();
+        let numbers: Vec<f64> = template.rows.iter().map_while(|row| number(row[column])).collect();
         let mut sorted = numbers.clone();
         sorted.sort_by(f64::total_cmp);
         let at = |share: usize| sorted.get(sorted.len() * share / 100).copied().unwrap_or_default();
@@ -127,4 +122,9 @@ fn outliers<'a>(template: &'a Template, lines: &'a [usize]) -> impl Iterator<Ite
         let is_column = numbers.len() == lines.len();
         numbers.into_iter().zip(lines).filter(move |&(number, _)| is_column && is_far(number)).map(|(_, &line)| line)
     })
+}
+
+/// A plain decimal number.
+fn number(value: &str) -> Option<f64> {
+    value.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-').then(|| value.parse().ok())?
 }

@@ -80,6 +80,13 @@ fn sealed_lines_are_left_alone_and_the_rest_is_folded() {
     assert_eq!((edits[0].range.end, edits[1].range.start, edits[1].range.end), (start, end + 1, log.len() - 1));
 }
 
+#[test]
+fn a_folded_log_is_left_alone() {
+    let folded = crunch(&server_log(), &[], None).remove(0).text;
+    assert_eq!(crunch(&folded, std::slice::from_ref(&(0..folded.len())), None), []);
+    assert_eq!(round_trip(&folded).map(|fold| fold.to_string().contains("\n[[FOLD:")), Some(false));
+}
+
 fn round_trip(text: &str) -> Option<Fold> {
     for errors_may_fold in [false, true] {
         let fold = encode::fold(text, Encoding::O200kBase, errors_may_fold)?;
