@@ -21,7 +21,7 @@ mod write;
 
 use std::ops::Range;
 
-use crate::config::{Encoding, Preset};
+use crate::config::Preset;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
@@ -31,7 +31,7 @@ const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
 const MIN_BYTES: usize = 400;
 /// Longer logs are left alone: nothing that unfolds to more can be ours.
-const MAX_BYTES: usize = 1 << 25;
+const MAX_BYTES: usize = 1 << 24;
 
 /// The stage.
 #[derive(Debug)]
@@ -71,13 +71,7 @@ impl Stage for LogCrunch {
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        let text = decode::unfold(fold)?;
-        let is_ours =
-            |(encoding, errors_may_fold)| encode::fold(&text, encoding, errors_may_fold).as_ref() == Some(fold);
-        let ways = [Encoding::O200kBase, Encoding::Cl100kBase]
-            .into_iter()
-            .flat_map(|encoding| [(encoding, false), (encoding, true)]);
-        ways.into_iter().any(is_ours).then_some(text)
+        decode::unfold(fold)
     }
 }
 
@@ -99,9 +93,9 @@ fn free_lines(context: &FusionContext, segment: &Segment) -> Vec<Range<usize>> {
     free.iter().map(|range| range.start..range.start + without_last_end(&context.text[range.clone()]).len()).collect()
 }
 
-/// Whole lines without the last line end; without the last line where it alone has no carriage return.
+/// Lines without the line ends behind the last that is not empty; without the last line where it alone has no carriage return.
 fn without_last_end(text: &str) -> &str {
-    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.trim_end_matches('\n');
     match text.rfind('\n') {
         Some(end) if text[..end].ends_with('\r') && !text.ends_with('\r') => &text[..end],
         _ => text,

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::config::Encoding;
 
 fn crunch(text: &str, sealed: &[Range<usize>], max_tokens: Option<usize>) -> Vec<Edit> {
     let segments = [Segment { range: 0..text.len(), content_type: ContentType::Log, language: None }];
@@ -186,12 +187,13 @@ proptest! {
     }
 
     #[test]
-    fn a_foreign_fold_is_never_misread(body in "([a-c]?-?[0-9]{0,2}(: )?[ <>.$*=,a-c0-9]{0,12}\n){0,6}x", legend in prop::sample::select(vec![
+    fn a_foreign_fold_is_read_or_refused(body in "([a-c]?-?[0-9]{0,2}(: )?[ <>.$*=,a-c0-9]{0,12}\n){0,6}x", legend in prop::sample::select(vec![
         "", "`a: x <v>` = ", "from `12:00:00 `; `a5: x <v>` = ", "CRLF; `a: x {v}` = ",
     ])) {
         let fold = Fold::new(NAME, legend, Some(body));
         if let Some(text) = LogCrunch.unfold(&fold) {
-            prop_assert_eq!(encode::fold(&text, Encoding::O200kBase, false), Some(fold));
+            // Too short to be folded: whoever asks whether it folds into the same again learns that it is data.
+            prop_assert!(text.len() > 400 || crunch(&text, &[], None).is_empty());
         }
     }
 }

@@ -14,7 +14,7 @@ const MAX_BLOCK: usize = 64;
 /// A shorter line is not looked into.
 const LONG_LINE: usize = 256;
 /// Nothing unfolds to more bytes than this.
-const MAX_BYTES: usize = 1 << 25;
+const MAX_BYTES: usize = 1 << 24;
 
 /// A run of lines and its fold.
 pub(super) struct Run {
@@ -89,10 +89,13 @@ fn repeating(lines: &[&str], at: usize, floor: usize, last_seen: &HashMap<&str, 
     if start < floor || period > MAX_BLOCK {
         return None;
     }
-    let block = lines[start..at].join("\n");
-    if block.is_empty() {
+    // A block ends with a line that is not empty, so that a fold never ends at an empty line.
+    let shift = lines[start..at].iter().rev().take_while(|line| line.is_empty()).count();
+    if shift == period || lines[at..].len() < shift || lines[start..start + shift] != lines[at..at + shift] {
         return None;
     }
+    let (start, at) = (start + shift, at + shift);
+    let block = lines[start..at].join("\n");
     let same = lines[at..].iter().zip(&lines[start..]).take_while(|(a, b)| a == b).count();
     let times = same / period + 1;
     (times > 1).then(|| Run {
@@ -208,6 +211,7 @@ mod tests {
             ("1 5\n2 4\n3 3\n4 2", 0..4, counting, "1 5\n4 2"),
             ("a\na\na\nb", 0..3, "3 times", "a"),
             ("q\na\nb\na\nb\na\nb\nc", 1..7, "3 times", "a\nb"),
+            ("a\n\na\n\na\n\nb", 1..5, "2 times", "\na"),
         ] {
             assert_eq!(found(text), [(range, legend.to_owned(), body.to_owned())], "{text}");
         }
