@@ -1,9 +1,17 @@
-//! The fourteen stages, one file each, and the one slice that registers them.
+//! The fourteen stages, one file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
+//! [`crate::content`]: the runner asks it before every pass.
 
+mod log_crunch;
 mod quantum_lock;
+mod rle;
 mod semantic_dedup;
 
 use super::Stage;
 
 /// Every built-in stage. The runner sorts them by [`Stage::order`].
-pub const STAGES: &[&dyn Stage] = &[&quantum_lock::QuantumLock, &semantic_dedup::SemanticDedup];
+pub const STAGES: &[&dyn Stage] = &[
+    &quantum_lock::QuantumLock,
+    &rle::Rle,
+    &semantic_dedup::SemanticDedup,
+    &log_crunch::LogCrunch,
+];

@@ -1,0 +1,94 @@
+//! line -> how much it matters: alarms stay verbatim whatever they cost, failures while they are rare.
+//!
+//! A level word near the start outranks words in the message: `INFO ... parity error corrected` is no alarm.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How loud a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Alarm {
+    /// An ordinary line.
+    None,
+    /// A line that speaks of a failure, without the level of one.
+    Failure,
+    /// An error, a warning, an exception, or part of a stack trace.
+    Error,
+}
+
+/// The part of a line that is looked at, in bytes.
+const REACH: usize = 4096;
+/// A level stands in this many bytes.
+const LEVEL_REACH: usize = 160;
+
+static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?-u:\b)(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))(?-u:\b)",
+    )
+});
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
+        r"(?x) (?-u:\b)(?i:errors?|err|fatal|severe|critical|emerg|panic|panicked|warn|warnings?|exceptions?|traceback)(?-u:\b)
+        | [A-Za-z](?:Exception|Error)(?-u:\b) | (?-u:\b)FAIL(?:ED|URE)?(?-u:\b) | ^\s+at\s\S+\s?\( | ^\s+at\s\S+:\d+ | ^\s+File\s\x22
+        | Caused\sby: | ^goroutine\s\d+ | ^\S{0,24}\s+\d+\s+\d+\s[EFW]\s",
+    )
+});
+static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r"(?i)(?-u:\b)(?:fail|failed|fails|failing|failures?|denied|refused|aborted|unreachable|timed out)(?-u:\b)")
+});
+
+fn compile(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+/// Judges a line by its text after the stamp. A note of what was left out is as loud as what it stands for may have been.
+pub(super) fn alarm(text: &str) -> Alarm {
+    if text.starts_with("[… ") {
+        return Alarm::Error;
+    }
+    let text = head(text, REACH);
+    let level = LEVEL.captures(head(text, LEVEL_REACH));
+    let is_calm = level.as_ref().is_some_and(|level| level.name("calm").is_some());
+    if !is_calm && (level.is_some() || ERROR.is_match(text)) {
+        Alarm::Error
+    } else if ERROR.is_match(text) || FAILURE.is_match(text) {
+        Alarm::Failure
+    } else {
+        Alarm::None
+    }
+}
+
+/// At most so many bytes of the start.
+fn head(text: &str, len: usize) -> &str {
+    let end = (0..=len.min(text.len())).rfind(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_words_and_traces_are_told_apart() {
+        for (text, expected) in [
+            ("[ERROR] test-runner  BUILD FAILED", Alarm::Error),
+            ("WARN  [SendWorker:1] - Send worker leaving thread", Alarm::Error),
+            ("java.io.IOException: broken pipe", Alarm::Error),
+            ("    at com.example.Source.connect(Source.java:87)", Alarm::Error),
+            ("  File \"a.py\", line 3, in f", Alarm::Error),
+            ("Traceback (most recent call last):", Alarm::Error),
+            ("--- FAIL: TestX (0.95s)", Alarm::Error),
+            ("src/a.ts(9,52): error TS2353: no", Alarm::Error),
+            (" 1702  2395 E Tag: x", Alarm::Error),
+            ("[mod_jk] [error] child 6", Alarm::Error),
+            ("RAS KERNEL INFO cache parity error corrected", Alarm::Failure),
+            ("sshd[1]: Failed password for root", Alarm::Failure),
+            ("connection refused", Alarm::Failure),
+            ("INFO Terror in errorless land", Alarm::None),
+            ("ok  	entire.io/cli	3.146s", Alarm::None),
+        ] {
+            assert_eq!(alarm(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! `the same again and again` -> `it once, and how often`: runs of equal or counting lines, lists of paths, repeated prefixes.
+//!
+//! Lossless. It works on plain text only, and only on the lines that repeat: a fold is sealed, so wherever a later stage
+//! knows the kind of text better (logs, JSON, hits of a search, diffs, code), or would shorten the words around, it must stay
+//! away. Prefixes inside logs are LogCrunch's columns.
+
+mod groups;
+mod runs;
+mod sigils;
+
+use std::ops::Range;
+
+use crate::config::Encoding;
+use crate::content::ContentType;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::tokens;
+
+const NAME: &str = "rle";
+/// Less text cannot pay for a header.
+const MIN_BYTES: usize = 120;
+/// Fewer lines with paths are no list.
+const MIN_PATHS: usize = 6;
+
+/// The stage.
+#[derive(Debug)]
+pub(super) struct Rle;
+
+impl Stage for Rle {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn order(&self) -> u32 {
+        10
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Search, ContentType::Text, ContentType::Unknown]
+    }
+
+    fn is_lossless(&self) -> bool {
+        true
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.text.len() >= MIN_BYTES
+            && context.segments.iter().any(|segment| self.content_types().contains(&segment.content_type))
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for segment in context.segments.iter().filter(|segment| context.is_free(&segment.range)) {
+            let text = &context.text[segment.range.clone()];
+            let found = match segment.content_type {
+                ContentType::Text | ContentType::Unknown => folds(text, context.encoding),
+                ContentType::Search if is_listing(text) => folds(text, context.encoding),
+                _ => Vec::new(),
+            };
+            for (range, fold) in found {
+                edits.push(Edit::fold(segment.range.start + range.start..segment.range.start + range.end, &fold));
+            }
+        }
+        edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        runs::unfold(fold).or_else(|| groups::unfold(fold)).or_else(|| sigils::unfold(fold))
+    }
+}
+
+/// Whether every line is one path: hits with text behind them are for SearchCrunch.
+fn is_listing(text: &str) -> bool {
+    !text.contains([' ', '\t', ':'])
+}
+
+/// Whether a fold saves at least a quarter: for less it would only keep later stages away.
+fn pays(text: &str, fold: &Fold, encoding: Encoding) -> bool {
+    text.len() >= MIN_BYTES && tokens::count(&fold.to_string(), encoding) * 4 <= tokens::count(text, encoding) * 3
+}
+
+/// The folds of a text that pay, with their byte ranges, in order.
+fn folds(text: &str, encoding: Encoding) -> Vec<(Range<usize>, Fold)> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    if text.contains("[[FOLD:") {
+        return Vec::new();
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut starts = Vec::with_capacity(lines.len() + 1);
+    let mut end = 0;
+    for line in &lines {
+        starts.push(end);
+        end += line.len() + 1;
+    }
+    starts.push(end);
+    let bytes = |range: &Range<usize>| starts[range.start]..starts[range.end] - 1;
+    let mut found = Vec::new();
+    let mut start = 0;
+    let runs = runs::find(&lines)
+        .into_iter()
+        .filter(|run| pays(&text[bytes(&run.lines)], &run.fold, encoding))
+        .map(|run| (run.lines, Some(run.fold)));
+    for (range, fold) in runs.chain([(lines.len()..lines.len(), None)]) {
+        for block in path_blocks(&lines, start..range.start) {
+            let (text, lines) = (&text[bytes(&block)], &lines[block.clone()]);
+            let ways = [groups::fold(lines), sigils::fold(text, encoding)].into_iter().flatten();
+            let best = ways.min_by_key(|fold| tokens::count(&fold.to_string(), encoding));
+            found.extend(best.filter(|fold| pays(text, fold, encoding)).map(|fold| (bytes(&block), fold)));
+        }
+        start = range.end;
+        found.extend(fold.map(|fold| (bytes(&range), fold)));
+    }
+    found
+}
+
+/// Runs of lines that all hold a path.
+fn path_blocks(lines: &[&str], within: Range<usize>) -> Vec<Range<usize>> {
+    let mut blocks = Vec::new();
+    let mut start = within.start;
+    let gaps = lines[within.clone()].iter().enumerate().filter(|(_, line)| !sigils::has_path(line));
+    for gap in gaps.map(|(at, _)| within.start + at).chain([within.end]) {
+        if gap - start >= MIN_PATHS {
+            blocks.push(start..gap);
+        }
+        start = gap + 1;
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip(text: &str) {
+        for (range, fold) in folds(text, Encoding::O200kBase) {
+            assert_eq!(Rle.unfold(&fold).as_deref(), Some(&text[range.clone()]), "{fold}");
+            assert!(!text[range].ends_with('\n'));
+        }
+        assert_eq!(folds(text, Encoding::O200kBase), folds(text, Encoding::O200kBase));
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => (0..40_u32).prop_map(|n| format!("step {n:02} of the long way to the end")),
+            3 => (0..3_u32, 0..30_u32).prop_map(|(a, b)| format!("/home/user/project/source/part{a}/file{b}.rs")),
+            2 => (0..4_u32).prop_map(|n| format!("C:\\Users\\me\\AppData\\Local\\thing{n} 10.251.73.{n}")),
+            2 => Just("the very same line as above and below".to_owned()),
+            1 => prop::sample::select(vec![
+                "", " ", "$P1", "§P1/x", "[[FOLD:rle 1]] 3 times", "\\x", "a/", " a/b", "日本/語/テ", "\r", "99999999999999999999", "00",
+            ]).prop_map(str::to_owned),
+            1 => "\\PC{0,30}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn every_text_comes_back(lines in prop::collection::vec(line(), 0..40), times in 1..4_usize, end in prop::sample::select(vec!["\n", "\r\n"])) {
+            round_trip(&vec![lines.join(end); times].join(end));
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_read_once() {
+        for text in [
+            "x".repeat(1_000_000),
+            "\n".repeat(40_000),
+            "/a".repeat(300_000),
+            "/a/b/c/d/e/f\n".repeat(5_000),
+            (0..5_000).map(|n| format!("{}/f\n", "/dir".repeat(n % 40))).collect(),
+            (0..20_000).map(|n| format!("{}\n", n * n)).collect(),
+            "ab\ncd\n".repeat(20_000),
+        ] {
+            round_trip(&text);
+        }
+    }
+
+    #[test]
+    fn a_fold_is_found_again_in_what_it_stands_for() {
+        let list: String =
+            (0..40).map(|n| format!("/srv/app/releases/current/source/module{}/file{n}.rs\n", n % 3)).collect();
+        let text = format!("{}words\n{list}{}", "one of these\n\n".repeat(20), "two of those\n".repeat(20));
+        let found = folds(&text, Encoding::O200kBase);
+        assert_eq!(found.len(), 3);
+        for (range, fold) in found {
+            let alone = &text[range];
+            assert_eq!(folds(alone, Encoding::O200kBase), [(0..alone.len(), fold)]);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! RLE on real texts: what it saves, and that every byte comes back. `--nocapture` prints the table.
+
+mod corpus;
+
+use concertina::config::{Encoding, Preset};
+use concertina::content::{ContentType, Hints, Segment};
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+
+fn rle() -> &'static dyn Stage {
+    *STAGES.iter().find(|stage| stage.name() == "rle").expect("a registered stage")
+}
+
+fn tokens(text: &str) -> usize {
+    tiktoken::get_encoding("o200k_base").expect("built in").count(text)
+}
+
+fn edits(text: &str, content_type: ContentType) -> Vec<Edit> {
+    let segments = [Segment { range: 0..text.len(), content_type, language: None }];
+    let context = FusionContext {
+        text,
+        content_type,
+        language: None,
+        segments: &segments,
+        sealed: &[],
+        role: Role::Tool,
+        hints: &Hints::default(),
+        original_len: text.len(),
+        preset: Preset::Lossless,
+        encoding: Encoding::O200kBase,
+        max_tokens: None,
+    };
+    if rle().should_apply(&context) { rle().apply(&context) } else { Vec::new() }
+}
+
+fn run(text: &str, content_type: ContentType) -> String {
+    let mut out = String::new();
+    let mut end = 0;
+    for edit in edits(text, content_type) {
+        let old = &text[edit.range.clone()];
+        let (fold, len) = fold::parse(&edit.text).expect("a fold");
+        assert!(edit.lossless && len == edit.text.len());
+        assert_eq!(rle().unfold(&fold).as_deref(), Some(old));
+        assert!(tokens(&edit.text) < tokens(old));
+        out += &text[end..edit.range.start];
+        out += &edit.text;
+        end = edit.range.end;
+    }
+    out + &text[end..]
+}
+
+#[test]
+fn real_texts_come_back_and_never_grow() {
+    for kind in ["logs", "search", "prose", "tables", "diffs", "sessions", "rules"] {
+        for file in corpus::inputs(kind) {
+            let text = String::from_utf8_lossy(&file.bytes).replace("\\n", "\n");
+            let out = run(&text, ContentType::Text);
+            let (before, after) = (tokens(&text), tokens(&out));
+            if after < before {
+                println!(
+                    "{:60} {before:7} {after:7} {:5.1} %",
+                    file.name,
+                    100.0 - 100.0 * after as f64 / before as f64
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_of_paths_and_counters_shrink_by_half() {
+    let mut texts: Vec<(String, ContentType, String)> = vec![
+        ("seq".into(), ContentType::Text, (1..2000).map(|n| format!("{n}\n")).collect()),
+        (
+            "progress".into(),
+            ContentType::Unknown,
+            (0..=100).map(|n| format!("Downloading {n:3}% of 48 MB\n")).collect(),
+        ),
+        ("dots".into(), ContentType::Unknown, format!("running\n{}\ndone\n", ".".repeat(5000))),
+    ];
+    for file in corpus::inputs("search").into_iter().filter(|file| file.name.contains("ls-tree")) {
+        texts.push((file.name.clone(), ContentType::Search, file.text().expect("text").to_owned()));
+    }
+    for (name, content_type, text) in texts {
+        let out = run(&text, content_type);
+        println!("{name:40} {:7} {:7}", tokens(&text), tokens(&out));
+        assert!(tokens(&out) * 2 <= tokens(&text) || name.contains("ls-tree"), "{name}: {out:.400}");
+    }
+}
