@@ -1,5 +1,7 @@
 //! The fourteen stages, one file each, and the one slice that registers them.
 
+pub mod ionizer;
+
 use super::Stage;
 
 /// Every built-in stage. The runner sorts them by [`Stage::order`].

@@ -1,0 +1,429 @@
+//! How a JSON text is set: minified, indented, folded to a width, or by its own rule per level.
+//!
+//! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
+//! layout never has to be right, only cheap.
+
+use serde::{Deserialize, Serialize};
+
+use super::scan::{Id, Node, Scan, Tree};
+
+/// Blank space inside containers of one kind at one depth: after the opening bracket, after a comma, before the closing one.
+type Level = [String; 3];
+
+/// A rule for the blank space between tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Layout {
+    /// The same after every comma; nothing at brackets.
+    Flat {
+        /// After a comma.
+        comma: String,
+    },
+    /// Every element on its own line.
+    Indent {
+        /// One level.
+        unit: String,
+    },
+    /// A container stays on its line where it fits (as Prettier sets it).
+    Fit {
+        /// One level.
+        unit: String,
+        /// Longest line, in characters.
+        width: usize,
+    },
+    /// By depth, for objects, arrays that hold containers, and other arrays; the last depth serves all deeper ones.
+    Levels(Vec<[Level; 3]>),
+}
+
+/// All that restores the blank space of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Setting {
+    /// The rule.
+    pub(super) layout: Layout,
+    /// Blank space before and after a colon.
+    pub(super) colon: [String; 2],
+    /// Line ends are `\r\n`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) crlf: bool,
+    /// Several values, one after another on their own lines, stand as one array.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lines: bool,
+    /// How many closing brackets the text lacks.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) missing: usize,
+    /// Where the rule is wrong: tokens since the last exception, and the blank space there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) except: Vec<(usize, String)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Setting {
+    fn bare(layout: Layout, colon: [&str; 2]) -> Self {
+        Self {
+            layout,
+            colon: colon.map(str::to_owned),
+            crlf: false,
+            lines: false,
+            missing: 0,
+            except: Vec::new(),
+        }
+    }
+
+    /// The settings that have a short name.
+    fn named() -> [(&'static str, Self); 6] {
+        let flat = |comma: &str, colon| Self::bare(Layout::Flat { comma: comma.into() }, ["", colon]);
+        let indent = |unit: &str| Self::bare(Layout::Indent { unit: unit.into() }, ["", " "]);
+        [
+            ("minified", flat("", "")),
+            ("spaced", flat(" ", " ")),
+            ("indent=2", indent("  ")),
+            ("indent=4", indent("    ")),
+            ("indent=tab", indent("\t")),
+            ("fit=80", Self::bare(Layout::Fit { unit: "  ".into(), width: 80 }, ["", " "])),
+        ]
+    }
+
+    /// The setting in words: `indent=2`, `spaced lines`, or JSON where it has no name.
+    pub(super) fn to_words(&self) -> String {
+        let plain = Self { lines: false, missing: 0, ..self.clone() };
+        let Some((name, _)) = Self::named().into_iter().find(|(_, setting)| *setting == plain) else {
+            return serde_json::to_string(self).expect("strings and numbers always print");
+        };
+        let mut words = name.to_owned();
+        if self.lines {
+            words += " lines";
+        }
+        if self.missing > 0 {
+            words += &format!(" cut={}", self.missing);
+        }
+        words
+    }
+
+    /// Reads [`Self::to_words`] back; returns what follows.
+    pub(super) fn parse(text: &str) -> Option<(Self, &str)> {
+        if text.starts_with('{') {
+            let mut stream = serde_json::Deserializer::from_str(text).into_iter();
+            let setting = stream.next()?.ok()?;
+            return Some((setting, &text[stream.byte_offset()..]));
+        }
+        let (mut setting, mut rest) =
+            Self::named().into_iter().find_map(|(name, setting)| Some((setting, text.strip_prefix(name)?)))?;
+        if let Some(after) = rest.strip_prefix(" lines") {
+            setting.lines = true;
+            rest = after;
+        }
+        if let Some(after) = rest.strip_prefix(" cut=") {
+            let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            setting.missing = after[..digits].parse().ok()?;
+            rest = &after[digits..];
+        }
+        Some((setting, rest))
+    }
+
+    /// The setting that explains a text with the fewest exceptions.
+    pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Self {
+        let mut best: Option<Self> = None;
+        for mut setting in candidates(scan, lines) {
+            setting.lines = lines;
+            setting.missing = scan.missing;
+            let limit = best.as_ref().map_or(usize::MAX, |best| best.except.len());
+            setting.except = exceptions(&setting, scan, limit);
+            if best.is_none() || setting.except.len() < limit {
+                best = Some(setting);
+            }
+            if best.as_ref().is_some_and(|best| best.except.is_empty()) {
+                break;
+            }
+        }
+        best.expect("there is a first candidate")
+    }
+
+    /// Prints a tree.
+    pub(super) fn print(&self, tree: &Tree<'_>) -> String {
+        let mut tokens = 0;
+        walk(self, tree, &mut |_, _| tokens += 1);
+        tokens -= self.missing.min(tokens);
+        let mut out = String::new();
+        let mut except = self.except.iter().peekable();
+        let mut since = 0;
+        walk(self, tree, &mut |slot, parts| {
+            if tokens == 0 {
+                return;
+            }
+            tokens -= 1;
+            match except.next_if(|(distance, _)| *distance == since) {
+                Some((_, text)) => {
+                    out.push_str(text);
+                    since = 0;
+                }
+                None => {
+                    self.gap(slot).push_to(self, &mut out);
+                    since += 1;
+                }
+            }
+            for part in parts {
+                out.push_str(part);
+            }
+        });
+        out
+    }
+
+    fn gap(&self, slot: Slot) -> Gap<'_> {
+        let (depth, place) = match slot.place {
+            Place::Edge | Place::BeforeComma | Place::Empty => return Gap::Text(""),
+            Place::BeforeColon => return Gap::Text(&self.colon[0]),
+            Place::AfterColon => return Gap::Text(&self.colon[1]),
+            Place::First => (slot.depth + 1, 0),
+            Place::Next => (slot.depth + 1, 1),
+            Place::Close => (slot.depth, 2),
+        };
+        match &self.layout {
+            Layout::Flat { comma } => Gap::Text(if place == 1 { comma } else { "" }),
+            Layout::Indent { .. } => Gap::Line(depth),
+            Layout::Fit { .. } if !slot.flat => Gap::Line(depth),
+            Layout::Fit { .. } => Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" }),
+            Layout::Levels(levels) => {
+                let level = slot.depth.min(levels.len().saturating_sub(1));
+                Gap::Text(levels.get(level).map_or("", |kinds| &kinds[slot.kind][place]))
+            }
+        }
+    }
+}
+
+/// Predicted blank space.
+#[derive(Clone, Copy)]
+enum Gap<'a> {
+    Text(&'a str),
+    /// A line end and this many levels of indentation.
+    Line(usize),
+}
+
+impl Gap<'_> {
+    fn push_to(self, setting: &Setting, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::Line(depth) => {
+                out.push_str(setting.line_end());
+                out.extend(std::iter::repeat_n(setting.unit(), depth));
+            }
+        }
+    }
+
+    fn is(self, setting: &Setting, text: &str) -> bool {
+        match self {
+            Self::Text(own) => own == text,
+            Self::Line(depth) => {
+                let unit = setting.unit();
+                let indent = text.strip_prefix(setting.line_end());
+                indent.is_some_and(|indent| {
+                    indent.len() == unit.len() * depth
+                        && (unit.is_empty() || indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes()))
+                })
+            }
+        }
+    }
+}
+
+impl Setting {
+    fn line_end(&self) -> &'static str {
+        if self.crlf { "\r\n" } else { "\n" }
+    }
+
+    fn unit(&self) -> &str {
+        match &self.layout {
+            Layout::Indent { unit } | Layout::Fit { unit, .. } => unit,
+            _ => "",
+        }
+    }
+}
+
+/// Where a gap is, in its container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the first token of all.
+    Edge,
+    First,
+    Next,
+    BeforeComma,
+    BeforeColon,
+    AfterColon,
+    Close,
+    /// Between the brackets of an empty container.
+    Empty,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    place: Place,
+    /// How many containers are around the container.
+    depth: usize,
+    /// 0 objects, 1 arrays that begin with a container, 2 other arrays.
+    kind: usize,
+    /// The container stays on its line.
+    flat: bool,
+}
+
+/// Hands out every token in order, with where its gap is.
+fn walk(setting: &Setting, tree: &Tree<'_>, sink: &mut impl FnMut(Slot, &[&str])) {
+    let fit = match &setting.layout {
+        Layout::Fit { unit, width } => Some((flat_widths(tree), unit.len(), *width)),
+        _ => None,
+    };
+    let mut walk = Walk { tree, fit, sink };
+    let edge = Slot { place: Place::Edge, depth: 0, kind: 0, flat: false };
+    match &tree.nodes[tree.root] {
+        Node::Array(items) if setting.lines => {
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    (walk.sink)(edge, &[setting.line_end()]);
+                }
+                walk.value(*item, 0, edge, false, 0);
+            }
+        }
+        _ => walk.value(tree.root, 0, edge, false, 0),
+    }
+}
+
+struct Walk<'t, 'a, F> {
+    tree: &'t Tree<'a>,
+    /// Widths of the values on one line, width of a level, longest line.
+    fit: Option<(Vec<usize>, usize, usize)>,
+    sink: &'t mut F,
+}
+
+impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
+    /// `slot` is the gap before the value, `column` where it starts if it starts a line or follows a key.
+    fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool, column: usize) {
+        let tree = self.tree;
+        let (length, brackets) = match &tree.nodes[id] {
+            Node::Scalar(raw) => return (self.sink)(slot, &[raw]),
+            Node::Array(items) => (items.len(), ["[", "]"]),
+            Node::Object(items) => (items.len(), ["{", "}"]),
+        };
+        // One more for the comma that may follow.
+        let flat = inside_flat
+            || self.fit.as_ref().is_some_and(|(widths, _, width)| column.saturating_add(widths[id]) < *width);
+        let own = Slot { place: Place::First, depth, kind: kind(tree, id), flat };
+        let indent = self.fit.as_ref().map_or(0, |(_, unit, _)| (depth + 1) * unit);
+        (self.sink)(slot, &brackets[..1]);
+        for index in 0..length {
+            if index > 0 {
+                (self.sink)(Slot { place: Place::BeforeComma, ..own }, &[","]);
+            }
+            let before = Slot { place: if index == 0 { Place::First } else { Place::Next }, ..own };
+            match &tree.nodes[id] {
+                Node::Array(items) => self.value(items[index], depth + 1, before, flat, indent),
+                Node::Object(items) => {
+                    let (key, value) = &items[index];
+                    (self.sink)(before, &["\"", key, "\""]);
+                    (self.sink)(Slot { place: Place::BeforeColon, ..own }, &[":"]);
+                    let column = if self.fit.is_some() { indent + key.chars().count() + 4 } else { 0 };
+                    self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat, column);
+                }
+                Node::Scalar(_) => {}
+            }
+        }
+        let place = if length == 0 { Place::Empty } else { Place::Close };
+        (self.sink)(Slot { place, ..own }, &brackets[1..]);
+    }
+}
+
+fn kind(tree: &Tree<'_>, id: Id) -> usize {
+    match &tree.nodes[id] {
+        Node::Object(_) => 0,
+        Node::Array(items) => match items.first().map(|first| &tree.nodes[*first]) {
+            Some(Node::Array(_) | Node::Object(_)) => 1,
+            _ => 2,
+        },
+        Node::Scalar(_) => 2,
+    }
+}
+
+/// How many characters each value takes on one line: `{ "a": 1 }`, `[1, 2]`.
+fn flat_widths(tree: &Tree<'_>) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        let width = match node {
+            Node::Scalar(raw) => raw.chars().count(),
+            Node::Array(items) => items.iter().map(|item| widths[*item] + 2).sum::<usize>().max(2),
+            Node::Object(items) => {
+                let inner = items.iter().map(|(key, item)| key.chars().count() + 6 + widths[*item]).sum::<usize>();
+                inner + 2
+            }
+        };
+        widths.push(width);
+    }
+    widths
+}
+
+fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut gaps = scan.gaps.iter();
+    let mut since = 0;
+    walk(setting, &scan.tree, &mut |slot, _| {
+        let Some(actual) = gaps.next() else { return };
+        if setting.gap(slot).is(setting, actual) {
+            since += 1;
+        } else {
+            if found.len() <= limit {
+                found.push((since, (*actual).to_owned()));
+            }
+            since = 0;
+        }
+    });
+    found
+}
+
+const DEPTHS: usize = 8;
+
+/// The settings that a text may have, likely ones first.
+fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
+    let mut colon = [None; 2];
+    let mut unit = None;
+    let mut comma = None;
+    let mut crlf = false;
+    let mut levels: Vec<[[Option<&str>; 3]; 3]> = Vec::new();
+    let mut gaps = scan.gaps.iter();
+    let probe = Setting { lines, ..Setting::bare(Layout::Levels(Vec::new()), ["", ""]) };
+    walk(&probe, &scan.tree, &mut |slot, _| {
+        let Some(&gap) = gaps.next() else { return };
+        crlf |= gap.starts_with("\r\n");
+        let place = match slot.place {
+            Place::BeforeColon => return drop(colon[0].get_or_insert(gap)),
+            Place::AfterColon => return drop(colon[1].get_or_insert(gap)),
+            Place::First => 0,
+            Place::Next => 1,
+            Place::Close => 2,
+            Place::Edge | Place::BeforeComma | Place::Empty => return,
+        };
+        if place == 1 {
+            comma.get_or_insert(gap);
+        }
+        if let Some((_, indent)) = gap.rsplit_once('\n')
+            && place < 2
+            && unit.is_none()
+        {
+            unit = Some(&indent[..indent.len() / (slot.depth + 1)]);
+        }
+        let level = slot.depth.min(DEPTHS - 1);
+        if levels.len() <= level {
+            levels.resize(level + 1, Default::default());
+        }
+        levels[level][slot.kind][place].get_or_insert(gap);
+    });
+    let levels = levels.into_iter().map(|kinds| kinds.map(|level| level.map(|gap| gap.unwrap_or("").to_owned())));
+    let mut found = Vec::new();
+    if let Some(unit) = unit {
+        found.push(Layout::Indent { unit: unit.into() });
+        found.push(Layout::Fit { unit: unit.into(), width: 80 });
+    }
+    found.push(Layout::Flat { comma: comma.unwrap_or("").into() });
+    found.push(Layout::Levels(levels.collect()));
+    // Without a colon in sight, the usual partner of the layout has the shorter name.
+    let usual = if comma == Some("") || (comma.is_none() && unit.is_none()) { "" } else { " " };
+    let colon = [colon[0].unwrap_or(""), colon[1].unwrap_or(usual)];
+    found.into_iter().map(|layout| Setting { crlf, ..Setting::bare(layout, colon) }).collect()
+}

@@ -1,0 +1,116 @@
+//! Many strings -> the beginnings that are worth a number: `https://api.github.com/repos/octokit` becomes `&1`.
+
+use std::collections::HashMap;
+
+use crate::tokens::{self, Encoding};
+
+/// Shared beginnings, each after the ones that it begins with.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct SharedText {
+    /// The beginnings, as spelt in JSON.
+    pub(super) texts: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+const SHORTEST: usize = 8;
+const LONGEST: usize = 400;
+const MOST_CUTS: usize = 40;
+const MOST_CANDIDATES: usize = 2000;
+
+impl SharedText {
+    /// Chooses the beginnings that save tokens.
+    pub(super) fn of(strings: &[String], encoding: Encoding) -> Self {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for text in strings {
+            for cut in cuts(text) {
+                *counts.entry(&text[..cut]).or_default() += 1;
+            }
+        }
+        // Where a longer beginning is as frequent, the shorter one is useless.
+        let mut candidates: HashMap<&str, usize> = HashMap::new();
+        for text in strings {
+            let mut longer = 0;
+            for cut in cuts(text).into_iter().rev() {
+                let count = counts[&text[..cut]];
+                if count > longer && count > 1 {
+                    candidates.insert(&text[..cut], count);
+                }
+                longer = longer.max(count);
+            }
+        }
+        let mut candidates: Vec<(&str, usize)> = candidates.into_iter().collect();
+        candidates.sort_unstable_by(|a, b| (b.1 * b.0.len()).cmp(&(a.1 * a.0.len())).then(a.0.cmp(b.0)));
+        candidates.truncate(MOST_CANDIDATES);
+        candidates.sort_unstable_by(|a, b| a.0.len().cmp(&b.0.len()).then(a.0.cmp(b.0)));
+        let mut chosen: HashMap<&str, usize> = HashMap::new();
+        for (text, count) in candidates {
+            let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut])).unwrap_or(0);
+            let own = tokens::count(&text[base..], encoding);
+            let reference = if base == 0 { 2 * count } else { 0 };
+            if count * own > own + 6 + reference {
+                chosen.insert(text, 0);
+            }
+        }
+        for text in strings {
+            if let Some(cut) = longest(text, |cut| chosen.contains_key(&text[..cut])) {
+                *chosen.get_mut(&text[..cut]).expect("just found") += 1;
+            }
+        }
+        // Longest first, so that the uses of what goes count for what it begins with.
+        let mut order: Vec<&str> = chosen.keys().copied().collect();
+        order.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+        for text in order {
+            let uses = chosen[text];
+            let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut]));
+            let own = tokens::count(&text[base.unwrap_or(0)..], encoding);
+            let keep = uses * own > own + 5 + if base.is_none() { 2 * uses } else { 0 };
+            if !keep {
+                chosen.remove(text);
+            }
+            if let Some(base) = base {
+                *chosen.get_mut(&text[..base]).expect("just found") += if keep { 1 } else { uses };
+            }
+        }
+        let mut texts: Vec<String> = chosen.into_keys().map(str::to_owned).collect();
+        texts.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+        let numbers = texts.iter().enumerate().map(|(number, text)| (text.clone(), number)).collect();
+        Self { texts, numbers }
+    }
+
+    /// The longest shared beginning of a text: its number and its length.
+    pub(super) fn find(&self, text: &str) -> Option<(usize, usize)> {
+        if self.texts.is_empty() {
+            return None;
+        }
+        let cut = longest(text, |cut| self.numbers.contains_key(&text[..cut]))?;
+        Some((self.numbers[&text[..cut]], cut))
+    }
+
+    /// The same for a shared text itself, which may only refer to a shorter one.
+    pub(super) fn find_base(&self, number: usize) -> Option<(usize, usize)> {
+        let text = &self.texts[number];
+        let cut = longest(text, |cut| cut < text.len() && self.numbers.contains_key(&text[..cut]))?;
+        Some((self.numbers[&text[..cut]], cut))
+    }
+}
+
+fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {
+    cuts(text).into_iter().rev().find(|cut| is_known(*cut))
+}
+
+/// Where a beginning may end: before a mark, outside escapes, and at the end of the text.
+fn cuts(text: &str) -> Vec<usize> {
+    if text.len() < SHORTEST || text.starts_with('&') {
+        return Vec::new();
+    }
+    let bytes = text.as_bytes();
+    let end = text.len().min(LONGEST);
+    let mut found: Vec<usize> = (SHORTEST..end)
+        .filter(|at| bytes[*at].is_ascii() && !bytes[*at].is_ascii_alphanumeric() && bytes[*at - 1] != b'\\')
+        .take(MOST_CUTS)
+        .collect();
+    if text.len() <= LONGEST && bytes[text.len() - 1] != b'\\' {
+        found.push(text.len());
+    }
+    found
+}

@@ -1,0 +1,319 @@
+//! A planned tree -> the body of a fold.
+//!
+//! ```text
+//! &1=https://api.example.com/users        a shared beginning of strings
+//! A:id=^+1,name,url="&…/{name}",ok=true   a record class: its columns; those with a rule are not shown
+//! {total:3 items:[A                       objects and arrays without commas; records as rows
+//! ann;id=1                                what the rules do not predict follows a semicolon
+//! bob
+//! "c,d";ok=false
+//! ]}
+//! ```
+
+use super::cells::{Cell, Rule};
+use super::escapes::Escapes;
+use super::fit::{Outcome, index_of};
+use super::records::{Plan, Step};
+use super::scan::{Id, Node, Tree, is_literal};
+use super::shared_text::SharedText;
+use crate::tokens::Encoding;
+
+/// What surrounds a value, and so ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    /// A line of its own.
+    Line,
+    /// A class's columns.
+    Header,
+    /// A row on its own line.
+    Row,
+    /// A row in parentheses.
+    Tuple,
+    /// An object.
+    Object,
+    /// An array.
+    Array,
+}
+
+impl Around {
+    /// Whether a character ends a bare text here.
+    pub(super) fn ends(self, c: char) -> bool {
+        match self {
+            Self::Line => c == '\n',
+            Self::Header => matches!(c, ',' | '\n'),
+            Self::Row => matches!(c, ',' | ';' | '\n'),
+            Self::Tuple => matches!(c, ',' | ';' | ')' | '\n'),
+            Self::Object => matches!(c, ' ' | '}' | '\n'),
+            Self::Array => matches!(c, ' ' | ']' | '\n'),
+        }
+    }
+}
+
+/// The letters that name a class.
+pub(super) fn class_name(number: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(number % 26).expect("below 26"));
+    match number / 26 {
+        0 => letter.to_string(),
+        more => class_name(more - 1) + &letter.to_string(),
+    }
+}
+
+/// Prints the body of a fold.
+pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
+    let none = SharedText::default();
+    let mut first = Writer { tree, plan, escapes, shared: &none, out: String::new(), strings: Vec::new() };
+    first.all();
+    let shared = SharedText::of(&first.strings, encoding);
+    if shared.texts.is_empty() {
+        return first.out;
+    }
+    let mut writer = Writer { shared: &shared, out: String::new(), strings: Vec::new(), ..first };
+    writer.all();
+    writer.out
+}
+
+struct Writer<'w, 'a> {
+    tree: &'w Tree<'a>,
+    plan: &'w Plan<'a>,
+    escapes: Escapes,
+    shared: &'w SharedText,
+    out: String,
+    /// The strings printed so far, without quotes.
+    strings: Vec<String>,
+}
+
+impl Writer<'_, '_> {
+    fn all(&mut self) {
+        for (number, text) in self.shared.texts.iter().enumerate() {
+            self.out.push_str(&format!("&{}=", number + 1));
+            let rest = match self.shared.find_base(number) {
+                Some((base, cut)) => {
+                    self.out.push_str(&format!("&{}", base + 1));
+                    &text[cut..]
+                }
+                None => text,
+            };
+            self.out.push_str(rest);
+            self.out.push('\n');
+        }
+        for number in 0..self.plan.classes.len() {
+            self.header(number);
+            self.out.push('\n');
+        }
+        for (number, id) in self.plan.entries.iter().enumerate() {
+            self.out.push_str(&format!("&{}:", self.shared.texts.len() + number + 1));
+            self.whole(*id, Around::Line);
+            self.out.push('\n');
+        }
+        self.whole(self.tree.root, Around::Line);
+    }
+
+    fn header(&mut self, number: usize) {
+        let class = &self.plan.classes[number];
+        let index = index_of(&class.names);
+        self.out.push_str(&class_name(number));
+        self.out.push(':');
+        for (column, (name, rule)) in class.names.iter().zip(&class.rules).enumerate() {
+            if column > 0 {
+                self.out.push(',');
+            }
+            self.out.push_str(name);
+            match rule {
+                Rule::Shown => {}
+                Rule::Fixed(Cell::Absent) => self.out.push('?'),
+                Rule::Fixed(cell) => {
+                    self.out.push('=');
+                    self.cell(cell, Around::Header);
+                }
+                Rule::Above { back, step } => {
+                    self.out.push_str("=^");
+                    if *back != 1 {
+                        self.out.push_str(&back.to_string());
+                    }
+                    if let Some(step) = step {
+                        self.out.push_str(&step.to_string());
+                    }
+                }
+                Rule::Made(template) => {
+                    self.out.push('=');
+                    self.out.push_str(&template.to_text(&class.names, &index).expect("only printable templates fit"));
+                }
+            }
+        }
+    }
+
+    fn cell(&mut self, cell: &Cell<'_>, around: Around) {
+        match cell {
+            Cell::Text { quoted: false, text } => self.out.push_str(text),
+            Cell::Text { quoted: true, text } => self.string(text, around),
+            Cell::Absent | Cell::Node(_) => {}
+        }
+    }
+
+    fn value(&mut self, id: Id, around: Around) {
+        match self.plan.entry(id) {
+            Some(entry) => self.out.push_str(&format!("&{}", self.shared.texts.len() + entry + 1)),
+            None => self.whole(id, around),
+        }
+    }
+
+    fn whole(&mut self, id: Id, around: Around) {
+        let tree = self.tree;
+        match &tree.nodes[id] {
+            Node::Scalar(raw) => match raw.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                Some(text) => self.string(text, around),
+                None => self.out.push_str(raw),
+            },
+            Node::Array(items) => {
+                if let Some(class) = self.block_class(items.iter().copied(), false) {
+                    return self.block(class, items.iter().copied(), ['[', ']']);
+                }
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(' ');
+                    }
+                    self.value(*item, Around::Array);
+                }
+                self.out.push(']');
+            }
+            Node::Object(items) => {
+                if let Some((class, _)) = self.plan.rows.get(&id).filter(|(class, _)| !self.plan.classes[*class].keyed) {
+                    self.out.push('(');
+                    self.out.push_str(&class_name(*class));
+                    self.out.push(' ');
+                    self.row(id, Around::Tuple);
+                    self.out.push(')');
+                    return;
+                }
+                if let Some(class) = self.block_class(items.iter().map(|(_, item)| *item), true) {
+                    return self.block(class, items.iter().map(|(_, item)| *item), ['{', '}']);
+                }
+                self.out.push('{');
+                for (index, (key, item)) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(' ');
+                    }
+                    let bare = !key.is_empty() && !key.contains([' ', ':', '"', '{', '}', '[', ']', '(', '\\']);
+                    let quote = if bare { "" } else { "\"" };
+                    self.out.push_str(&format!("{quote}{key}{quote}:"));
+                    self.value(*item, Around::Object);
+                }
+                self.out.push('}');
+            }
+        }
+    }
+
+    /// The class of all of them, where all are rows.
+    fn block_class(&self, mut items: impl Iterator<Item = Id>, keyed: bool) -> Option<usize> {
+        let class = self.row_class(items.next()?)?;
+        (self.plan.classes[class].keyed == keyed && items.all(|item| self.row_class(item) == Some(class))).then_some(class)
+    }
+
+    fn row_class(&self, id: Id) -> Option<usize> {
+        let (class, _) = self.plan.rows.get(&id)?;
+        self.plan.entry(id).is_none().then_some(*class)
+    }
+
+    fn block(&mut self, class: usize, items: impl Iterator<Item = Id>, brackets: [char; 2]) {
+        self.out.push(brackets[0]);
+        self.out.push_str(&class_name(class));
+        self.out.push('\n');
+        for item in items {
+            self.row(item, Around::Row);
+            self.out.push('\n');
+        }
+        self.out.push(brackets[1]);
+    }
+
+    fn row(&mut self, id: Id, around: Around) {
+        let (class, row) = self.plan.rows[&id];
+        let class = &self.plan.classes[class];
+        let grid = class.grid();
+        let mut overrides = Vec::new();
+        let mut is_first = true;
+        for (column, rule) in class.rules.iter().enumerate() {
+            let outcome = grid.outcome(rule, column, row);
+            let cell = &class.columns[column][row];
+            if rule.is_shown() {
+                if !std::mem::take(&mut is_first) {
+                    self.out.push(',');
+                }
+                match (rule, &outcome) {
+                    (Rule::Shown, _) => self.shown(id, &class.paths[column], cell, around),
+                    (_, Outcome::Residual(text)) => self.residual(text, around),
+                    _ => overrides.push(column),
+                }
+            } else if outcome == Outcome::Miss {
+                overrides.push(column);
+            }
+        }
+        for column in overrides {
+            self.out.push(';');
+            self.out.push_str(&class.names[column]);
+            match &class.columns[column][row] {
+                Cell::Absent => self.out.push('?'),
+                cell => {
+                    self.out.push('=');
+                    self.shown(id, &class.paths[column], cell, around);
+                }
+            }
+        }
+    }
+
+    fn shown(&mut self, record: Id, path: &[Step], cell: &Cell<'_>, around: Around) {
+        match cell {
+            Cell::Node(_) => {
+                let node = super::records::follow(self.tree, record, path).expect("a cell with a node has its path");
+                self.value(node, around);
+            }
+            _ => self.cell(cell, around),
+        }
+    }
+
+    fn residual(&mut self, text: &str, around: Around) {
+        let bare = !text.is_empty() && !text.starts_with(['"', ']', '}']) && !text.contains(|c| around.ends(c));
+        let quote = if bare { "" } else { "\"" };
+        self.out.push_str(&format!("{quote}{text}{quote}"));
+    }
+
+    fn string(&mut self, text: &str, around: Around) {
+        if let Some(block) = self.text_block(text) {
+            self.out.push_str(&format!("\"\"\"{block}\"\"\""));
+            return;
+        }
+        self.strings.push(text.to_owned());
+        let rest = match self.shared.find(text) {
+            Some((number, cut)) => {
+                self.out.push_str(&format!("&{}", number + 1));
+                if cut == text.len() {
+                    return;
+                }
+                &text[cut..]
+            }
+            None => text,
+        };
+        let is_whole = rest.len() == text.len();
+        let bare = !rest.is_empty()
+            && !(is_whole && is_literal(rest))
+            && !rest.starts_with(['"', '[', '{', '(', '&', '^', '?', ']', '}', ' '])
+            && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
+            && !rest.ends_with(' ')
+            && !rest.contains(|c| around.ends(c));
+        let quote = if bare { "" } else { "\"" };
+        self.out.push_str(&format!("{quote}{rest}{quote}"));
+    }
+
+    /// The text of a string that is better read unescaped.
+    fn text_block(&self, text: &str) -> Option<String> {
+        if text.len() < 24 || !text.contains('\\') {
+            return None;
+        }
+        let block = self.escapes.unescape(text)?;
+        let fits = block.len() + 4 < text.len()
+            && !block.ends_with('"')
+            && !block.contains("\"\"\"")
+            && !block.chars().any(|c| c < ' ' && c != '\n' && c != '\t');
+        fits.then_some(block)
+    }
+}
