@@ -158,7 +158,14 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         };
         for rule in self.simple_rules() {
             let own = if matches!(rule, Rule::Fixed(Cell::Text { .. } | Cell::Node(_))) { per_cell + 1.0 } else { 3.0 };
-            let limit = ((shown - own) / per_miss).max(0.0) as usize;
+            // A cycle or a sequence that often fails is no help to a reader.
+            let often = match &rule {
+                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
+                Rule::Above { back: 2.., .. } => 1 + rows / 50,
+                _ => rows,
+            };
+            let first = if let Rule::Above { back, .. } = &rule { *back } else { 0 };
+            let limit = (((shown - own) / per_miss).max(0.0) as usize).min(first + often);
             if let Some(misses) = self.misses(&rule, limit) {
                 consider(own + misses as f64 * per_miss, rule);
             }

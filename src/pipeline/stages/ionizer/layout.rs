@@ -3,6 +3,8 @@
 //! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
 //! layout never has to be right, only cheap.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::scan::{Id, Node, Scan, Tree};
@@ -29,6 +31,15 @@ pub(super) enum Layout {
         unit: String,
         /// Longest line, in characters.
         width: usize,
+    },
+    /// Some containers stay on their line and others do not: each as the one before it at its depth, but for some.
+    Mixed {
+        /// One level.
+        unit: String,
+        /// Whether an object on its line has a space inside its brackets.
+        padded: bool,
+        /// The ones that differ: containers to decide on since the last.
+        flips: Vec<usize>,
     },
     /// By depth, for objects, arrays that hold containers, and other arrays; the last depth serves all deeper ones.
     Levels(Vec<[Level; 3]>),
@@ -129,9 +140,9 @@ impl Setting {
         for mut setting in candidates(scan, lines) {
             setting.lines = lines;
             setting.missing = scan.missing;
-            let limit = best.as_ref().map_or(usize::MAX, |best| best.except.len());
+            let limit = best.as_ref().map_or(usize::MAX, Self::oddities);
             setting.except = exceptions(&setting, scan, limit);
-            if best.is_none() || setting.except.len() < limit {
+            if best.is_none() || setting.oddities() < limit {
                 best = Some(setting);
             }
             if best.as_ref().is_some_and(|best| best.except.is_empty()) {
@@ -139,6 +150,11 @@ impl Setting {
             }
         }
         best.expect("there is a first candidate")
+    }
+
+    /// How many exceptions of either kind it lists.
+    fn oddities(&self) -> usize {
+        self.except.len() + if let Layout::Mixed { flips, .. } = &self.layout { flips.len() } else { 0 }
     }
 
     /// Prints a tree.
@@ -183,8 +199,11 @@ impl Setting {
         match &self.layout {
             Layout::Flat { comma } => Gap::Text(if place == 1 { comma } else { "" }),
             Layout::Indent { .. } => Gap::Line(depth),
-            Layout::Fit { .. } if !slot.flat => Gap::Line(depth),
-            Layout::Fit { .. } => Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" }),
+            Layout::Fit { .. } | Layout::Mixed { .. } if !slot.flat => Gap::Line(depth),
+            Layout::Fit { .. } | Layout::Mixed { padded: true, .. } => {
+                Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" })
+            }
+            Layout::Mixed { .. } => Gap::Text(if place == 1 { " " } else { "" }),
             Layout::Levels(levels) => {
                 let level = slot.depth.min(levels.len().saturating_sub(1));
                 Gap::Text(levels.get(level).map_or("", |kinds| &kinds[slot.kind][place]))
@@ -234,7 +253,7 @@ impl Setting {
 
     fn unit(&self) -> &str {
         match &self.layout {
-            Layout::Indent { unit } | Layout::Fit { unit, .. } => unit,
+            Layout::Indent { unit } | Layout::Fit { unit, .. } | Layout::Mixed { unit, .. } => unit,
             _ => "",
         }
     }
@@ -267,12 +286,16 @@ struct Slot {
 }
 
 /// Hands out every token in order, with where its gap is.
-fn walk(setting: &Setting, tree: &Tree<'_>, sink: &mut impl FnMut(Slot, &[&str])) {
+fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, sink: &'t mut impl FnMut(Slot, &[&str])) {
     let fit = match &setting.layout {
         Layout::Fit { unit, width } => Some((flat_widths(tree), unit.len(), *width)),
         _ => None,
     };
-    let mut walk = Walk { tree, fit, sink };
+    let mixed = match &setting.layout {
+        Layout::Mixed { flips, .. } => Some((Habit::default(), flips.iter(), 0)),
+        _ => None,
+    };
+    let mut walk = Walk { tree, fit, mixed, sink };
     let edge = Slot { place: Place::Edge, depth: 0, kind: 0, flat: false };
     match &tree.nodes[tree.root] {
         Node::Array(items) if setting.lines => {
@@ -291,7 +314,20 @@ struct Walk<'t, 'a, F> {
     tree: &'t Tree<'a>,
     /// Widths of the values on one line, width of a level, longest line.
     fit: Option<(Vec<usize>, usize, usize)>,
+    /// What to expect, the flips to come, and the decisions since the last one.
+    mixed: Option<(Habit, std::slice::Iter<'t, usize>, usize)>,
     sink: &'t mut F,
+}
+
+/// Whether the last container at each depth, by kind, stayed on its line.
+#[derive(Default)]
+struct Habit(HashMap<(usize, usize), bool>);
+
+impl Habit {
+    /// The expected answer; at first, that it does not.
+    fn last(&mut self, depth: usize, kind: usize) -> &mut bool {
+        self.0.entry((depth, kind)).or_default()
+    }
 }
 
 impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
@@ -303,9 +339,24 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
             Node::Array(items) => (items.len(), ["[", "]"]),
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
-        // One more for the comma that may follow.
-        let flat = inside_flat
-            || self.fit.as_ref().is_some_and(|(widths, _, width)| column.saturating_add(widths[id]) < *width);
+        let mut flat = inside_flat;
+        if let Some((widths, _, width)) = &self.fit {
+            // One more for the comma that may follow.
+            flat |= column.saturating_add(widths[id]) < *width;
+        } else if let Some((habit, flips, since)) = &mut self.mixed
+            && !inside_flat
+            && length > 0
+        {
+            let last = habit.last(depth, kind(tree, id));
+            if flips.as_slice().first() == Some(since) {
+                flips.next();
+                *since = 0;
+                *last = !*last;
+            } else {
+                *since += 1;
+            }
+            flat = *last;
+        }
         let own = Slot { place: Place::First, depth, kind: kind(tree, id), flat };
         let indent = self.fit.as_ref().map_or(0, |(_, unit, _)| (depth + 1) * unit);
         (self.sink)(slot, &brackets[..1]);
@@ -379,6 +430,33 @@ fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, S
 
 const DEPTHS: usize = 8;
 
+/// Collects where a text departs from its habit.
+#[derive(Default)]
+struct MixedFinder {
+    habit: Habit,
+    flips: Vec<usize>,
+    since: usize,
+    /// Depth of the outermost container that stays on its line, while inside it.
+    flat_depth: Option<usize>,
+}
+
+impl MixedFinder {
+    fn add(&mut self, slot: Slot, flat: bool) {
+        if self.flat_depth.is_some_and(|depth| slot.depth > depth) {
+            return;
+        }
+        self.flat_depth = flat.then_some(slot.depth);
+        let last = self.habit.last(slot.depth, slot.kind);
+        if *last == flat {
+            self.since += 1;
+        } else {
+            *last = flat;
+            self.flips.push(self.since);
+            self.since = 0;
+        }
+    }
+}
+
 /// The settings that a text may have, likely ones first.
 fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut colon = [None; 2];
@@ -386,19 +464,29 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut comma = None;
     let mut crlf = false;
     let mut levels: Vec<[[Option<&str>; 3]; 3]> = Vec::new();
+    let mut mixed = MixedFinder::default();
+    let mut padded = None;
     let mut gaps = scan.gaps.iter();
     let probe = Setting { lines, ..Setting::bare(Layout::Levels(Vec::new()), ["", ""]) };
     walk(&probe, &scan.tree, &mut |slot, _| {
         let Some(&gap) = gaps.next() else { return };
         crlf |= gap.starts_with("\r\n");
         let place = match slot.place {
-            Place::BeforeColon => return drop(colon[0].get_or_insert(gap)),
-            Place::AfterColon => return drop(colon[1].get_or_insert(gap)),
             Place::First => 0,
             Place::Next => 1,
             Place::Close => 2,
+            Place::BeforeColon | Place::AfterColon => {
+                colon[usize::from(slot.place == Place::AfterColon)].get_or_insert(gap);
+                return;
+            }
             Place::Edge | Place::BeforeComma | Place::Empty => return,
         };
+        if place == 0 {
+            mixed.add(slot, !gap.contains('\n'));
+            if slot.kind == 0 && !gap.contains('\n') {
+                padded.get_or_insert(!gap.is_empty());
+            }
+        }
         if place == 1 {
             comma.get_or_insert(gap);
         }
@@ -419,6 +507,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     if let Some(unit) = unit {
         found.push(Layout::Indent { unit: unit.into() });
         found.push(Layout::Fit { unit: unit.into(), width: 80 });
+        found.push(Layout::Mixed { unit: unit.into(), padded: padded.unwrap_or(false), flips: mixed.flips });
     }
     found.push(Layout::Flat { comma: comma.unwrap_or("").into() });
     found.push(Layout::Levels(levels.collect()));

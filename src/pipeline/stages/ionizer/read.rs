@@ -363,7 +363,7 @@ impl<'r> Reader<'r> {
         let mut items = Vec::new();
         if let Some(class) = self.block(false) {
             while self.take("]").is_none() {
-                items.push(self.row(class, Around::Row)?.1);
+                items.push(self.line(class)?.1);
                 self.take("\n")?;
             }
             return Some(Node::Array(items));
@@ -381,7 +381,7 @@ impl<'r> Reader<'r> {
         let mut items = Vec::new();
         if let Some(class) = self.block(true) {
             while self.take("}").is_none() {
-                let (key, id) = self.row(class, Around::Row)?;
+                let (key, id) = self.line(class)?;
                 items.push((Cow::Owned(key?), id));
                 self.take("\n")?;
             }
@@ -397,6 +397,22 @@ impl<'r> Reader<'r> {
             }
             self.take(" ")?;
         }
+    }
+
+    /// Reads a line of a block: mostly a row of its class.
+    fn line(&mut self, class: usize) -> Option<(Option<String>, Id)> {
+        if self.take("|").is_none() {
+            return self.row(class, Around::Row);
+        }
+        let name = self.until(|c| !c.is_ascii_uppercase());
+        if !name.is_empty() {
+            let own = self.class(name)?;
+            self.take(" ")?;
+            return self.row(own, Around::Row);
+        }
+        let key = if self.rest().starts_with('"') { Some(self.quoted()?.to_owned()) } else { None };
+        self.take(":")?;
+        Some((key, self.value(Around::Line)?))
     }
 
     /// Reads a row: the record's own key, where it has one, and its node.

@@ -51,6 +51,8 @@ pub(super) struct Plan<'a> {
     pub(super) classes: Vec<Class<'a>>,
     /// Which records are rows: class and row number.
     pub(super) rows: HashMap<Id, (usize, usize)>,
+    /// Arrays and objects that are printed as rows, and the class of most of them.
+    pub(super) blocks: HashMap<Id, usize>,
     /// The first equal node of each node.
     pub(super) same: Vec<Id>,
 }
@@ -71,8 +73,9 @@ impl<'a> Plan<'a> {
         let mut builder =
             Builder { tree, plan, members: groups.members, keys: groups.keys, maps, flattened: HashSet::new() };
         builder.classes(&groups.classes);
-        builder.dissolve_mixed_maps(&groups.maps);
+        builder.choose_blocks();
         let mut plan = builder.plan;
+        plan.drop_empty_classes();
         plan.number_rows(tree);
         for class in &mut plan.classes {
             class.rules = class.grid().fit(encoding);
@@ -100,16 +103,11 @@ impl<'a> Plan<'a> {
             if *count > 1 && sizes[id] >= SHARED_BYTES && !rows.contains(&id) {
                 continue;
             }
-            match &tree.nodes[id] {
-                Node::Array(items) => {
-                    if items.len() >= 3 && items.iter().all(|item| matches!(tree.nodes[*item], Node::Object(_))) {
-                        rows.extend(items);
-                    }
-                    stack.extend(items.iter().rev());
-                }
-                Node::Object(items) => stack.extend(items.iter().rev().map(|(_, item)| item)),
-                Node::Scalar(_) => {}
+            let items = tree.nodes[id].children();
+            if items.len() >= 3 && items.iter().all(|item| matches!(tree.nodes[*item], Node::Object(_))) {
+                rows.extend(&items);
             }
+            stack.extend(items.iter().rev());
         }
         let in_rows: HashSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
         let mut chosen: Vec<Id> = counts
@@ -120,6 +118,25 @@ impl<'a> Plan<'a> {
         chosen.sort_unstable();
         self.shared = chosen.iter().enumerate().map(|(number, id)| (*id, number)).collect();
         self.entries = chosen;
+    }
+
+    fn drop_empty_classes(&mut self) {
+        let used: HashSet<usize> = self.rows.values().map(|(class, _)| *class).collect();
+        let mut number = 0;
+        let mut numbers = HashMap::new();
+        self.classes = std::mem::take(&mut self.classes)
+            .into_iter()
+            .enumerate()
+            .filter(|(class, _)| used.contains(class))
+            .map(|(class, kept)| {
+                numbers.insert(class, number);
+                number += 1;
+                kept
+            })
+            .collect();
+        for (class, _) in self.rows.values_mut() {
+            *class = numbers[class];
+        }
     }
 
     fn number_rows(&mut self, tree: &Tree<'a>) {
@@ -302,12 +319,12 @@ impl<'a> Collector<'_, 'a> {
                 Node::Scalar(_) => {}
                 Node::Array(items) => {
                     if items.len() > 1 {
-                        self.unite(items.iter().copied(), false, 0.2);
+                        self.unite(items.iter().copied(), false);
                     }
                     stack.extend(items.iter().rev().map(|item| (*item, false)));
                 }
                 Node::Object(items) => {
-                    let is_map = items.len() > 2 && self.unite(items.iter().map(|(_, item)| *item), true, 0.3);
+                    let is_map = items.len() > 2 && self.unite(items.iter().map(|(_, item)| *item), true);
                     if is_map {
                         self.maps.push(id);
                     }
@@ -341,21 +358,25 @@ impl<'a> Collector<'_, 'a> {
     }
 
     /// Puts the records of a container in one class, where they are alike enough.
-    fn unite(&mut self, items: impl Iterator<Item = Id> + Clone, keyed: bool, density: f64) -> bool {
-        let objects = |id: &Id| matches!(&self.tree.nodes[*id], Node::Object(items) if !items.is_empty());
-        if !items.clone().all(|id| objects(&id) && self.plan.entry(id).is_none()) {
+    fn unite(&mut self, items: impl Iterator<Item = Id> + Clone, keyed: bool) -> bool {
+        let all = items.clone().count();
+        let items = items.filter(|id| {
+            matches!(&self.tree.nodes[*id], Node::Object(items) if !items.is_empty()) && self.plan.entry(*id).is_none()
+        });
+        let items: Vec<Id> = items.collect();
+        if items.len() * 5 < all * if keyed { 4 } else { 2 } || items.len() < 2 {
             return false;
         }
         let mut union: HashSet<&str> = HashSet::new();
         let mut total = 0;
         let mut count = 0;
-        for id in items.clone() {
-            let Node::Object(keys) = &self.tree.nodes[id] else { continue };
+        for id in &items {
+            let Node::Object(keys) = &self.tree.nodes[*id] else { continue };
             total += keys.len();
             count += 1;
             union.extend(keys.iter().map(|(key, _)| &**key));
         }
-        if union.len() > MOST_COLUMNS || (total as f64) < density * (count * union.len()) as f64 {
+        if union.len() > MOST_COLUMNS || total * 7 < count * union.len() {
             return false;
         }
         // A map of maps by arbitrary keys has no columns.
@@ -364,11 +385,7 @@ impl<'a> Collector<'_, 'a> {
         }
         let mut numbers = Vec::new();
         for id in items {
-            match self.number(id, keyed) {
-                Some(number) => numbers.push(number),
-                None if keyed => return false,
-                None => {}
-            }
+            numbers.extend(self.number(id, keyed));
         }
         for pair in numbers.windows(2) {
             let (a, b) = (self.root(pair[0]), self.root(pair[1]));
@@ -392,26 +409,23 @@ impl<'a> Collector<'_, 'a> {
             by_root.entry(root).or_default().push(number);
         }
         let mut groups = Groups { maps: std::mem::take(&mut self.maps), ..Groups::default() };
-        for (root, mut numbers) in by_root {
+        for (_, mut numbers) in by_root {
             numbers.sort_by_key(|number| std::cmp::Reverse(self.members[*number].len()));
-            let (order, fitting) = one_order(numbers.iter().map(|number| self.by_number[*number].1.as_slice()));
-            let mut members = Vec::new();
-            for (number, fits) in numbers.iter().zip(fitting) {
-                let own = std::mem::take(&mut self.members[*number]);
-                if fits {
-                    members.extend(own);
-                } else if own.len() > 1 {
-                    groups.keys.insert(*number, self.by_number[*number].clone());
-                    groups.members.insert(*number, own);
-                    groups.classes.push(*number);
-                }
+            // Records whose keys come in another order are a class of their own.
+            while !numbers.is_empty() {
+                let (keys, fitting) = one_order(numbers.iter().map(|number| self.by_number[*number].1.as_slice()));
+                let mut fits = fitting.iter();
+                let (taken, rest): (Vec<usize>, Vec<usize>) =
+                    numbers.iter().partition(|_| *fits.next().expect("one answer for each"));
+                // At least the first list keeps its order.
+                let name = taken[0];
+                let mut members: Vec<Id> = taken.iter().flat_map(|number| std::mem::take(&mut self.members[*number])).collect();
+                members.sort_unstable();
+                groups.keys.insert(name, (self.by_number[name].0, keys));
+                groups.members.insert(name, members);
+                groups.classes.push(name);
+                numbers = rest;
             }
-            members.sort_unstable();
-            // The root's own number may have gone to a class of its own; numbers above all signatures are free.
-            let name = self.by_number.len() + root;
-            groups.keys.insert(name, (self.by_number[root].0, order));
-            groups.members.insert(name, members);
-            groups.classes.push(name);
         }
         groups
     }
@@ -498,16 +512,36 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
-    /// Records of a map are rows all together or not at all.
-    fn dissolve_mixed_maps(&mut self, maps: &[Id]) {
-        for map in maps {
-            let Node::Object(items) = &self.tree.nodes[*map] else { continue };
-            let class = |item: &Id| self.plan.rows.get(item).map(|(class, _)| *class);
-            let first = items.first().and_then(|(_, item)| class(item));
-            if first.is_none() || !items.iter().all(|(_, item)| class(item) == first) {
-                for (_, item) in items {
-                    self.plan.rows.remove(item);
+    /// Chooses the containers that are printed as rows. Records with a key of their own are rows there or not at all.
+    fn choose_blocks(&mut self) {
+        let keyed = |plan: &Plan<'_>, class: usize| plan.classes[class].keyed;
+        for (id, node) in self.tree.nodes.iter().enumerate() {
+            let is_map = matches!(node, Node::Object(_));
+            if is_map && !self.maps.contains(&id) {
+                continue;
+            }
+            let items = node.children();
+            let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+            for item in &items {
+                if self.plan.entry(*item).is_some() {
+                    continue;
                 }
+                if let Some((class, _)) = self.plan.rows.get(item) {
+                    *counts.entry(*class).or_default() += 1;
+                }
+            }
+            let rows: usize = counts.values().sum();
+            let most = counts.iter().max_by_key(|(class, count)| (**count, std::cmp::Reverse(**class)));
+            match most {
+                Some((class, _)) if rows * 2 >= items.len() && keyed(&self.plan, *class) == is_map => {
+                    self.plan.blocks.insert(id, *class);
+                }
+                _ if is_map => {
+                    for item in items {
+                        self.plan.rows.remove(&item);
+                    }
+                }
+                _ => {}
             }
         }
     }

@@ -22,6 +22,17 @@ pub(super) enum Node<'a> {
     Object(Vec<(Cow<'a, str>, Id)>),
 }
 
+impl Node<'_> {
+    /// The values directly inside.
+    pub(super) fn children(&self) -> Vec<Id> {
+        match self {
+            Self::Scalar(_) => Vec::new(),
+            Self::Array(items) => items.clone(),
+            Self::Object(items) => items.iter().map(|(_, item)| *item).collect(),
+        }
+    }
+}
+
 /// A value with all that is in it; children come before their parents.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {

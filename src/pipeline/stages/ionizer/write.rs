@@ -165,8 +165,8 @@ impl Writer<'_, '_> {
                 None => self.out.push_str(raw),
             },
             Node::Array(items) => {
-                if let Some(class) = self.block_class(items.iter().copied(), false) {
-                    return self.block(class, items.iter().copied(), ['[', ']']);
+                if let Some(class) = self.plan.blocks.get(&id) {
+                    return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
                 }
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -186,8 +186,8 @@ impl Writer<'_, '_> {
                     self.out.push(')');
                     return;
                 }
-                if let Some(class) = self.block_class(items.iter().map(|(_, item)| *item), true) {
-                    return self.block(class, items.iter().map(|(_, item)| *item), ['{', '}']);
+                if let Some(class) = self.plan.blocks.get(&id) {
+                    return self.block(*class, items.iter().map(|(key, item)| (Some(&**key), *item)), ['{', '}']);
                 }
                 self.out.push('{');
                 for (index, (key, item)) in items.iter().enumerate() {
@@ -204,23 +204,27 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The class of all of them, where all are rows.
-    fn block_class(&self, mut items: impl Iterator<Item = Id>, keyed: bool) -> Option<usize> {
-        let class = self.row_class(items.next()?)?;
-        (self.plan.classes[class].keyed == keyed && items.all(|item| self.row_class(item) == Some(class))).then_some(class)
-    }
-
-    fn row_class(&self, id: Id) -> Option<usize> {
-        let (class, _) = self.plan.rows.get(&id)?;
-        self.plan.entry(id).is_none().then_some(*class)
-    }
-
-    fn block(&mut self, class: usize, items: impl Iterator<Item = Id>, brackets: [char; 2]) {
+    fn block<'k>(&mut self, class: usize, items: impl Iterator<Item = (Option<&'k str>, Id)>, brackets: [char; 2]) {
         self.out.push(brackets[0]);
         self.out.push_str(&class_name(class));
         self.out.push('\n');
-        for item in items {
-            self.row(item, Around::Row);
+        for (key, item) in items {
+            match self.plan.rows.get(&item).filter(|_| self.plan.entry(item).is_none()) {
+                Some((own, _)) => {
+                    if *own != class {
+                        self.out.push_str(&format!("|{} ", class_name(*own)));
+                    }
+                    self.row(item, Around::Row);
+                }
+                None => {
+                    self.out.push('|');
+                    if let Some(key) = key {
+                        self.out.push_str(&format!("\"{key}\""));
+                    }
+                    self.out.push(':');
+                    self.value(item, Around::Line);
+                }
+            }
             self.out.push('\n');
         }
         self.out.push(brackets[1]);
@@ -272,7 +276,7 @@ impl Writer<'_, '_> {
     }
 
     fn residual(&mut self, text: &str, around: Around) {
-        let bare = !text.is_empty() && !text.starts_with(['"', ']', '}']) && !text.contains(|c| around.ends(c));
+        let bare = !text.is_empty() && !text.starts_with(['"', ']', '}', '|']) && !text.contains(|c| around.ends(c));
         let quote = if bare { "" } else { "\"" };
         self.out.push_str(&format!("{quote}{text}{quote}"));
     }
@@ -296,7 +300,8 @@ impl Writer<'_, '_> {
         let is_whole = rest.len() == text.len();
         let bare = !rest.is_empty()
             && !(is_whole && is_literal(rest))
-            && !rest.starts_with(['"', '[', '{', '(', '&', '^', '?', ']', '}', ' '])
+            && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', ' '])
+            && !(around == Around::Header && rest.starts_with('^'))
             && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
             && !rest.ends_with(' ')
             && !rest.contains(|c| around.ends(c));
