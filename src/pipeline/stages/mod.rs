@@ -5,4 +5,4 @@ pub mod ionizer;
 use super::Stage;
 
 /// Every built-in stage. The runner sorts them by [`Stage::order`].
-pub const STAGES: &[&dyn Stage] = &[];
+pub const STAGES: &[&dyn Stage] = &[&ionizer::Ionizer];

@@ -3,20 +3,25 @@
 use super::escapes::Escapes;
 use super::layout::Setting;
 use super::records::Plan;
-use super::scan::{Node, Scan, Tree};
+use super::scan::{Node, Scan};
 use super::{read, write};
 use crate::tokens::Encoding;
 
 /// Says how to read rows, for a reader who sees only the fold.
 const HOW_TO_READ: &str =
-    "; A:.. names the columns of rows A; those with =rule are implied (^: as above, {x}: cell x), ;k=v overrides, k? is absent";
+    "; `A:` names the columns of rows A, =rule: not shown but implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
-/// Folds a scanned text.
-pub(super) fn fold(text: &str, scan: &Scan<'_>, lines: bool, encoding: Encoding) -> (String, String) {
-    let setting = Setting::detect(scan, lines);
+/// Folds a scanned text; `tail` is what follows a cut one on its line.
+pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, text: &str, encoding: Encoding) -> (String, String) {
+    let mut setting = Setting::detect(scan, lines);
+    setting.tail = !tail.is_empty();
     let escapes = Escapes::of(text);
     let plan = Plan::of(&scan.tree, encoding);
-    let body = write::write(&scan.tree, &plan, escapes, encoding);
+    let mut body = write::write(&scan.tree, &plan, escapes, encoding);
+    if setting.tail {
+        body.push('\n');
+        body.push_str(tail);
+    }
     let how = if plan.classes.is_empty() { "" } else { HOW_TO_READ };
     (format!("json {}{}{how}", setting.to_words(), escapes.to_words()), body)
 }
@@ -28,32 +33,10 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     if !rest.is_empty() && rest != HOW_TO_READ {
         return None;
     }
+    let (body, tail) = if setting.tail { body.rsplit_once('\n')? } else { (body, "") };
     let tree = read::read(body, escapes)?;
     if setting.lines && !matches!(&tree.nodes[tree.root], Node::Array(_)) {
         return None;
     }
-    Some(setting.print(&tree))
-}
-
-/// Several scans, one after another, as one array.
-pub(super) fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
-    let mut tree = Tree::default();
-    let mut gaps = Vec::new();
-    let mut items = Vec::new();
-    let mut end = 0;
-    for (index, (scan, before)) in scans.into_iter().enumerate() {
-        let base = tree.nodes.len();
-        tree.nodes.extend(scan.tree.nodes.into_iter().map(|node| match node {
-            Node::Scalar(raw) => Node::Scalar(raw),
-            Node::Array(items) => Node::Array(items.into_iter().map(|item| item + base).collect()),
-            Node::Object(items) => Node::Object(items.into_iter().map(|(key, item)| (key, item + base)).collect()),
-        }));
-        items.push(base + scan.tree.root);
-        if index > 0 {
-            gaps.push(before);
-        }
-        gaps.extend(scan.gaps);
-        end += scan.end;
-    }
-    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, end }
+    Some(setting.print(&tree) + tail)
 }

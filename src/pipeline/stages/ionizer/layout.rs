@@ -61,6 +61,9 @@ pub(super) struct Setting {
     /// How many closing brackets the text lacks.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) missing: usize,
+    /// A cut text goes on: the last line of the body.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) tail: bool,
     /// Where the rule is wrong: tokens since the last exception, and the blank space there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) except: Vec<(usize, String)>,
@@ -79,6 +82,7 @@ impl Setting {
             crlf: false,
             lines: false,
             missing: 0,
+            tail: false,
             except: Vec::new(),
         }
     }
@@ -99,7 +103,7 @@ impl Setting {
 
     /// The setting in words: `indent=2`, `spaced lines`, or JSON where it has no name.
     pub(super) fn to_words(&self) -> String {
-        let plain = Self { lines: false, missing: 0, ..self.clone() };
+        let plain = Self { lines: false, missing: 0, tail: false, ..self.clone() };
         let Some((name, _)) = Self::named().into_iter().find(|(_, setting)| *setting == plain) else {
             return serde_json::to_string(self).expect("strings and numbers always print");
         };
@@ -109,6 +113,9 @@ impl Setting {
         }
         if self.missing > 0 {
             words += &format!(" cut={}", self.missing);
+        }
+        if self.tail {
+            words += " tail";
         }
         words
     }
@@ -130,6 +137,10 @@ impl Setting {
             let digits = after.bytes().take_while(u8::is_ascii_digit).count();
             setting.missing = after[..digits].parse().ok()?;
             rest = &after[digits..];
+        }
+        if let Some(after) = rest.strip_prefix(" tail") {
+            setting.tail = true;
+            rest = after;
         }
         Some((setting, rest))
     }
@@ -462,7 +473,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut colon = [None; 2];
     let mut unit = None;
     let mut comma = None;
-    let mut crlf = false;
+    let mut crlf = scan.crlf;
     let mut levels: Vec<[[Option<&str>; 3]; 3]> = Vec::new();
     let mut mixed = MixedFinder::default();
     let mut padded = None;

@@ -2,6 +2,7 @@
 
 mod cells;
 mod escapes;
+mod find;
 mod fit;
 mod json;
 mod layout;
@@ -12,14 +13,65 @@ mod shared_text;
 mod steps;
 mod write;
 
-use crate::config::Encoding;
+use crate::content::ContentType;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::tokens;
 
-/// temporary
-pub fn try_fold(text: &str) -> Option<(String, String)> {
-    let scan = scan::scan(text)?;
-    Some(json::fold(text, &scan, false, Encoding::O200kBase))
-}
-/// temporary
-pub fn try_unfold(l: &str, b: &str) -> Option<String> {
-    json::unfold(l, b)
+/// The stage.
+#[derive(Debug)]
+pub struct Ionizer;
+
+impl Stage for Ionizer {
+    fn name(&self) -> &'static str {
+        "ionizer"
+    }
+
+    fn order(&self) -> u32 {
+        15
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        use ContentType::{Json, Log, Search, Table, Text, Unknown};
+        &[Json, Table, Log, Search, Text, Unknown]
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.segments.iter().any(|segment| {
+            self.content_types().contains(&segment.content_type)
+                && (segment.content_type == ContentType::Table
+                    || memchr::memchr2(b'{', b'[', context.text[segment.range.clone()].as_bytes()).is_some())
+        })
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for content_type in self.content_types() {
+            for (segment, _) in context.free_segments(*content_type) {
+                let is_json = *content_type == ContentType::Json;
+                for found in find::find(context.text, segment.range.clone(), is_json) {
+                    let old = &context.text[found.range.clone()];
+                    let (legend, body) = json::fold(&found.scan, found.lines, found.tail, old, context.encoding);
+                    let fold = Fold::new(self.name(), legend, Some(body));
+                    let shown = fold.to_string();
+                    if tokens::count(&shown, context.encoding) < tokens::count(old, context.encoding) {
+                        edits.push(Edit::fold(found.range, &fold));
+                    }
+                }
+            }
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        if fold.stage != self.name() {
+            return None;
+        }
+        json::unfold(&fold.legend, fold.body.as_deref()?)
+    }
 }

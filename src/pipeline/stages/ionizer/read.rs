@@ -432,10 +432,8 @@ impl<'r> Reader<'r> {
             }
             let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
             if has_hole {
-                if !is_empty {
-                    let text = if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| around.ends(c)) };
-                    holes[column] = Some(text.to_owned());
-                }
+                let text = if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| around.ends(c)) };
+                holes[column] = Some(text.to_owned());
             } else {
                 cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });
             }

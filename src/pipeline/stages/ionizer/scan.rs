@@ -65,6 +65,8 @@ pub(super) struct Scan<'a> {
     pub(super) gaps: Vec<&'a str>,
     /// How many closing brackets a cut text lacks.
     pub(super) missing: usize,
+    /// Lines of several values end in `\r\n`.
+    pub(super) crlf: bool,
     /// Where the last token ends.
     pub(super) end: usize,
 }
@@ -149,7 +151,7 @@ impl<'a> Scanner<'a> {
             let Some(next) = self.step(expect) else { return self.close_cut() };
             if self.stack.is_empty() && next == Expect::CommaOrClose {
                 self.tree.root = self.tree.nodes.len() - 1;
-                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, end: self.at });
+                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, crlf: false, end: self.at });
             }
             expect = next;
         }
@@ -225,7 +227,7 @@ impl<'a> Scanner<'a> {
             self.add(open.into_node());
         }
         self.tree.root = self.tree.nodes.len() - 1;
-        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, end })
+        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, crlf: false, end })
     }
 }
 

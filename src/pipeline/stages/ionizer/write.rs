@@ -276,7 +276,7 @@ impl Writer<'_, '_> {
     }
 
     fn residual(&mut self, text: &str, around: Around) {
-        let bare = !text.is_empty() && !text.starts_with(['"', ']', '}', '|']) && !text.contains(|c| around.ends(c));
+        let bare = !text.starts_with(['"', ']', '}', '|']) && !text.contains(|c| around.ends(c));
         let quote = if bare { "" } else { "\"" };
         self.out.push_str(&format!("{quote}{text}{quote}"));
     }
