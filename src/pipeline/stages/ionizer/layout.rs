@@ -41,8 +41,13 @@ pub(super) enum Layout {
         /// The ones that differ: containers to decide on since the last.
         flips: Vec<usize>,
     },
-    /// By depth, for objects, arrays that hold containers, and other arrays; the last depth serves all deeper ones.
-    Levels(Vec<[Level; 3]>),
+    /// By depth and kind (0 objects, 1 arrays that begin with a container, 2 other arrays).
+    Levels {
+        /// What most of them have.
+        usual: Level,
+        /// Depth, kind and what they have instead; the deepest depth serves all deeper ones.
+        special: Vec<(usize, usize, Level)>,
+    },
 }
 
 /// All that restores the blank space of a text.
@@ -215,9 +220,10 @@ impl Setting {
                 Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" })
             }
             Layout::Mixed { .. } => Gap::Text(if place == 1 { " " } else { "" }),
-            Layout::Levels(levels) => {
-                let level = slot.depth.min(levels.len().saturating_sub(1));
-                Gap::Text(levels.get(level).map_or("", |kinds| &kinds[slot.kind][place]))
+            Layout::Levels { usual, special } => {
+                let depth = slot.depth.min(DEPTHS - 1);
+                let own = special.iter().find(|(at, kind, _)| (*at, *kind) == (depth, slot.kind));
+                Gap::Text(&own.map_or(usual, |(_, _, level)| level)[place])
             }
         }
     }
@@ -441,6 +447,26 @@ fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, S
 
 const DEPTHS: usize = 8;
 
+/// Gaps by depth, kind and place.
+type Seen<'a> = Vec<[[Option<&'a str>; 3]; 3]>;
+
+fn by_level(levels: &Seen<'_>) -> Layout {
+    let mut known: Vec<(usize, usize, Level)> = Vec::new();
+    for (depth, kinds) in levels.iter().enumerate() {
+        for (kind, level) in kinds.iter().enumerate() {
+            if level.iter().any(Option::is_some) {
+                known.push((depth, kind, level.map(|gap| gap.unwrap_or("").to_owned())));
+            }
+        }
+    }
+    let count = |level: &Level| known.iter().filter(|(_, _, other)| other == level).count();
+    // The first of the most frequent.
+    let usual = known.iter().rev().max_by_key(|(_, _, level)| count(level)).map(|(_, _, level)| level.clone());
+    let usual = usual.unwrap_or_default();
+    let special = known.into_iter().filter(|(_, _, level)| *level != usual).collect();
+    Layout::Levels { usual, special }
+}
+
 /// Collects where a text departs from its habit.
 #[derive(Default)]
 struct MixedFinder {
@@ -474,11 +500,11 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut unit = None;
     let mut comma = None;
     let mut crlf = scan.crlf;
-    let mut levels: Vec<[[Option<&str>; 3]; 3]> = Vec::new();
+    let mut levels: Seen<'_> = Vec::new();
     let mut mixed = MixedFinder::default();
     let mut padded = None;
     let mut gaps = scan.gaps.iter();
-    let probe = Setting { lines, ..Setting::bare(Layout::Levels(Vec::new()), ["", ""]) };
+    let probe = Setting { lines, ..Setting::bare(Layout::Flat { comma: String::new() }, ["", ""]) };
     walk(&probe, &scan.tree, &mut |slot, _| {
         let Some(&gap) = gaps.next() else { return };
         crlf |= gap.starts_with("\r\n");
@@ -513,7 +539,6 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
         }
         levels[level][slot.kind][place].get_or_insert(gap);
     });
-    let levels = levels.into_iter().map(|kinds| kinds.map(|level| level.map(|gap| gap.unwrap_or("").to_owned())));
     let mut found = Vec::new();
     if let Some(unit) = unit {
         found.push(Layout::Indent { unit: unit.into() });
@@ -521,7 +546,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
         found.push(Layout::Mixed { unit: unit.into(), padded: padded.unwrap_or(false), flips: mixed.flips });
     }
     found.push(Layout::Flat { comma: comma.unwrap_or("").into() });
-    found.push(Layout::Levels(levels.collect()));
+    found.push(by_level(&levels));
     // Without a colon in sight, the usual partner of the layout has the shorter name.
     let usual = if comma == Some("") || (comma.is_none() && unit.is_none()) { "" } else { " " };
     let colon = [colon[0].unwrap_or(""), colon[1].unwrap_or(usual)];

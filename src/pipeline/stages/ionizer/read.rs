@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
 use super::fit::index_of;
-use super::records::{Step, path_of};
+use super::records::{MARKS, Step, path_of};
 use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
-use super::write::{Around, class_name};
+use super::write::{Around, class_name, short_names};
 
 /// Deepest nesting, well above what is ever written.
 const DEEPEST: usize = 300;
@@ -36,7 +36,9 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'static>> {
 struct Class {
     keyed: bool,
     paths: Vec<Vec<Step>>,
-    names: Vec<String>,
+    mark: char,
+    /// What the columns are called in rows.
+    short: Vec<String>,
     rules: Vec<Rule<'static>>,
     rows: Vec<Vec<Cell<'static>>>,
 }
@@ -130,6 +132,11 @@ impl<'r> Reader<'r> {
         if self.until(|c| !c.is_ascii_uppercase()) != class_name(self.classes.len()) {
             return None;
         }
+        let mark = MARKS.into_iter().find(|mark| self.rest().starts_with(*mark));
+        if mark.is_some() {
+            self.at += 1;
+        }
+        let mark = mark.unwrap_or(',');
         self.take(":")?;
         // Names first: a template may refer to any column.
         let mut names = Vec::new();
@@ -160,7 +167,8 @@ impl<'r> Reader<'r> {
         if paths[1..].iter().any(|path| path[0] == Step::Own) {
             return None;
         }
-        self.classes.push(Class { keyed, paths, names, rules, rows: Vec::new() });
+        let short = short_names(&names).into_iter().map(str::to_owned).collect();
+        self.classes.push(Class { keyed, mark, paths, short, rules, rows: Vec::new() });
         Some(())
     }
 
@@ -320,7 +328,7 @@ impl<'r> Reader<'r> {
                     return None;
                 }
                 self.take(" ")?;
-                let (_, id) = self.row(class, Around::Tuple)?;
+                let (_, id) = self.row(class, Around::Tuple(self.classes[class].mark))?;
                 self.take(")")?;
                 return Some(Cell::Node(id));
             }
@@ -402,13 +410,13 @@ impl<'r> Reader<'r> {
     /// Reads a line of a block: mostly a row of its class.
     fn line(&mut self, class: usize) -> Option<(Option<String>, Id)> {
         if self.take("|").is_none() {
-            return self.row(class, Around::Row);
+            return self.row(class, Around::Row(self.classes[class].mark));
         }
         let name = self.until(|c| !c.is_ascii_uppercase());
         if !name.is_empty() {
             let own = self.class(name)?;
             self.take(" ")?;
-            return self.row(own, Around::Row);
+            return self.row(own, Around::Row(self.classes[own].mark));
         }
         let key = if self.rest().starts_with('"') { Some(self.quoted()?.to_owned()) } else { None };
         self.take(":")?;
@@ -428,7 +436,7 @@ impl<'r> Reader<'r> {
                 continue;
             }
             if !std::mem::take(&mut is_first) {
-                self.take(",")?;
+                self.rest().starts_with(around.mark()).then(|| self.at += around.mark().len_utf8())?;
             }
             let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
             if has_hole {
@@ -440,7 +448,7 @@ impl<'r> Reader<'r> {
         }
         while self.take(";").is_some() {
             let name = self.name()?;
-            let column = self.classes[class].names.iter().position(|own| *own == name)?;
+            let column = self.classes[class].short.iter().position(|own| *own == name)?;
             cells[column] = Some(if self.take("?").is_some() {
                 Cell::Absent
             } else {

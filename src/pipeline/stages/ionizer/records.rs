@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cells::{Cell, Rule};
-use super::fit::Grid;
+use super::fit::{Grid, Outcome};
 use super::scan::{Id, Node, Tree};
-use crate::tokens::Encoding;
+use crate::tokens::{self, Encoding};
 
 /// A step from a record to a value inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -28,6 +28,8 @@ pub(super) enum Step {
 pub(super) struct Class<'a> {
     /// Whether its records are the values of an object; then the first column is their key.
     pub(super) keyed: bool,
+    /// What stands between the cells of a row.
+    pub(super) mark: char,
     /// From the record to each column's value.
     pub(super) paths: Vec<Vec<Step>>,
     /// A name for each column.
@@ -59,6 +61,8 @@ pub(super) struct Plan<'a> {
 
 /// Fewest bytes of a repeated subtree that is printed once.
 const SHARED_BYTES: usize = 100;
+/// What may stand between the cells of a row instead of a comma.
+pub(super) const MARKS: [char; 2] = [' ', '|'];
 /// Most columns of a class.
 const MOST_COLUMNS: usize = 512;
 
@@ -79,6 +83,7 @@ impl<'a> Plan<'a> {
         plan.number_rows(tree);
         for class in &mut plan.classes {
             class.rules = class.grid().fit(encoding);
+            class.mark = class.cheapest_mark(encoding);
         }
         plan
     }
@@ -150,6 +155,38 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Class<'a> {
+    /// Whether a row says what its rule implies, so that a reader need not count from the top: every tenth row of a sequence.
+    pub(super) fn is_milestone(&self, column: usize, row: usize) -> bool {
+        let is_sequence = |rule: &Rule<'_>| matches!(rule, Rule::Above { step: Some(_), .. });
+        row % 10 == 0 && is_sequence(&self.rules[column]) && !self.rules[..column].iter().any(is_sequence)
+    }
+
+    fn cheapest_mark(&self, encoding: Encoding) -> char {
+        let grid = self.grid();
+        let rows = self.columns.first().map_or(0, Vec::len);
+        let spread = rows.div_ceil(64).max(1);
+        let cost = |mark: char| {
+            let mut text = String::new();
+            for row in (0..rows).step_by(spread) {
+                let shown = self.rules.iter().enumerate().filter(|(_, rule)| rule.is_shown());
+                for (column, rule) in shown {
+                    let cell = match grid.outcome(rule, column, row) {
+                        Outcome::Residual(text) => text,
+                        _ => self.columns[column][row].text().unwrap_or(""),
+                    };
+                    let quote = if cell.contains([mark, ';']) { "\"" } else { "" };
+                    text.extend([quote, cell, quote]);
+                    text.push(mark);
+                }
+                text.pop();
+                text.push('\n');
+            }
+            tokens::count(&text, encoding)
+        };
+        // The first of the cheapest: the usual mark, unless another saves something.
+        std::iter::once(',').chain(MARKS).min_by_key(|mark| cost(*mark)).expect("there are marks")
+    }
+
     /// Its cells as a table.
     pub(super) fn grid(&self) -> Grid<'_, 'a> {
         Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned }
@@ -474,17 +511,24 @@ impl<'a> Builder<'_, 'a> {
         // Parents have larger ids than what is in them, so outer records come first.
         let mut order: Vec<usize> = groups.to_vec();
         order.sort_by_key(|group| std::cmp::Reverse(self.members[group].iter().max().copied().unwrap_or(0)));
+        let mut waiting: Vec<(bool, Vec<String>, Vec<Id>)> = Vec::new();
         for group in order {
             let (keyed, keys) = self.keys[&group].clone();
-            let records: Vec<Id> =
-                self.members[&group].iter().copied().filter(|id| !self.flattened.contains(id)).collect();
+            waiting.push((keyed, keys, std::mem::take(self.members.get_mut(&group).expect("each group has members"))));
+        }
+        waiting.reverse();
+        while let Some((keyed, keys, mut records)) = waiting.pop() {
+            records.retain(|id| !self.flattened.contains(id));
             let worth = match records.len() {
                 0 | 1 => false,
                 2 => keys.len() >= 6,
-                3..8 => keys.len() >= 2,
-                _ => true,
+                _ => keys.len() >= 2 || keyed,
             };
             if !worth {
+                continue;
+            }
+            if let Some(parts) = self.split(&keys, &records) {
+                waiting.extend(parts.into_iter().rev().map(|records| (keyed, keys.clone(), records)));
                 continue;
             }
             let class = self.plan.classes.len();
@@ -503,6 +547,7 @@ impl<'a> Builder<'_, 'a> {
             let names = paths.iter().map(|path| name_of(path)).collect::<Vec<_>>();
             self.plan.classes.push(Class {
                 keyed,
+                mark: ',',
                 columns: vec![Vec::new(); paths.len()],
                 pinned: vec![false; paths.len()],
                 rules: Vec::new(),
@@ -510,6 +555,34 @@ impl<'a> Builder<'_, 'a> {
                 names,
             });
         }
+    }
+
+    /// Parts of a class whose records each have objects with the same keys under one key, where that makes few parts.
+    fn split(&self, keys: &[String], records: &[Id]) -> Option<Vec<Vec<Id>>> {
+        for key in keys {
+            let mut parts: Vec<Vec<Id>> = Vec::new();
+            let mut numbers: HashMap<Vec<&str>, usize> = HashMap::new();
+            let mut children = Vec::new();
+            for id in records {
+                let Node::Object(items) = &self.tree.nodes[*id] else { break };
+                let Some((_, child)) = items.iter().find(|(own, _)| own == key) else { break };
+                let Node::Object(inner) = &self.tree.nodes[*child] else { break };
+                if inner.is_empty() || self.maps.contains(child) || self.plan.entry(*child).is_some() {
+                    break;
+                }
+                children.push(*child);
+                let part = *numbers.entry(inner.iter().map(|(key, _)| &**key).collect()).or_insert(parts.len());
+                if part == parts.len() {
+                    parts.push(Vec::new());
+                }
+                parts[part].push(*id);
+            }
+            let whole = children.len() == records.len();
+            if whole && parts.len() > 1 && parts.len() * 5 <= records.len() && self.shared_keys(&children).is_none() {
+                return Some(parts);
+            }
+        }
+        None
     }
 
     /// Chooses the containers that are printed as rows. Records with a key of their own are rows there or not at all.

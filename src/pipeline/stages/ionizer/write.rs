@@ -10,6 +10,8 @@
 //! ]}
 //! ```
 
+use std::collections::HashMap;
+
 use super::cells::{Cell, Rule};
 use super::escapes::Escapes;
 use super::fit::{Outcome, index_of};
@@ -25,10 +27,10 @@ pub(super) enum Around {
     Line,
     /// A class's columns.
     Header,
-    /// A row on its own line.
-    Row,
+    /// A row on its own line, whose cells have this mark between them.
+    Row(char),
     /// A row in parentheses.
-    Tuple,
+    Tuple(char),
     /// An object.
     Object,
     /// An array.
@@ -36,13 +38,21 @@ pub(super) enum Around {
 }
 
 impl Around {
+    /// The mark between cells.
+    pub(super) fn mark(self) -> char {
+        match self {
+            Self::Row(mark) | Self::Tuple(mark) => mark,
+            _ => ',',
+        }
+    }
+
     /// Whether a character ends a bare text here.
     pub(super) fn ends(self, c: char) -> bool {
         match self {
             Self::Line => c == '\n',
             Self::Header => matches!(c, ',' | '\n'),
-            Self::Row => matches!(c, ',' | ';' | '\n'),
-            Self::Tuple => matches!(c, ',' | ';' | ')' | '\n'),
+            Self::Row(mark) => c == mark || matches!(c, ';' | '\n'),
+            Self::Tuple(mark) => c == mark || matches!(c, ';' | ')' | '\n'),
             Self::Object => matches!(c, ' ' | '}' | '\n'),
             Self::Array => matches!(c, ' ' | ']' | '\n'),
         }
@@ -58,10 +68,27 @@ pub(super) fn class_name(number: usize) -> String {
     }
 }
 
+/// What the columns of a class are called in rows: the last part of their name where no other name ends like it.
+pub(super) fn short_names(names: &[String]) -> Vec<&str> {
+    let last = |name: &str| match name.rfind(['.', '"', '[']) {
+        Some(at) if name.as_bytes()[at] == b'.' => at + 1,
+        _ => 0,
+    };
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in names {
+        *counts.entry(&name[last(name)..]).or_default() += 1;
+        if last(name) > 0 {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    names.iter().map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name.as_str() }).collect()
+}
+
 /// Prints the body of a fold.
 pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
     let none = SharedText::default();
-    let mut first = Writer { tree, plan, escapes, shared: &none, out: String::new(), strings: Vec::new() };
+    let short: Vec<Vec<&str>> = plan.classes.iter().map(|class| short_names(&class.names)).collect();
+    let mut first = Writer { short: &short, tree, plan, escapes, shared: &none, out: String::new(), strings: Vec::new() };
     first.all();
     let shared = SharedText::of(&first.strings, encoding);
     if shared.texts.is_empty() {
@@ -77,6 +104,8 @@ struct Writer<'w, 'a> {
     plan: &'w Plan<'a>,
     escapes: Escapes,
     shared: &'w SharedText,
+    /// What the columns of each class are called in rows.
+    short: &'w [Vec<&'w str>],
     out: String,
     /// The strings printed so far, without quotes.
     strings: Vec<String>,
@@ -112,6 +141,9 @@ impl Writer<'_, '_> {
         let class = &self.plan.classes[number];
         let index = index_of(&class.names);
         self.out.push_str(&class_name(number));
+        if class.mark != ',' {
+            self.out.push(class.mark);
+        }
         self.out.push(':');
         for (column, (name, rule)) in class.names.iter().zip(&class.rules).enumerate() {
             if column > 0 {
@@ -182,7 +214,7 @@ impl Writer<'_, '_> {
                     self.out.push('(');
                     self.out.push_str(&class_name(*class));
                     self.out.push(' ');
-                    self.row(id, Around::Tuple);
+                    self.row(id, Around::Tuple(self.plan.classes[*class].mark));
                     self.out.push(')');
                     return;
                 }
@@ -214,7 +246,7 @@ impl Writer<'_, '_> {
                     if *own != class {
                         self.out.push_str(&format!("|{} ", class_name(*own)));
                     }
-                    self.row(item, Around::Row);
+                    self.row(item, Around::Row(self.plan.classes[*own].mark));
                 }
                 None => {
                     self.out.push('|');
@@ -231,8 +263,8 @@ impl Writer<'_, '_> {
     }
 
     fn row(&mut self, id: Id, around: Around) {
-        let (class, row) = self.plan.rows[&id];
-        let class = &self.plan.classes[class];
+        let (number, row) = self.plan.rows[&id];
+        let class = &self.plan.classes[number];
         let grid = class.grid();
         let mut overrides = Vec::new();
         let mut is_first = true;
@@ -241,20 +273,21 @@ impl Writer<'_, '_> {
             let cell = &class.columns[column][row];
             if rule.is_shown() {
                 if !std::mem::take(&mut is_first) {
-                    self.out.push(',');
+                    self.out.push(around.mark());
                 }
                 match (rule, &outcome) {
                     (Rule::Shown, _) => self.shown(id, &class.paths[column], cell, around),
                     (_, Outcome::Residual(text)) => self.residual(text, around),
                     _ => overrides.push(column),
                 }
-            } else if outcome == Outcome::Miss {
+            } else if outcome == Outcome::Miss || class.is_milestone(column, row) {
                 overrides.push(column);
             }
         }
+        let short = &self.short[number];
         for column in overrides {
             self.out.push(';');
-            self.out.push_str(&class.names[column]);
+            self.out.push_str(short[column]);
             match &class.columns[column][row] {
                 Cell::Absent => self.out.push('?'),
                 cell => {
