@@ -6,6 +6,7 @@ mod find;
 mod fit;
 mod json;
 mod layout;
+mod matrix;
 mod read;
 mod records;
 mod scan;

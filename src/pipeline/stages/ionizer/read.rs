@@ -376,12 +376,19 @@ impl<'r> Reader<'r> {
             }
             return Some(Node::Array(items));
         }
+        if let Some(packed) = [("#", false), ("=", true)].into_iter().find_map(|(m, packed)| self.take(m).map(|()| packed)) {
+            let text = self.until(|c| c == ']');
+            self.take("]")?;
+            return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
+        }
         loop {
             items.push(self.value(Around::Array)?);
             if self.take("]").is_some() {
                 return Some(Node::Array(items));
             }
-            self.take(" ")?;
+            if !self.rest().starts_with(",[") || self.take(",").is_none() {
+                self.take(" ")?;
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use super::cells::{Cell, Rule};
 use super::escapes::Escapes;
+use super::matrix;
 use super::fit::{Outcome, index_of};
 use super::records::{Plan, Step};
 use super::scan::{Id, Node, Tree, is_literal};
@@ -88,7 +89,8 @@ pub(super) fn short_names(names: &[String]) -> Vec<&str> {
 pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
     let none = SharedText::default();
     let short: Vec<Vec<&str>> = plan.classes.iter().map(|class| short_names(&class.names)).collect();
-    let mut first = Writer { short: &short, tree, plan, escapes, shared: &none, out: String::new(), strings: Vec::new() };
+    let packed = matrix::is_packed(tree);
+    let mut first = Writer { short: &short, packed, tree, plan, escapes, shared: &none, out: String::new(), strings: Vec::new() };
     first.all();
     let shared = SharedText::of(&first.strings, encoding);
     if shared.texts.is_empty() {
@@ -106,6 +108,8 @@ struct Writer<'w, 'a> {
     shared: &'w SharedText,
     /// What the columns of each class are called in rows.
     short: &'w [Vec<&'w str>],
+    /// Whether long lists of points are packed.
+    packed: bool,
     out: String,
     /// The strings printed so far, without quotes.
     strings: Vec<String>,
@@ -200,12 +204,18 @@ impl Writer<'_, '_> {
                 if let Some(class) = self.plan.blocks.get(&id) {
                     return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
                 }
+                if let Some(matrix) = matrix::write(tree, items, self.packed) {
+                    return self.out.push_str(&matrix);
+                }
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        self.out.push(' ');
-                    }
+                    let start = self.out.len();
                     self.value(*item, Around::Array);
+                    if index > 0 {
+                        // The usual `],[` is one token.
+                        let nested = self.out[..start].ends_with(']') && self.out[start..].starts_with('[');
+                        self.out.insert(start, if nested { ',' } else { ' ' });
+                    }
                 }
                 self.out.push(']');
             }
@@ -335,6 +345,7 @@ impl Writer<'_, '_> {
             && !(is_whole && is_literal(rest))
             && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', ' '])
             && !(around == Around::Header && rest.starts_with('^'))
+            && !(around == Around::Array && rest.starts_with(['#', '=']))
             && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
             && !rest.ends_with(' ')
             && !rest.contains(|c| around.ends(c));
