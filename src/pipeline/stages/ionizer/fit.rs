@@ -148,7 +148,14 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let present: Vec<&Cell<'_>> = self.cells().iter().filter(|cell| **cell != Cell::Absent).collect();
         let spread = present.len().div_ceil(SAMPLE).max(1);
         let per_cell = self.mean_tokens(present.iter().step_by(spread).map(|cell| shown_text(cell)));
-        let per_miss = per_cell + 2.0 + self.tokens(&self.grid.names[self.column]);
+        let per_absent = 2.0 + self.tokens(&self.grid.names[self.column]);
+        let per_miss = per_cell + per_absent;
+        let absent = rows - present.len();
+        // Most rules miss all absent cells, and saying that a cell is absent takes no value.
+        let cost_of = |rule: &Rule<'_>, misses: usize| {
+            let free = if matches!(rule, Rule::Made(_)) { absent.min(misses) } else { 0 };
+            misses as f64 * per_miss - free as f64 * per_cell
+        };
         let shown = rows as f64 + present.len() as f64 * per_cell;
         let mut best = (shown, Rule::Shown);
         let mut consider = |cost: f64, rule: Rule<'a>| {
@@ -167,7 +174,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let first = if let Rule::Above { back, .. } = &rule { *back } else { 0 };
             let limit = (((shown - own) / per_miss).max(0.0) as usize).min(first + often);
             if let Some(misses) = self.misses(&rule, limit) {
-                consider(own + misses as f64 * per_miss, rule);
+                let cost = own + cost_of(&rule, misses);
+                consider(cost, rule);
             }
         }
         if self.grid.columns.len() <= TEMPLATE_COLUMNS && present.iter().all(|cell| cell.text().is_some()) {
@@ -176,10 +184,11 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 let own = self.tokens(&text) + 1.0;
                 let hole = template.has_hole();
                 let rule = Rule::Made(template);
-                let limit = ((shown - own) / per_miss).max(0.0) as usize;
+                let limit = absent + ((shown - own) / per_miss).max(0.0) as usize;
                 let Some(misses) = self.misses(&rule, limit) else { continue };
                 let rest = if hole { rows as f64 + (rows - misses) as f64 * self.mean_residual(&rule) } else { 0.0 };
-                consider(own + misses as f64 * per_miss + rest, rule);
+                let cost = own + cost_of(&rule, misses) + rest;
+                consider(cost, rule);
             }
         }
         best.1
@@ -385,9 +394,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }
         let Some((first, start, end)) = shared else { return template };
         let mut start = start;
-        while !first.is_char_boundary(start)
-            || first[..start].ends_with(|last: char| last.is_alphanumeric() || last == '\\' || last == '-')
-        {
+        while !first.is_char_boundary(start) || !may_end(&first[..start]) {
             start -= 1;
         }
         let mut from = first.len() - end.min(first.len() - start);
@@ -403,6 +410,15 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }
         template.parts = merged(template.parts);
         template
+    }
+}
+
+/// Whether the beginning of a text may be cut off here: not inside a word, an escape or a negative number.
+fn may_end(start: &str) -> bool {
+    match start.chars().last() {
+        Some('-') => start[..start.len() - 1].ends_with(char::is_alphanumeric),
+        Some(last) => !last.is_alphanumeric() && last != '\\',
+        None => true,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::tokens::Encoding;
 
 /// Says how to read rows, for a reader who sees only the fold.
 const HOW_TO_READ: &str =
-    "; `A:` names the columns of rows A, =rule: not shown but implied (^ as above, {x} cell x), ;k=v instead, k? absent";
+    "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
 /// Folds a scanned text; `tail` is what follows a cut one on its line.
 pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, text: &str, encoding: Encoding) -> (String, String) {

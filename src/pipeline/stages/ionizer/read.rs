@@ -86,6 +86,13 @@ impl<'r> Reader<'r> {
         &rest[..length]
     }
 
+    fn bare(&mut self, around: Around) -> &'r str {
+        let rest = self.rest();
+        let length = around.bare_length(rest);
+        self.at += length;
+        &rest[..length]
+    }
+
     fn all(&mut self) -> Option<()> {
         loop {
             let rest = self.rest();
@@ -198,10 +205,10 @@ impl<'r> Reader<'r> {
             if self.rest().starts_with('"') {
                 self.at = string_end(self.text, self.at)?;
             } else {
-                self.until(|c| Around::Header.ends(c));
+                self.bare(Around::Header);
             }
         } else {
-            self.until(|c| Around::Header.ends(c));
+            self.bare(Around::Header);
         }
         Some(())
     }
@@ -250,11 +257,11 @@ impl<'r> Reader<'r> {
         if self.take("&").is_some() {
             let number = self.number()?;
             let mut text = self.texts.get(number.checked_sub(1)?)?.clone();
-            let rest = if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| around.ends(c)) };
+            let rest = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
             text.push_str(rest);
             return quoted(text);
         }
-        let text = self.until(|c| around.ends(c));
+        let text = self.bare(around);
         if is_literal(text) || matches!(text, "[]" | "{}") {
             return Some(Cell::Text { quoted: false, text: Cow::Owned(text.to_owned()) });
         }
@@ -403,10 +410,25 @@ impl<'r> Reader<'r> {
             return Some(Node::Object(items));
         }
         loop {
-            let key = if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) };
-            let key = Cow::Owned(key.to_owned());
+            let mut key = String::new();
+            if self.take("&").is_some() {
+                let number = self.number()?;
+                key.push_str(self.texts.get(number.checked_sub(1)?)?);
+                if key.contains(':') {
+                    key.push_str(self.bare(Around::Object));
+                    let (key, value) = key.split_once(':')?;
+                    let value = self.tree.push(Node::Scalar(Cow::Owned(format!("\"{value}\""))));
+                    items.push((Cow::Owned(key.to_owned()), value));
+                    if self.take("}").is_some() {
+                        return Some(Node::Object(items));
+                    }
+                    self.take(" ")?;
+                    continue;
+                }
+            }
+            key.push_str(if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) });
             self.take(":")?;
-            items.push((key, self.value(Around::Object)?));
+            items.push((Cow::Owned(key), self.value(Around::Object)?));
             if self.take("}").is_some() {
                 return Some(Node::Object(items));
             }
@@ -447,7 +469,7 @@ impl<'r> Reader<'r> {
             }
             let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
             if has_hole {
-                let text = if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| around.ends(c)) };
+                let text = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
                 holes[column] = Some(text.to_owned());
             } else {
                 cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });

@@ -63,7 +63,7 @@ impl SharedText {
             let uses = chosen[text];
             let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut]));
             let own = tokens::count(&text[base.unwrap_or(0)..], encoding);
-            let keep = uses * own > own + 5 + if base.is_none() { 2 * uses } else { 0 };
+            let keep = pays(uses, own, base.is_some());
             if !keep {
                 chosen.remove(text);
             }
@@ -71,10 +71,30 @@ impl SharedText {
                 *chosen.get_mut(&text[..base]).expect("just found") += if keep { 1 } else { uses };
             }
         }
-        let mut texts: Vec<String> = chosen.into_keys().map(str::to_owned).collect();
+        Self::numbered(chosen.into_keys().map(str::to_owned).collect())
+    }
+
+    fn numbered(mut texts: Vec<String>) -> Self {
         texts.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
         let numbers = texts.iter().enumerate().map(|(number, text)| (text.clone(), number)).collect();
         Self { texts, numbers }
+    }
+
+    /// The texts that their uses pay for. What is left of the uses of the others goes to the texts that they begin with.
+    pub(super) fn without_idle(&self, uses: &[usize], encoding: Encoding) -> Self {
+        let mut uses = uses.to_vec();
+        let mut kept = Vec::new();
+        for number in (0..self.texts.len()).rev() {
+            let base = self.find_base(number);
+            let own = tokens::count(&self.texts[number][base.map_or(0, |(_, cut)| cut)..], encoding);
+            if pays(uses[number], own, base.is_some()) {
+                kept.push(self.texts[number].clone());
+            } else if let Some((base, _)) = base {
+                // Its own line no longer refers to the base, but the places that used it do.
+                uses[base] = (uses[base] + uses[number]).saturating_sub(1);
+            }
+        }
+        Self::numbered(kept)
     }
 
     /// The longest shared beginning of a text: its number and its length.
@@ -92,6 +112,11 @@ impl SharedText {
         let cut = longest(text, |cut| cut < text.len() && self.numbers.contains_key(&text[..cut]))?;
         Some((self.numbers[&text[..cut]], cut))
     }
+}
+
+/// Whether a line for a text of so many tokens is worth its uses. A use that would otherwise refer to a base costs nothing.
+fn pays(uses: usize, tokens: usize, has_base: bool) -> bool {
+    uses * tokens > tokens + 5 + if has_base { 0 } else { 2 * uses }
 }
 
 fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {

@@ -47,6 +47,39 @@ impl Around {
         }
     }
 
+    /// Where a bare text that starts here ends. Brackets that it opened itself do not end it.
+    pub(super) fn bare_length(self, text: &str) -> usize {
+        let open = match self {
+            Self::Object => '{',
+            Self::Array => '[',
+            Self::Tuple(_) => '(',
+            _ => '\n',
+        };
+        let mut depth = 0;
+        let end = text.find(|c| match c {
+            '}' | ']' | ')' if depth > 0 && self.ends(c) => {
+                depth -= 1;
+                false
+            }
+            _ if self.ends(c) => true,
+            _ => {
+                depth += usize::from(c == open);
+                false
+            }
+        });
+        end.unwrap_or(text.len())
+    }
+
+    /// Whether a text may stand here without quotes.
+    fn is_bare(self, text: &str) -> bool {
+        // The brackets that may follow must not seem to close one of the text's own.
+        self.bare_length(text) == text.len() && (!text.contains(['{', '[', '(']) || {
+            let closed = format!("{text}}}])");
+            self.bare_length(&closed) == text.len() + usize::from(self == Self::Array) + 2 * usize::from(matches!(self, Self::Tuple(_)))
+                || !matches!(self, Self::Object | Self::Array | Self::Tuple(_))
+        })
+    }
+
     /// Whether a character ends a bare text here.
     pub(super) fn ends(self, c: char) -> bool {
         match self {
@@ -59,6 +92,9 @@ impl Around {
         }
     }
 }
+
+/// What a key must not have to stand without quotes.
+const KEY_MARKS: [char; 9] = [' ', ':', '"', '{', '}', '[', ']', '(', '\\'];
 
 /// The letters that name a class.
 pub(super) fn class_name(number: usize) -> String {
@@ -87,18 +123,31 @@ pub(super) fn short_names(names: &[String]) -> Vec<&str> {
 
 /// Prints the body of a fold.
 pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
-    let none = SharedText::default();
     let short: Vec<Vec<&str>> = plan.classes.iter().map(|class| short_names(&class.names)).collect();
     let packed = matrix::is_packed(tree);
-    let mut first = Writer { short: &short, packed, tree, plan, escapes, shared: &none, out: String::new(), strings: Vec::new() };
-    first.all();
-    let shared = SharedText::of(&first.strings, encoding);
+    let print = |shared: &SharedText| {
+        let mut writer = Writer {
+            tree,
+            plan,
+            escapes,
+            shared,
+            short: &short,
+            packed,
+            out: String::new(),
+            strings: Vec::new(),
+            uses: vec![0; shared.texts.len()],
+        };
+        writer.all();
+        (writer.out, writer.strings, writer.uses)
+    };
+    let (plain, strings, _) = print(&SharedText::default());
+    let shared = SharedText::of(&strings, encoding);
     if shared.texts.is_empty() {
-        return first.out;
+        return plain;
     }
-    let mut writer = Writer { shared: &shared, out: String::new(), strings: Vec::new(), ..first };
-    writer.all();
-    writer.out
+    // Keys, values and pairs of them were counted alike, but each place uses only one of these.
+    let (_, _, uses) = print(&shared);
+    print(&shared.without_idle(&uses, encoding)).0
 }
 
 struct Writer<'w, 'a> {
@@ -113,6 +162,8 @@ struct Writer<'w, 'a> {
     out: String,
     /// The strings printed so far, without quotes.
     strings: Vec<String>,
+    /// How often each shared beginning was used.
+    uses: Vec<usize>,
 }
 
 impl Writer<'_, '_> {
@@ -121,6 +172,7 @@ impl Writer<'_, '_> {
             self.out.push_str(&format!("&{}=", number + 1));
             let rest = match self.shared.find_base(number) {
                 Some((base, cut)) => {
+                    self.uses[base] += 1;
                     self.out.push_str(&format!("&{}", base + 1));
                     &text[cut..]
                 }
@@ -236,10 +288,10 @@ impl Writer<'_, '_> {
                     if index > 0 {
                         self.out.push(' ');
                     }
-                    let bare = !key.is_empty() && !key.contains([' ', ':', '"', '{', '}', '[', ']', '(', '\\']);
-                    let quote = if bare { "" } else { "\"" };
-                    self.out.push_str(&format!("{quote}{key}{quote}:"));
-                    self.value(*item, Around::Object);
+                    if !self.pair(key, *item) {
+                        self.key(key);
+                        self.value(*item, Around::Object);
+                    }
                 }
                 self.out.push('}');
             }
@@ -318,8 +370,57 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Prints a key and its string as one text, where a shared beginning covers the key and the colon.
+    fn pair(&mut self, key: &str, item: Id) -> bool {
+        let Node::Scalar(raw) = &self.tree.nodes[item] else { return false };
+        let Some(value) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else { return false };
+        let is_plain = !key.is_empty() && !key.starts_with('&') && !value.is_empty() && !key.contains(KEY_MARKS);
+        if !is_plain || is_literal(value) || value.contains(KEY_MARKS) {
+            return false;
+        }
+        let text = format!("{key}:{value}");
+        let shared = self.shared.find(&text).filter(|(_, cut)| *cut > key.len());
+        let covered = shared.is_some_and(|(number, cut)| {
+            let rest = &text[cut..];
+            if rest.starts_with(|c: char| c.is_ascii_digit()) {
+                return false;
+            }
+            self.uses[number] += 1;
+            self.out.push_str(&format!("&{}{rest}", number + 1));
+            true
+        });
+        self.strings.push(text);
+        covered
+    }
+
+    fn key(&mut self, key: &str) {
+        self.strings.push(key.to_owned());
+        // A reference with a colon in it stands for a pair.
+        let rest = if key.contains(':') { key } else { self.reference(key) };
+        let bare = if rest.len() < key.len() {
+            !rest.starts_with(|c: char| c.is_ascii_digit())
+        } else {
+            !key.is_empty() && !key.starts_with('&')
+        };
+        let bare = bare && !rest.contains(KEY_MARKS);
+        let quote = if bare { "" } else { "\"" };
+        self.out.push_str(&format!("{quote}{rest}{quote}:"));
+    }
+
+    /// Prints a reference to the shared beginning of a text, if it has one; returns the rest.
+    fn reference<'t>(&mut self, text: &'t str) -> &'t str {
+        match self.shared.find(text) {
+            Some((number, cut)) => {
+                self.uses[number] += 1;
+                self.out.push_str(&format!("&{}", number + 1));
+                &text[cut..]
+            }
+            None => text,
+        }
+    }
+
     fn residual(&mut self, text: &str, around: Around) {
-        let bare = !text.starts_with(['"', ']', '}', '|']) && !text.contains(|c| around.ends(c));
+        let bare = !text.starts_with(['"', ']', '}', '|']) && around.is_bare(text);
         let quote = if bare { "" } else { "\"" };
         self.out.push_str(&format!("{quote}{text}{quote}"));
     }
@@ -330,17 +431,11 @@ impl Writer<'_, '_> {
             return;
         }
         self.strings.push(text.to_owned());
-        let rest = match self.shared.find(text) {
-            Some((number, cut)) => {
-                self.out.push_str(&format!("&{}", number + 1));
-                if cut == text.len() {
-                    return;
-                }
-                &text[cut..]
-            }
-            None => text,
-        };
+        let rest = self.reference(text);
         let is_whole = rest.len() == text.len();
+        if !is_whole && rest.is_empty() {
+            return;
+        }
         let bare = !rest.is_empty()
             && !(is_whole && is_literal(rest))
             && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', ' '])
@@ -348,7 +443,7 @@ impl Writer<'_, '_> {
             && !(around == Around::Array && rest.starts_with(['#', '=']))
             && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
             && !rest.ends_with(' ')
-            && !rest.contains(|c| around.ends(c));
+            && around.is_bare(rest);
         let quote = if bare { "" } else { "\"" };
         self.out.push_str(&format!("{quote}{rest}{quote}"));
     }
