@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::escapes::Escapes;
 use super::scan::{Node, Scan, Tree, scan, scan_cut, value_end};
 
 /// One value, or a run of them as one array.
@@ -24,7 +25,7 @@ pub(super) struct Found<'a> {
 const SMALLEST: usize = 100;
 
 /// Finds values in a segment of a text. `is_json` says that the segment as a whole is JSON.
-pub(super) fn find(text: &str, segment: Range<usize>, is_json: bool) -> Vec<Found<'_>> {
+pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes, is_json: bool) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let mut at = segment.start;
     // Text that looks like JSON for long and is not may be read a few times, not once per line.
@@ -33,7 +34,7 @@ pub(super) fn find(text: &str, segment: Range<usize>, is_json: bool) -> Vec<Foun
         let line_end = end_of_line(text, at).min(segment.end);
         let opens = text[at..line_end].trim_start_matches([' ', '\t']).starts_with(['{', '[']);
         if opens && patience > 0 {
-            match run(&text[..segment.end], at, &mut patience) {
+            match run(&text[..segment.end], at, escapes, &mut patience) {
                 Some(one) => {
                     at = next_line(text, one.range.end);
                     if one.range.len() >= SMALLEST {
@@ -42,7 +43,7 @@ pub(super) fn find(text: &str, segment: Range<usize>, is_json: bool) -> Vec<Foun
                     continue;
                 }
                 None if is_json && found.is_empty() => {
-                    if let Some(one) = cut(&text[..segment.end], at) {
+                    if let Some(one) = cut(&text[..segment.end], at, escapes) {
                         return vec![one];
                     }
                 }
@@ -63,7 +64,7 @@ fn next_line(text: &str, line_end: usize) -> usize {
 }
 
 /// The values that begin at the start of a line and follow each other.
-fn run<'a>(text: &'a str, start: usize, patience: &mut usize) -> Option<Found<'a>> {
+fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) -> Option<Found<'a>> {
     let mut scans = Vec::new();
     let mut at = start;
     let mut end = start;
@@ -82,7 +83,7 @@ fn run<'a>(text: &'a str, start: usize, patience: &mut usize) -> Option<Found<'a
             *patience = patience.saturating_sub(length);
             break;
         }
-        scans.push((scan(&text[at..])?, rest));
+        scans.push((scan(&text[at..], escapes)?, rest));
         end = at + length;
         at = line_end + 1;
     }
@@ -103,8 +104,8 @@ fn run<'a>(text: &'a str, start: usize, patience: &mut usize) -> Option<Found<'a
     }
 }
 
-fn cut(text: &str, start: usize) -> Option<Found<'_>> {
-    let scan = scan_cut(&text[start..])?;
+fn cut(text: &str, start: usize, escapes: Escapes) -> Option<Found<'_>> {
+    let scan = scan_cut(&text[start..], escapes)?;
     let end = start + scan.end;
     let line_end = end_of_line(text, end);
     Some(Found { range: start..line_end, scan, lines: false, tail: &text[end..line_end] })
@@ -118,13 +119,7 @@ fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
     let mut items = Vec::new();
     let mut before = None;
     for (scan, after) in scans {
-        let base = tree.nodes.len();
-        tree.nodes.extend(scan.tree.nodes.into_iter().map(|node| match node {
-            Node::Scalar(raw) => Node::Scalar(raw),
-            Node::Array(items) => Node::Array(items.into_iter().map(|item| item + base).collect()),
-            Node::Object(items) => Node::Object(items.into_iter().map(|(key, item)| (key, item + base)).collect()),
-        }));
-        items.push(base + scan.tree.root);
+        items.push(tree.append(scan.tree));
         gaps.extend(before);
         gaps.extend(scan.gaps);
         before = Some(if crlf { after.strip_suffix('\r').unwrap_or(after) } else { after });

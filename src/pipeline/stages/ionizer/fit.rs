@@ -236,18 +236,23 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     fn simple_rules(&self) -> Vec<Rule<'a>> {
         let cells = self.cells();
         let mut found = Vec::new();
-        let mut counts: HashMap<&Cell<'_>, (usize, usize)> = HashMap::new();
+        // How often a cell was seen, where last, and where before that.
+        let mut counts: HashMap<&Cell<'_>, (usize, usize, usize)> = HashMap::new();
         let mut distances: HashMap<usize, usize> = HashMap::new();
         for (row, cell) in cells.iter().enumerate() {
-            let (count, last) = counts.entry(cell).or_insert((0, row));
+            let (count, last, before) = counts.entry(cell).or_insert((0, row, row));
             if *count > 0 {
                 *distances.entry(row - *last).or_default() += 1;
             }
+            if *count > 1 {
+                *distances.entry(row - *before).or_default() += 1;
+            }
             *count += 1;
+            *before = *last;
             *last = row;
         }
         // The first of the most frequent, so that the choice does not depend on hash order.
-        let most = counts.values().map(|(count, _)| *count).max().unwrap_or(0);
+        let most = counts.values().map(|(count, ..)| *count).max().unwrap_or(0);
         if let Some(cell) = cells.iter().find(|cell| counts[cell].0 == most) {
             // A constant that reads like a template would be read as one; the row above says the same.
             let is_plain = match cell {
@@ -261,7 +266,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }
         let mut distances: Vec<(usize, usize)> = distances.into_iter().map(|(back, count)| (count, back)).collect();
         distances.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.extend(distances.iter().take(3).map(|(_, back)| Rule::Above { back: *back, step: None }));
+        found.extend(distances.iter().take(4).map(|(_, back)| Rule::Above { back: *back, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
         let spread = cells.len().div_ceil(SAMPLE).max(1);
         for pair in cells.windows(2).step_by(spread) {

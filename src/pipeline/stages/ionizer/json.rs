@@ -12,10 +12,9 @@ const HOW_TO_READ: &str =
     "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
 /// Folds a scanned text; `tail` is what follows a cut one on its line.
-pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, text: &str, encoding: Encoding) -> (String, String) {
+pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, escapes: Escapes, encoding: Encoding) -> (String, String) {
     let mut setting = Setting::detect(scan, lines);
     setting.tail = !tail.is_empty();
-    let escapes = Escapes::of(text);
     let plan = Plan::of(&scan.tree, encoding);
     let mut body = write::write(&scan.tree, &plan, escapes, encoding);
     if setting.tail {

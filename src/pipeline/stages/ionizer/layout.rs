@@ -106,6 +106,11 @@ impl Setting {
         ]
     }
 
+    /// No blank space at all.
+    pub(super) fn minified() -> Self {
+        Self::bare(Layout::Flat { comma: String::new() }, ["", ""])
+    }
+
     /// The setting in words: `indent=2`, `spaced lines`, or JSON where it has no name.
     pub(super) fn to_words(&self) -> String {
         let plain = Self { lines: false, missing: 0, tail: false, ..self.clone() };
@@ -175,13 +180,22 @@ impl Setting {
 
     /// Prints a tree.
     pub(super) fn print(&self, tree: &Tree<'_>) -> String {
+        self.print_from(tree, tree.root)
+    }
+
+    /// Prints one value of a tree.
+    pub(super) fn print_from(&self, tree: &Tree<'_>, root: Id) -> String {
         let mut tokens = 0;
-        walk(self, tree, &mut |_, _| tokens += 1);
+        if self.missing > 0 {
+            walk(self, tree, root, &mut |_, _| tokens += 1);
+        } else {
+            tokens = usize::MAX;
+        }
         tokens -= self.missing.min(tokens);
         let mut out = String::new();
         let mut except = self.except.iter().peekable();
         let mut since = 0;
-        walk(self, tree, &mut |slot, parts| {
+        walk(self, tree, root, &mut |slot, parts| {
             if tokens == 0 {
                 return;
             }
@@ -303,7 +317,7 @@ struct Slot {
 }
 
 /// Hands out every token in order, with where its gap is.
-fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, sink: &'t mut impl FnMut(Slot, &[&str])) {
+fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut impl FnMut(Slot, &[&str])) {
     let fit = match &setting.layout {
         Layout::Fit { unit, width } => Some((flat_widths(tree), unit.len(), *width)),
         _ => None,
@@ -314,7 +328,7 @@ fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, sink: &'t mut impl FnMut(S
     };
     let mut walk = Walk { tree, fit, mixed, sink };
     let edge = Slot { place: Place::Edge, depth: 0, kind: 0, flat: false };
-    match &tree.nodes[tree.root] {
+    match &tree.nodes[root] {
         Node::Array(items) if setting.lines => {
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
@@ -323,7 +337,7 @@ fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, sink: &'t mut impl FnMut(S
                 walk.value(*item, 0, edge, false, 0);
             }
         }
-        _ => walk.value(tree.root, 0, edge, false, 0),
+        _ => walk.value(root, 0, edge, false, 0),
     }
 }
 
@@ -352,7 +366,7 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
     fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool, column: usize) {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
-            Node::Scalar(raw) => return (self.sink)(slot, &[raw]),
+            Node::Scalar(raw) | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
             Node::Array(items) => (items.len(), ["[", "]"]),
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
@@ -391,7 +405,7 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
                     let column = if self.fit.is_some() { indent + key.chars().count() + 4 } else { 0 };
                     self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat, column);
                 }
-                Node::Scalar(_) => {}
+                Node::Scalar(_) | Node::Inner { .. } => {}
             }
         }
         let place = if length == 0 { Place::Empty } else { Place::Close };
@@ -406,7 +420,7 @@ fn kind(tree: &Tree<'_>, id: Id) -> usize {
             Some(Node::Array(_) | Node::Object(_)) => 1,
             _ => 2,
         },
-        Node::Scalar(_) => 2,
+        Node::Scalar(_) | Node::Inner { .. } => 2,
     }
 }
 
@@ -415,7 +429,7 @@ fn flat_widths(tree: &Tree<'_>) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let width = match node {
-            Node::Scalar(raw) => raw.chars().count(),
+            Node::Scalar(raw) | Node::Inner { raw, .. } => raw.chars().count(),
             Node::Array(items) => items.iter().map(|item| widths[*item] + 2).sum::<usize>().max(2),
             Node::Object(items) => {
                 let inner = items.iter().map(|(key, item)| key.chars().count() + 6 + widths[*item]).sum::<usize>();
@@ -431,7 +445,7 @@ fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, S
     let mut found = Vec::new();
     let mut gaps = scan.gaps.iter();
     let mut since = 0;
-    walk(setting, &scan.tree, &mut |slot, _| {
+    walk(setting, &scan.tree, scan.tree.root, &mut |slot, _| {
         let Some(actual) = gaps.next() else { return };
         if setting.gap(slot).is(setting, actual) {
             since += 1;
@@ -505,7 +519,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut padded = None;
     let mut gaps = scan.gaps.iter();
     let probe = Setting { lines, ..Setting::bare(Layout::Flat { comma: String::new() }, ["", ""]) };
-    walk(&probe, &scan.tree, &mut |slot, _| {
+    walk(&probe, &scan.tree, scan.tree.root, &mut |slot, _| {
         let Some(&gap) = gaps.next() else { return };
         crlf |= gap.starts_with("\r\n");
         let place = match slot.place {

@@ -108,11 +108,12 @@ fn is_whole(raw: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::escapes::Escapes;
     use super::super::scan::scan;
     use super::*;
 
     fn both_ways(json: &str, packed: bool) -> Option<String> {
-        let scan = scan(json)?;
+        let scan = scan(json, Escapes::default())?;
         let Node::Array(items) = &scan.tree.nodes[scan.tree.root] else { return None };
         let shown = write(&scan.tree, items, packed)?;
         let mut tree = Tree::default();

@@ -14,6 +14,7 @@ mod shared_text;
 mod steps;
 mod write;
 
+use self::escapes::Escapes;
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
@@ -52,11 +53,12 @@ impl Stage for Ionizer {
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let mut edits = Vec::new();
         for content_type in self.content_types() {
-            for (segment, _) in context.free_segments(*content_type) {
+            for (segment, text) in context.free_segments(*content_type) {
+                let escapes = Escapes::of(text);
                 let is_json = *content_type == ContentType::Json;
-                for found in find::find(context.text, segment.range.clone(), is_json) {
+                for found in find::find(context.text, segment.range.clone(), escapes, is_json) {
                     let old = &context.text[found.range.clone()];
-                    let (legend, body) = json::fold(&found.scan, found.lines, found.tail, old, context.encoding);
+                    let (legend, body) = json::fold(&found.scan, found.lines, found.tail, escapes, context.encoding);
                     let fold = Fold::new(self.name(), legend, Some(body));
                     let shown = fold.to_string();
                     if tokens::count(&shown, context.encoding) < tokens::count(old, context.encoding) {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
 use super::fit::index_of;
+use super::layout::Setting;
 use super::records::{MARKS, Step, path_of};
 use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
@@ -88,7 +89,7 @@ impl<'r> Reader<'r> {
 
     fn bare(&mut self, around: Around) -> &'r str {
         let rest = self.rest();
-        let length = around.bare_length(rest);
+        let (length, _) = around.bare_length(rest);
         self.at += length;
         &rest[..length]
     }
@@ -338,6 +339,14 @@ impl<'r> Reader<'r> {
                 let (_, id) = self.row(class, Around::Tuple(self.classes[class].mark))?;
                 self.take(")")?;
                 return Some(Cell::Node(id));
+            }
+            Some(b'`') => {
+                self.at += 1;
+                let line_end = if self.take("n").is_some() { "\n" } else { "" };
+                let root = self.value(around)?;
+                let text = Setting::minified().print_from(&self.tree, root) + line_end;
+                self.cells += text.len() / 8;
+                return Some(Cell::Text { quoted: true, text: Cow::Owned(self.escapes.escape(&text)) });
             }
             Some(b'&') => {
                 let start = self.at;

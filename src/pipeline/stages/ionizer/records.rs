@@ -221,6 +221,7 @@ impl<'a> Order<'_, 'a> {
         }
         match &self.tree.nodes[id] {
             Node::Scalar(_) => false,
+            Node::Inner { root, .. } => self.visit(*root, false),
             Node::Array(items) => items.iter().fold(false, |found, item| self.visit(*item, false) | found),
             Node::Object(items) => match self.members.get(&id) {
                 Some(class) => {
@@ -276,6 +277,7 @@ fn number_equal(tree: &Tree<'_>) -> (Vec<Id>, Vec<usize>) {
     #[derive(PartialEq, Eq, Hash)]
     enum Shape<'s> {
         Scalar(&'s str),
+        Inner(Id, bool),
         Array(Vec<Id>),
         Object(Vec<(&'s str, Id)>),
     }
@@ -285,6 +287,7 @@ fn number_equal(tree: &Tree<'_>) -> (Vec<Id>, Vec<usize>) {
     for (id, node) in tree.nodes.iter().enumerate() {
         let (shape, size) = match node {
             Node::Scalar(raw) => (Shape::Scalar(raw), raw.len()),
+            Node::Inner { raw, root, line_end } => (Shape::Inner(same[*root], *line_end), raw.len()),
             Node::Array(items) => (
                 Shape::Array(items.iter().map(|item| same[*item]).collect()),
                 items.iter().map(|item| sizes[*item] + 1).sum(),
@@ -354,6 +357,7 @@ impl<'a> Collector<'_, 'a> {
             }
             match &self.tree.nodes[id] {
                 Node::Scalar(_) => {}
+                Node::Inner { root, .. } => stack.push((*root, false)),
                 Node::Array(items) => {
                     if items.len() > 1 {
                         self.unite(items.iter().copied(), false);

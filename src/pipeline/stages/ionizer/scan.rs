@@ -8,6 +8,11 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
+use super::escapes::Escapes;
+
+/// How many levels of JSON in strings of JSON are looked into.
+const INNER_DEPTH: usize = 2;
+
 /// Index of a node in its tree.
 pub(super) type Id = usize;
 
@@ -16,6 +21,15 @@ pub(super) type Id = usize;
 pub(super) enum Node<'a> {
     /// A string with its quotes, a number or a literal, as spelt.
     Scalar(Cow<'a, str>),
+    /// A string that is itself minified JSON.
+    Inner {
+        /// The string as spelt.
+        raw: Cow<'a, str>,
+        /// The value in it.
+        root: Id,
+        /// Whether a line end follows the value.
+        line_end: bool,
+    },
     /// Elements in order.
     Array(Vec<Id>),
     /// Keys as spelt, without their quotes, and values, in order; a key may come twice.
@@ -27,6 +41,7 @@ impl Node<'_> {
     pub(super) fn children(&self) -> Vec<Id> {
         match self {
             Self::Scalar(_) => Vec::new(),
+            Self::Inner { root, .. } => vec![*root],
             Self::Array(items) => items.clone(),
             Self::Object(items) => items.iter().map(|(_, item)| *item).collect(),
         }
@@ -42,7 +57,37 @@ pub(super) struct Tree<'a> {
     pub(super) root: Id,
 }
 
+impl<'a> Node<'a> {
+    /// The same node in a tree where all ids are higher by `by`.
+    fn shifted(self, by: Id) -> Self {
+        match self {
+            Self::Scalar(raw) => Self::Scalar(raw),
+            Self::Inner { raw, root, line_end } => Self::Inner { raw, root: root + by, line_end },
+            Self::Array(items) => Self::Array(items.into_iter().map(|item| item + by).collect()),
+            Self::Object(items) => Self::Object(items.into_iter().map(|(key, item)| (key, item + by)).collect()),
+        }
+    }
+
+    fn into_owned(self) -> Node<'static> {
+        match self {
+            Self::Scalar(raw) => Node::Scalar(Cow::Owned(raw.into_owned())),
+            Self::Inner { raw, root, line_end } => Node::Inner { raw: Cow::Owned(raw.into_owned()), root, line_end },
+            Self::Array(items) => Node::Array(items),
+            Self::Object(items) => {
+                Node::Object(items.into_iter().map(|(key, item)| (Cow::Owned(key.into_owned()), item)).collect())
+            }
+        }
+    }
+}
+
 impl<'a> Tree<'a> {
+    /// Adds the nodes of another tree; returns the id of its root here.
+    pub(super) fn append(&mut self, other: Tree<'a>) -> Id {
+        let base = self.nodes.len();
+        self.nodes.extend(other.nodes.into_iter().map(|node| node.shifted(base)));
+        base + other.root
+    }
+
     /// Adds a node.
     pub(super) fn push(&mut self, node: Node<'a>) -> Id {
         self.nodes.push(node);
@@ -79,14 +124,14 @@ pub(super) fn value_end(text: &str) -> Option<usize> {
 }
 
 /// Scans the value at the start of a text.
-pub(super) fn scan(text: &str) -> Option<Scan<'_>> {
-    let scan = Scanner::new(text).run()?;
+pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
+    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
     (scan.missing == 0).then_some(scan)
 }
 
 /// Scans as much of a cut or damaged value as is whole: ends after the last complete element.
-pub(super) fn scan_cut(text: &str) -> Option<Scan<'_>> {
-    let scan = Scanner::new(text).run()?;
+pub(super) fn scan_cut(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
+    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
     let closers: String = scan.closers(text)?;
     let repaired = text[..scan.end].to_owned() + &closers;
     (scan.missing > 0 && value_end(&repaired) == Some(repaired.len())).then_some(scan)
@@ -132,6 +177,9 @@ enum Expect {
 
 struct Scanner<'a> {
     text: &'a str,
+    escapes: Escapes,
+    /// How many more levels of JSON in strings are looked into.
+    inner_depth: usize,
     at: usize,
     gaps: Vec<&'a str>,
     tree: Tree<'a>,
@@ -141,8 +189,8 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { text, at: 0, gaps: Vec::new(), tree: Tree::default(), stack: Vec::new(), good: None }
+    fn new(text: &'a str, escapes: Escapes, inner_depth: usize) -> Self {
+        Self { text, escapes, inner_depth, at: 0, gaps: Vec::new(), tree: Tree::default(), stack: Vec::new(), good: None }
     }
 
     fn run(mut self) -> Option<Scan<'a>> {
@@ -199,7 +247,8 @@ impl<'a> Scanner<'a> {
                 };
                 self.gaps.push(gap);
                 self.at = end;
-                self.add(Node::Scalar(Cow::Borrowed(&self.text[start..end])));
+                let node = self.scalar(&self.text[start..end]);
+                self.add(node);
                 return Some(Expect::CommaOrClose);
             }
             _ => return None,
@@ -207,6 +256,33 @@ impl<'a> Scanner<'a> {
         self.gaps.push(gap);
         self.at = end;
         Some(next)
+    }
+
+    fn scalar(&mut self, raw: &'a str) -> Node<'a> {
+        match self.inner(raw) {
+            Some((tree, line_end)) => {
+                let root = self.tree.append(tree);
+                Node::Inner { raw: Cow::Borrowed(raw), root, line_end }
+            }
+            None => Node::Scalar(Cow::Borrowed(raw)),
+        }
+    }
+
+    /// The JSON in a string, where printing it minified gives the string again.
+    fn inner(&self, raw: &str) -> Option<(Tree<'static>, bool)> {
+        let is_candidate = self.inner_depth > 0 && raw.len() > 40 && raw.starts_with(['"']) && raw[1..].starts_with(['{', '[']);
+        if !is_candidate || !raw.ends_with(['}', ']', 'n', '"']) {
+            return None;
+        }
+        let text = self.escapes.unescape(&raw[1..raw.len() - 1])?;
+        let value = text.strip_suffix('\n').unwrap_or(&text);
+        if value_end(value) != Some(value.len()) {
+            return None;
+        }
+        let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
+        let is_minified = scan.gaps.iter().all(|gap| gap.is_empty()) && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
+        let tree = Tree { nodes: scan.tree.nodes.into_iter().map(Node::into_owned).collect(), root: scan.tree.root };
+        is_minified.then_some((tree, value.len() < text.len()))
     }
 
     fn add(&mut self, node: Node<'a>) {

@@ -47,8 +47,8 @@ impl Around {
         }
     }
 
-    /// Where a bare text that starts here ends. Brackets that it opened itself do not end it.
-    pub(super) fn bare_length(self, text: &str) -> usize {
+    /// Where a bare text that starts here ends, and how many brackets it left open. Brackets that it opened do not end it.
+    pub(super) fn bare_length(self, text: &str) -> (usize, usize) {
         let open = match self {
             Self::Object => '{',
             Self::Array => '[',
@@ -67,17 +67,12 @@ impl Around {
                 false
             }
         });
-        end.unwrap_or(text.len())
+        (end.unwrap_or(text.len()), depth)
     }
 
     /// Whether a text may stand here without quotes.
     fn is_bare(self, text: &str) -> bool {
-        // The brackets that may follow must not seem to close one of the text's own.
-        self.bare_length(text) == text.len() && (!text.contains(['{', '[', '(']) || {
-            let closed = format!("{text}}}])");
-            self.bare_length(&closed) == text.len() + usize::from(self == Self::Array) + 2 * usize::from(matches!(self, Self::Tuple(_)))
-                || !matches!(self, Self::Object | Self::Array | Self::Tuple(_))
-        })
+        self.bare_length(text) == (text.len(), 0)
     }
 
     /// Whether a character ends a bare text here.
@@ -252,6 +247,10 @@ impl Writer<'_, '_> {
                 Some(text) => self.string(text, around),
                 None => self.out.push_str(raw),
             },
+            Node::Inner { root, line_end, .. } => {
+                self.out.push_str(if *line_end { "`n" } else { "`" });
+                self.value(*root, around);
+            }
             Node::Array(items) => {
                 if let Some(class) = self.plan.blocks.get(&id) {
                     return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
@@ -438,7 +437,7 @@ impl Writer<'_, '_> {
         }
         let bare = !rest.is_empty()
             && !(is_whole && is_literal(rest))
-            && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', ' '])
+            && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' '])
             && !(around == Around::Header && rest.starts_with('^'))
             && !(around == Around::Array && rest.starts_with(['#', '=']))
             && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
