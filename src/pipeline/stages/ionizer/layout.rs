@@ -92,20 +92,6 @@ impl Setting {
         }
     }
 
-    /// The settings that have a short name.
-    fn named() -> [(&'static str, Self); 6] {
-        let flat = |comma: &str, colon| Self::bare(Layout::Flat { comma: comma.into() }, ["", colon]);
-        let indent = |unit: &str| Self::bare(Layout::Indent { unit: unit.into() }, ["", " "]);
-        [
-            ("minified", flat("", "")),
-            ("spaced", flat(" ", " ")),
-            ("indent=2", indent("  ")),
-            ("indent=4", indent("    ")),
-            ("indent=tab", indent("\t")),
-            ("fit=80", Self::bare(Layout::Fit { unit: "  ".into(), width: 80 }, ["", " "])),
-        ]
-    }
-
     /// No blank space at all.
     pub(super) fn minified() -> Self {
         Self::bare(Layout::Flat { comma: String::new() }, ["", ""])
@@ -113,21 +99,35 @@ impl Setting {
 
     /// The setting in words: `indent=2`, `spaced lines`, or JSON where it has no name.
     pub(super) fn to_words(&self) -> String {
-        let plain = Self { lines: false, missing: 0, tail: false, ..self.clone() };
-        let Some((name, _)) = Self::named().into_iter().find(|(_, setting)| *setting == plain) else {
+        let indent = |unit: &str| match unit {
+            "\t" => Some("tab".to_owned()),
+            _ if (1..=8).contains(&unit.len()) && unit.bytes().all(|byte| byte == b' ') => Some(unit.len().to_string()),
+            _ => None,
+        };
+        let (name, usual) = match &self.layout {
+            Layout::Flat { comma } if comma.is_empty() => (Some("minified".to_owned()), ""),
+            Layout::Flat { comma } if comma == " " => (Some("spaced".to_owned()), " "),
+            Layout::Indent { unit } => (indent(unit).map(|unit| format!("indent={unit}")), " "),
+            Layout::Fit { unit, width: 80 } => (indent(unit).map(|unit| format!("fit={unit}")), " "),
+            _ => (None, ""),
+        };
+        let is_tight = usual == " " && self.colon == ["", ""];
+        let Some(mut words) = name.filter(|_| (is_tight || self.colon == ["", usual]) && self.except.is_empty()) else {
             return serde_json::to_string(self).expect("strings and numbers always print");
         };
-        let mut words = name.to_owned();
-        if self.lines {
-            words += " lines";
+        for (word, applies) in self.flags(is_tight) {
+            if applies {
+                words += word;
+            }
         }
         if self.missing > 0 {
             words += &format!(" cut={}", self.missing);
         }
-        if self.tail {
-            words += " tail";
-        }
         words
+    }
+
+    fn flags(&self, is_tight: bool) -> [(&'static str, bool); 4] {
+        [(" tight", is_tight), (" crlf", self.crlf), (" lines", self.lines), (" tail", self.tail)]
     }
 
     /// Reads [`Self::to_words`] back; returns what follows.
@@ -137,20 +137,31 @@ impl Setting {
             let setting = stream.next()?.ok()?;
             return Some((setting, &text[stream.byte_offset()..]));
         }
-        let (mut setting, mut rest) =
-            Self::named().into_iter().find_map(|(name, setting)| Some((setting, text.strip_prefix(name)?)))?;
-        if let Some(after) = rest.strip_prefix(" lines") {
-            setting.lines = true;
-            rest = after;
+        let length = text.find([' ', ';']).unwrap_or(text.len());
+        let unit = |word: &str| match word {
+            "tab" => Some("\t".to_owned()),
+            _ => word.parse().ok().filter(|width| (1..=8).contains(width)).map(|width| " ".repeat(width)),
+        };
+        let (layout, colon) = match text[..length].split_once('=') {
+            None if &text[..length] == "minified" => (Layout::Flat { comma: String::new() }, ""),
+            None if &text[..length] == "spaced" => (Layout::Flat { comma: " ".into() }, " "),
+            Some(("indent", word)) => (Layout::Indent { unit: unit(word)? }, " "),
+            Some(("fit", word)) => (Layout::Fit { unit: unit(word)?, width: 80 }, " "),
+            _ => return None,
+        };
+        let mut setting = Self::bare(layout, ["", colon]);
+        let mut rest = &text[length..];
+        let mut flag = |word: &str| rest.strip_prefix(word).map(|after| rest = after).is_some();
+        if flag(" tight") {
+            setting.colon[1].clear();
         }
+        setting.crlf = flag(" crlf");
+        setting.lines = flag(" lines");
+        setting.tail = flag(" tail");
         if let Some(after) = rest.strip_prefix(" cut=") {
             let digits = after.bytes().take_while(u8::is_ascii_digit).count();
             setting.missing = after[..digits].parse().ok()?;
             rest = &after[digits..];
-        }
-        if let Some(after) = rest.strip_prefix(" tail") {
-            setting.tail = true;
-            rest = after;
         }
         Some((setting, rest))
     }

@@ -44,6 +44,23 @@ pub(super) fn write(tree: &Tree<'_>, items: &[Id], packed: bool) -> Option<Strin
     Some(format!("[#{}]", rows.join(" ")))
 }
 
+/// How many whole numbers, from the first item on, count up by one.
+pub(super) fn counting(tree: &Tree<'_>, items: &[Id]) -> usize {
+    let number = |id: &Id| match &tree.nodes[*id] {
+        Node::Scalar(raw) if raw.len() < 16 && is_number(raw) && is_whole(raw) => raw.parse::<i64>().ok(),
+        _ => None,
+    };
+    let Some(first) = items.first().and_then(number) else { return 0 };
+    items.iter().zip(first..).take_while(|(id, expected)| number(id) == Some(*expected)).count()
+}
+
+/// The ends of a printed run of numbers that count up: `3..17`.
+pub(super) fn parse_counting(text: &str) -> Option<(i64, i64)> {
+    let (first, last) = text.split_once("..")?;
+    let number = |text: &str| (text.len() < 16 && is_number(text) && is_whole(text)).then(|| text.parse::<i64>().ok())?;
+    Some((number(first)?, number(last)?)).filter(|(first, last)| first < last)
+}
+
 /// Reads what follows `[#` or `[=`, up to the closing bracket.
 pub(super) fn read(tree: &mut Tree<'static>, text: &str, packed: bool) -> Option<Vec<Id>> {
     let rows: Vec<Vec<String>> = if packed {

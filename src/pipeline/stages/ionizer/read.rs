@@ -398,7 +398,18 @@ impl<'r> Reader<'r> {
             return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
         }
         loop {
-            items.push(self.value(Around::Array)?);
+            let (length, _) = Around::Array.bare_length(self.rest());
+            match super::matrix::parse_counting(&self.rest()[..length]) {
+                Some((first, last)) => {
+                    self.cells += usize::try_from(last - first).ok()?;
+                    if self.cells > MOST_CELLS {
+                        return None;
+                    }
+                    self.at += length;
+                    items.extend((first..=last).map(|number| self.tree.push(Node::Scalar(Cow::Owned(number.to_string())))));
+                }
+                None => items.push(self.value(Around::Array)?),
+            }
             if self.take("]").is_some() {
                 return Some(Node::Array(items));
             }

@@ -259,14 +259,21 @@ impl Writer<'_, '_> {
                     return self.out.push_str(&matrix);
                 }
                 self.out.push('[');
-                for (index, item) in items.iter().enumerate() {
+                let mut index = 0;
+                while index < items.len() {
                     let start = self.out.len();
-                    self.value(*item, Around::Array);
+                    let run = matrix::counting(tree, &items[index..]);
+                    self.value(items[index], Around::Array);
                     if index > 0 {
                         // The usual `],[` is one token.
                         let nested = self.out[..start].ends_with(']') && self.out[start..].starts_with('[');
                         self.out.insert(start, if nested { ',' } else { ' ' });
                     }
+                    if run > 3 {
+                        self.out.push_str("..");
+                        self.value(items[index + run - 1], Around::Array);
+                    }
+                    index += if run > 3 { run } else { 1 };
                 }
                 self.out.push(']');
             }
@@ -439,7 +446,7 @@ impl Writer<'_, '_> {
             && !(is_whole && is_literal(rest))
             && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' '])
             && !(around == Around::Header && rest.starts_with('^'))
-            && !(around == Around::Array && rest.starts_with(['#', '=']))
+            && !(around == Around::Array && (rest.starts_with(['#', '=']) || matrix::parse_counting(rest).is_some()))
             && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
             && !rest.ends_with(' ')
             && around.is_bare(rest);
