@@ -60,7 +60,7 @@ pub(super) struct Plan<'a> {
 }
 
 /// Fewest bytes of a repeated subtree that is printed once.
-const SHARED_BYTES: usize = 100;
+const SHARED_BYTES: usize = 80;
 /// What may stand between the cells of a row instead of a comma.
 pub(super) const MARKS: [char; 2] = [' ', '|'];
 /// Most columns of a class.

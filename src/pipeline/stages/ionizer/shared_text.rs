@@ -12,7 +12,7 @@ pub(super) struct SharedText {
     numbers: HashMap<String, usize>,
 }
 
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 5;
 const LONGEST: usize = 400;
 const MOST_CUTS: usize = 40;
 const MOST_CANDIDATES: usize = 2000;
@@ -47,7 +47,7 @@ impl SharedText {
             let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut])).unwrap_or(0);
             let own = tokens::count(&text[base..], encoding);
             let reference = if base == 0 { 2 * count } else { 0 };
-            if count * own > own + 6 + reference {
+            if count * own > own + 4 + reference {
                 chosen.insert(text, 0);
             }
         }
@@ -116,7 +116,7 @@ impl SharedText {
 
 /// Whether a line for a text of so many tokens is worth its uses. A use that would otherwise refer to a base costs nothing.
 fn pays(uses: usize, tokens: usize, has_base: bool) -> bool {
-    uses * tokens > tokens + 5 + if has_base { 0 } else { 2 * uses }
+    uses * tokens > tokens + 4 + if has_base { 0 } else { 2 * uses }
 }
 
 fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {
