@@ -8,7 +8,7 @@ use super::{read, write};
 use crate::tokens::Encoding;
 
 /// Says how to read rows, for a reader who sees only the fold.
-const HOW_TO_READ: &str =
+pub(super) const HOW_TO_READ: &str =
     "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
 /// Folds a scanned text; `tail` is what follows a cut one on its line.

@@ -12,9 +12,11 @@ mod records;
 mod scan;
 mod shared_text;
 mod steps;
+mod table;
 mod write;
 
 use self::escapes::Escapes;
+use self::table::Table;
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
@@ -52,7 +54,17 @@ impl Stage for Ionizer {
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for content_type in self.content_types() {
+        for (segment, text) in context.free_segments(ContentType::Table) {
+            let whole = text.strip_suffix('\n').unwrap_or(text);
+            if let Some(table) = Table::parse(whole) {
+                let (legend, body) = table.fold(context.encoding);
+                let fold = Fold::new(self.name(), legend, Some(body));
+                if pays(&fold, whole, context) {
+                    edits.push(Edit::fold(segment.range.start..segment.range.start + whole.len(), &fold));
+                }
+            }
+        }
+        for content_type in self.content_types().iter().filter(|own| **own != ContentType::Table) {
             for (segment, text) in context.free_segments(*content_type) {
                 let escapes = Escapes::of(text);
                 let is_json = *content_type == ContentType::Json;
@@ -60,8 +72,7 @@ impl Stage for Ionizer {
                     let old = &context.text[found.range.clone()];
                     let (legend, body) = json::fold(&found.scan, found.lines, found.tail, escapes, context.encoding);
                     let fold = Fold::new(self.name(), legend, Some(body));
-                    let shown = fold.to_string();
-                    if tokens::count(&shown, context.encoding) < tokens::count(old, context.encoding) {
+                    if pays(&fold, old, context) {
                         edits.push(Edit::fold(found.range, &fold));
                     }
                 }
@@ -75,6 +86,11 @@ impl Stage for Ionizer {
         if fold.stage != self.name() {
             return None;
         }
-        json::unfold(&fold.legend, fold.body.as_deref()?)
+        let body = fold.body.as_deref()?;
+        json::unfold(&fold.legend, body).or_else(|| table::unfold(&fold.legend, body))
     }
+}
+
+fn pays(fold: &Fold, old: &str, context: &FusionContext) -> bool {
+    tokens::count(&fold.to_string(), context.encoding) < tokens::count(old, context.encoding)
 }
