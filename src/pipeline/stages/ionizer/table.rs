@@ -32,11 +32,32 @@ struct Column {
 #[derive(Debug)]
 pub(super) struct Table {
     form: Form,
-    crlf: bool,
+    ends: Ends,
     /// Whether the first line has names.
     has_header: bool,
     /// The fields of all lines.
     rows: Vec<Vec<String>>,
+}
+
+/// How lines end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Lf,
+    CrLf,
+    /// `\r\n`, but the last line has no end.
+    OpenCrLf,
+}
+
+impl Ends {
+    const WORDS: [(Self, &'static str); 2] = [(Self::OpenCrLf, " crlf open"), (Self::CrLf, " crlf")];
+
+    fn of(text: &str) -> Self {
+        match (text.contains("\r\n"), text.ends_with('\r')) {
+            (false, _) => Self::Lf,
+            (true, true) => Self::CrLf,
+            (true, false) => Self::OpenCrLf,
+        }
+    }
 }
 
 /// Fewest lines of a table.
@@ -47,7 +68,7 @@ const WIDEST: usize = 1000;
 impl Table {
     /// Reads a table: all lines of a text, which has no line end at its end.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let crlf = text.contains("\r\n");
+        let ends = Ends::of(text);
         let lines = text.lines().count();
         if lines < FEWEST_LINES || text.is_empty() {
             return None;
@@ -56,12 +77,12 @@ impl Table {
         let delimited = ['\t', ',', ';', '|'].into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
             let rows = split(text, mark)?;
             let form = Form::Delimited(mark);
-            (form.print(&rows, crlf) == text).then_some((form, rows))
+            (form.print(&rows, ends) == text).then_some((form, rows))
         });
         let (form, rows) = delimited.or_else(|| {
             let (columns, rows) = align(text)?;
             let form = Form::Aligned(columns);
-            (form.print(&rows, crlf) == text).then_some((form, rows))
+            (form.print(&rows, ends) == text).then_some((form, rows))
         })?;
         let head = &rows[0];
         let mut names = head.clone();
@@ -71,7 +92,7 @@ impl Table {
         let has_header = names.len() == head.len()
             && head.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80)
             && (matches!(form, Form::Delimited(_)) || head.iter().all(is_loud));
-        Some(Self { form, crlf, has_header, rows })
+        Some(Self { form, ends, has_header, rows })
     }
 
     /// The records, as a tree.
@@ -102,9 +123,9 @@ impl Table {
         let tree = self.tree();
         let plan = Plan::of(&tree, encoding);
         let body = write::write(&tree, &plan, Escapes::default(), encoding);
-        let flags = [(self.crlf, " crlf"), (!self.has_header, " bare")];
-        let flags: String = flags.iter().filter(|(applies, _)| *applies).map(|(_, word)| *word).collect();
-        (format!("table {}{flags}{HOW_TO_READ}", self.form.to_words()), body)
+        let ends = Ends::WORDS.iter().find(|(ends, _)| *ends == self.ends).map_or("", |(_, word)| word);
+        let header = if self.has_header { "" } else { " bare" };
+        (format!("table {}{ends}{header}{HOW_TO_READ}", self.form.to_words()), body)
     }
 
     /// How many lines come before the first record.
@@ -117,7 +138,8 @@ impl Table {
 pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
     let (words, has_header) = words.strip_suffix(" bare").map_or((words, true), |words| (words, false));
-    let (words, crlf) = words.strip_suffix(" crlf").map_or((words, false), |words| (words, true));
+    let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
+    let (words, ends) = ends.unwrap_or((words, Ends::Lf));
     let form = Form::parse(words)?;
     let tree = read::read(body, Escapes::default())?;
     let Node::Array(records) = &tree.nodes[tree.root] else { return None };
@@ -154,7 +176,7 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     {
         return None;
     }
-    Some(form.print(&rows, crlf))
+    Some(form.print(&rows, ends))
 }
 
 impl Form {
@@ -191,19 +213,19 @@ impl Form {
         columns.collect::<Option<Vec<_>>>().map(Self::Aligned)
     }
 
-    fn print(&self, rows: &[Vec<String>], crlf: bool) -> String {
+    fn print(&self, rows: &[Vec<String>], ends: Ends) -> String {
         let mut out = String::new();
         for (index, row) in rows.iter().enumerate() {
             if index > 0 {
-                out.push_str(if crlf { "\r\n" } else { "\n" });
+                out.push_str(if ends == Ends::Lf { "\n" } else { "\r\n" });
             }
             match self {
                 Self::Delimited(mark) => print_delimited(&mut out, row, *mark),
                 Self::Aligned(columns) => print_aligned(&mut out, row, columns),
             }
         }
-        if crlf {
-            // The last line's end belongs to what follows, but for its first half.
+        if ends == Ends::CrLf {
+            // The second half of the last line's end is not part of a fold.
             out.push('\r');
         }
         out
