@@ -94,6 +94,8 @@ pub(super) enum Rule<'a> {
         /// The step, if any.
         step: Option<Step>,
     },
+    /// As in the last row above with the same cell in this column.
+    Like(usize),
     /// Made of other cells, and of what the row shows where it has a hole.
     Made(Template),
 }
@@ -108,6 +110,22 @@ impl Rule<'_> {
         }
     }
 
+    /// The columns of the same row that it needs.
+    pub(super) fn needs(&self) -> Vec<usize> {
+        match self {
+            Self::Like(source) => vec![*source],
+            Self::Made(template) => template
+                .parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Ref { column, above: false, .. } => Some(*column),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether rows show only a part of it.
     pub(super) fn has_hole(&self) -> bool {
         matches!(self, Self::Made(template) if template.has_hole())
@@ -118,6 +136,9 @@ impl Rule<'_> {
 pub(super) trait Lookup<'a> {
     /// The cell, unless there is no such row.
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>>;
+
+    /// A column's cell in the last row above that has the same cell in another column.
+    fn like(&self, column: usize, source: usize) -> Option<&Cell<'a>>;
 }
 
 /// What a rule says about a cell; `None` where it says nothing. `column` is the rule's own.
@@ -137,6 +158,7 @@ pub(super) fn predict<'a>(
             }
             _ => None,
         },
+        Rule::Like(source) => cells.like(column, *source).cloned(),
         Rule::Made(template) => {
             let mut text = String::new();
             for part in &template.parts {
@@ -173,14 +195,6 @@ impl Template {
     /// Whether a row must show a part of it.
     pub(super) fn has_hole(&self) -> bool {
         self.parts.contains(&Part::Hole)
-    }
-
-    /// The columns of the same row that it needs.
-    pub(super) fn needs(&self) -> impl Iterator<Item = usize> + '_ {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Ref { column, above: false, .. } => Some(*column),
-            _ => None,
-        })
     }
 
     /// Prints it: `https://host/{name}/{}`, with quotes where it makes a string.

@@ -20,11 +20,17 @@ pub(super) struct Grid<'g, 'a> {
     pub(super) columns: &'g [Vec<Cell<'a>>],
     /// Columns that rows must show.
     pub(super) pinned: &'g [bool],
+    /// For columns that others are alike by: the last row above with the same cell.
+    pub(super) last_like: &'g LastLike,
 }
+
+/// For some columns and each row: the last row above with the same cell.
+pub(super) type LastLike = HashMap<usize, Vec<Option<usize>>>;
 
 /// One row of a grid.
 pub(super) struct Row<'g, 'a> {
     columns: &'g [Vec<Cell<'a>>],
+    last_like: &'g LastLike,
     row: usize,
 }
 
@@ -32,6 +38,31 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>> {
         self.columns[column].get(self.row.checked_sub(back)?)
     }
+
+    fn like(&self, column: usize, source: usize) -> Option<&Cell<'a>> {
+        let row = (*self.last_like.get(&source)?.get(self.row)?)?;
+        self.columns[column].get(row)
+    }
+}
+
+/// The most cells that are compared to find columns that depend on others.
+const MOST_COMPARED: usize = 8_000_000;
+
+/// The columns with few different texts, which others may depend on.
+pub(super) fn last_like(columns: &[Vec<Cell<'_>>]) -> LastLike {
+    let rows = columns.first().map_or(0, Vec::len);
+    let mut found = LastLike::new();
+    if rows < 8 || rows * columns.len() * columns.len() > MOST_COMPARED {
+        return found;
+    }
+    for (column, cells) in columns.iter().enumerate() {
+        let mut last: HashMap<&Cell<'_>, usize> = HashMap::new();
+        let rows_like: Vec<Option<usize>> = cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
+        if last.len() > 1 && last.len() * 2 <= rows {
+            found.insert(column, rows_like);
+        }
+    }
+    found
 }
 
 /// Names by column index, for templates.
@@ -53,7 +84,7 @@ pub(super) enum Outcome<'c> {
 impl<'g, 'a> Grid<'g, 'a> {
     /// A row.
     pub(super) fn row(&self, row: usize) -> Row<'g, 'a> {
-        Row { columns: self.columns, row }
+        Row { columns: self.columns, last_like: self.last_like, row }
     }
 
     fn rows(&self) -> usize {
@@ -277,6 +308,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 None => steps.push((1, step)),
             }
         }
+        let mut sources: Vec<usize> = self.grid.last_like.keys().copied().collect();
+        sources.sort_unstable();
+        found.extend(sources.into_iter().filter(|source| self.rank[*source] < self.rank[self.column]).map(Rule::Like));
         steps.sort_by(|a, b| b.0.cmp(&a.0));
         found.extend(steps.into_iter().take(2).map(|(_, step)| Rule::Above { back: 1, step: Some(step) }));
         found

@@ -42,11 +42,14 @@ struct Class {
     short: Vec<String>,
     rules: Vec<Rule<'static>>,
     rows: Vec<Vec<Cell<'static>>>,
+    /// For columns that others are alike by: the last row with each cell.
+    last_like: HashMap<usize, HashMap<Cell<'static>, usize>>,
 }
 
 /// A row in the making.
 struct Draft<'d> {
     above: &'d [Vec<Cell<'static>>],
+    last_like: &'d HashMap<usize, HashMap<Cell<'static>, usize>>,
     cells: &'d [Option<Cell<'static>>],
 }
 
@@ -56,6 +59,11 @@ impl Lookup<'static> for Draft<'_> {
             0 => self.cells[column].as_ref(),
             _ => self.above.get(self.above.len().checked_sub(back)?).map(|row| &row[column]),
         }
+    }
+
+    fn like(&self, column: usize, source: usize) -> Option<&Cell<'static>> {
+        let row = self.last_like.get(&source)?.get(self.cells[source].as_ref()?)?;
+        self.above.get(*row).map(|row| &row[column])
     }
 }
 
@@ -175,8 +183,10 @@ impl<'r> Reader<'r> {
         if paths[1..].iter().any(|path| path[0] == Step::Own) {
             return None;
         }
+        let sources = rules.iter().filter_map(|rule| if let Rule::Like(source) = rule { Some(*source) } else { None });
+        let last_like = sources.map(|source| (source, HashMap::new())).collect();
         let short = short_names(&names).into_iter().map(str::to_owned).collect();
-        self.classes.push(Class { keyed, mark, paths, short, rules, rows: Vec::new() });
+        self.classes.push(Class { keyed, mark, paths, short, last_like, rules, rows: Vec::new() });
         Some(())
     }
 
@@ -223,6 +233,9 @@ impl<'r> Reader<'r> {
             return Some(Rule::Fixed(Cell::Absent));
         }
         let text = text.strip_prefix('=')?;
+        if let Some(name) = text.strip_prefix("^{") {
+            return Some(Rule::Like(*index.get(name.strip_suffix('}')?)?));
+        }
         if let Some(above) = text.strip_prefix('^') {
             let digits = above.bytes().take_while(u8::is_ascii_digit).count();
             let back = if digits == 0 { 1 } else { above[..digits].parse().ok().filter(|back| *back > 0)? };
@@ -510,7 +523,11 @@ impl<'r> Reader<'r> {
         }
         let cells: Vec<Cell<'static>> = cells.into_iter().collect::<Option<_>>()?;
         let made = self.record(class, &cells)?;
-        self.classes[class].rows.push(cells);
+        let own = &mut self.classes[class];
+        for (source, last) in &mut own.last_like {
+            last.insert(cells[*source].clone(), own.rows.len());
+        }
+        own.rows.push(cells);
         Some(made)
     }
 
@@ -530,12 +547,10 @@ impl<'r> Reader<'r> {
         }
         let own = &self.classes[class];
         let rule = &own.rules[column];
-        if let Rule::Made(template) = rule {
-            for needed in template.needs() {
-                self.resolve(class, needed, cells, holes, depth + 1)?;
-            }
+        for needed in rule.needs() {
+            self.resolve(class, needed, cells, holes, depth + 1)?;
         }
-        let draft = Draft { above: &own.rows, cells };
+        let draft = Draft { above: &own.rows, last_like: &own.last_like, cells };
         let cell = predict(rule, column, holes[column].as_deref(), &draft)?;
         cells[column] = Some(cell);
         Some(())

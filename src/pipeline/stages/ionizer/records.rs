@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cells::{Cell, Rule};
-use super::fit::{Grid, Outcome};
+use super::fit::{Grid, LastLike, Outcome, last_like};
 use super::scan::{Id, Node, Tree};
 use crate::tokens::{self, Encoding};
 
@@ -40,6 +40,8 @@ pub(super) struct Class<'a> {
     pub(super) pinned: Vec<bool>,
     /// How each column's cells come about.
     pub(super) rules: Vec<Rule<'a>>,
+    /// For columns that others are alike by: the last row above with the same cell.
+    pub(super) last_like: LastLike,
 }
 
 /// What is printed how.
@@ -82,6 +84,7 @@ impl<'a> Plan<'a> {
         plan.drop_empty_classes();
         plan.number_rows(tree);
         for class in &mut plan.classes {
+            class.last_like = last_like(&class.columns);
             class.rules = class.grid().fit(encoding);
             class.mark = class.cheapest_mark(encoding);
         }
@@ -189,7 +192,7 @@ impl<'a> Class<'a> {
 
     /// Its cells as a table.
     pub(super) fn grid(&self) -> Grid<'_, 'a> {
-        Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned }
+        Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned, last_like: &self.last_like }
     }
 }
 
@@ -555,6 +558,7 @@ impl<'a> Builder<'_, 'a> {
                 columns: vec![Vec::new(); paths.len()],
                 pinned: vec![false; paths.len()],
                 rules: Vec::new(),
+                last_like: LastLike::new(),
                 paths,
                 names,
             });
