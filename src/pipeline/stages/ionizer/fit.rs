@@ -200,6 +200,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let often = match &rule {
                 Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
                 Rule::Above { back: 2.., .. } => 1 + rows / 50,
+                Rule::Like(source) => {
+                    self.grid.last_like[source].iter().filter(|row| row.is_none()).count() + rows / 10
+                }
                 _ => rows,
             };
             let first = if let Rule::Above { back, .. } = &rule { *back } else { 0 };
