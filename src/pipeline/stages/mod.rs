@@ -1,6 +1,7 @@
 //! The fourteen stages, one file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
 //! [`crate::content`]: the runner asks it before every pass.
 
+mod ionizer;
 mod log_crunch;
 mod quantum_lock;
 mod rle;
@@ -13,5 +14,6 @@ pub const STAGES: &[&dyn Stage] = &[
     &quantum_lock::QuantumLock,
     &rle::Rle,
     &semantic_dedup::SemanticDedup,
+    &ionizer::Ionizer,
     &log_crunch::LogCrunch,
 ];

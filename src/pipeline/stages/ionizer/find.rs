@@ -1,0 +1,128 @@
+//! A text -> the JSON values in it that stand on lines of their own.
+//!
+//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a whole segment
+//! is said to be JSON but breaks off, as outputs cut by a host do, its whole elements are found.
+
+use std::ops::Range;
+
+use super::escapes::Escapes;
+use super::scan::{Node, Scan, Tree, scan, scan_cut, value_end};
+
+/// One value, or a run of them as one array.
+#[derive(Debug)]
+pub(super) struct Found<'a> {
+    /// Byte range of whole lines in the text, without the last line end.
+    pub(super) range: Range<usize>,
+    /// What is there.
+    pub(super) scan: Scan<'a>,
+    /// Whether it is a run.
+    pub(super) lines: bool,
+    /// What follows a cut value on its line.
+    pub(super) tail: &'a str,
+}
+
+/// Smallest text that is looked at, in bytes.
+const SMALLEST: usize = 100;
+
+/// Finds values in a segment of a text. `is_json` says that the segment as a whole is JSON.
+pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes, is_json: bool) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let mut at = segment.start;
+    // Text that looks like JSON for long and is not may be read a few times, not once per line.
+    let mut patience = 4 * segment.len();
+    while at < segment.end {
+        let line_end = end_of_line(text, at).min(segment.end);
+        let opens = text[at..line_end].trim_start_matches([' ', '\t']).starts_with(['{', '[']);
+        if opens && patience > 0 {
+            match run(&text[..segment.end], at, escapes, &mut patience) {
+                Some(one) => {
+                    at = next_line(text, one.range.end);
+                    if one.range.len() >= SMALLEST {
+                        found.push(one);
+                    }
+                    continue;
+                }
+                None if is_json && found.is_empty() => {
+                    if let Some(one) = cut(&text[..segment.end], at, escapes) {
+                        return vec![one];
+                    }
+                }
+                None => {}
+            }
+        }
+        at = next_line(text, line_end);
+    }
+    found
+}
+
+fn end_of_line(text: &str, at: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length)
+}
+
+fn next_line(text: &str, line_end: usize) -> usize {
+    (line_end + 1).min(text.len()).max(line_end)
+}
+
+/// The values that begin at the start of a line and follow each other.
+fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) -> Option<Found<'a>> {
+    let mut scans = Vec::new();
+    let mut at = start;
+    let mut end = start;
+    while at < text.len() {
+        let blank = text[at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if !text[at + blank..].starts_with(['{', '[']) {
+            break;
+        }
+        let Some(length) = value_end(&text[at..]) else {
+            *patience = patience.saturating_sub(text.len() - at);
+            break;
+        };
+        let line_end = end_of_line(text, at + length);
+        let rest = &text[at + length..line_end];
+        if !rest.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+            *patience = patience.saturating_sub(length);
+            break;
+        }
+        scans.push((scan(&text[at..], escapes)?, rest));
+        end = at + length;
+        at = line_end + 1;
+    }
+    match scans.len() {
+        0 => None,
+        1 => {
+            // What follows on the line belongs to the fold, or it would not be whole lines.
+            let (mut scan, rest) = scans.pop()?;
+            let end = end + rest.len();
+            scan.end = end - start;
+            Some(Found { range: start..end, scan, lines: false, tail: rest })
+        }
+        _ => {
+            let last = scans.last().map_or("", |(_, rest)| *rest);
+            let tail = last;
+            Some(Found { range: start..end + last.len(), scan: join(scans), lines: true, tail })
+        }
+    }
+}
+
+fn cut(text: &str, start: usize, escapes: Escapes) -> Option<Found<'_>> {
+    let scan = scan_cut(&text[start..], escapes)?;
+    let end = start + scan.end;
+    let line_end = end_of_line(text, end);
+    Some(Found { range: start..line_end, scan, lines: false, tail: &text[end..line_end] })
+}
+
+/// Several scans, one after another, as one array; with what follows each on its line.
+fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
+    let crlf = scans[0].1.ends_with('\r');
+    let mut tree = Tree::default();
+    let mut gaps = Vec::new();
+    let mut items = Vec::new();
+    let mut before = None;
+    for (scan, after) in scans {
+        items.push(tree.append(scan.tree));
+        gaps.extend(before);
+        gaps.extend(scan.gaps);
+        before = Some(if crlf { after.strip_suffix('\r').unwrap_or(after) } else { after });
+    }
+    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, crlf, end: 0 }
+}

@@ -1,0 +1,492 @@
+//! The cells of a table -> the cheapest rule for each column.
+//!
+//! Every candidate rule is tried on all rows; what it costs is its own text plus, in each row where it is wrong, the column's
+//! name and value. Rules refer only to columns whose texts are shorter on average (or equal and further left), so they never
+//! go in circles.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, predict};
+use super::scan::is_literal;
+use super::steps::Step;
+use crate::tokens::{self, Encoding};
+
+/// A table by columns.
+pub(super) struct Grid<'g, 'a> {
+    /// One name for each column.
+    pub(super) names: &'g [String],
+    /// The cells of each column, top down.
+    pub(super) columns: &'g [Vec<Cell<'a>>],
+    /// Columns that rows must show.
+    pub(super) pinned: &'g [bool],
+    /// For columns that others are alike by: the last row above with the same cell.
+    pub(super) last_like: &'g LastLike,
+}
+
+/// For some columns and each row: the last row above with the same cell.
+pub(super) type LastLike = HashMap<usize, Vec<Option<usize>>>;
+
+/// One row of a grid.
+pub(super) struct Row<'g, 'a> {
+    columns: &'g [Vec<Cell<'a>>],
+    last_like: &'g LastLike,
+    row: usize,
+}
+
+impl<'a> Lookup<'a> for Row<'_, 'a> {
+    fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>> {
+        self.columns[column].get(self.row.checked_sub(back)?)
+    }
+
+    fn like(&self, column: usize, source: usize) -> Option<&Cell<'a>> {
+        let row = (*self.last_like.get(&source)?.get(self.row)?)?;
+        self.columns[column].get(row)
+    }
+}
+
+/// The most cells that are compared to find columns that depend on others.
+const MOST_COMPARED: usize = 8_000_000;
+
+/// The columns with few different texts, which others may depend on.
+pub(super) fn last_like(columns: &[Vec<Cell<'_>>]) -> LastLike {
+    let rows = columns.first().map_or(0, Vec::len);
+    let mut found = LastLike::new();
+    if rows < 8 || rows * columns.len() * columns.len() > MOST_COMPARED {
+        return found;
+    }
+    for (column, cells) in columns.iter().enumerate() {
+        let mut last: HashMap<&Cell<'_>, usize> = HashMap::new();
+        let rows_like: Vec<Option<usize>> = cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
+        if last.len() > 1 && last.len() * 2 <= rows {
+            found.insert(column, rows_like);
+        }
+    }
+    found
+}
+
+/// Names by column index, for templates.
+pub(super) fn index_of(names: &[String]) -> HashMap<&str, usize> {
+    names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
+}
+
+/// How a row compares with a rule.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome<'c> {
+    /// The rule says it all.
+    Implied,
+    /// The rule says it together with this text.
+    Residual(&'c str),
+    /// The row must say it.
+    Miss,
+}
+
+impl<'g, 'a> Grid<'g, 'a> {
+    /// A row.
+    pub(super) fn row(&self, row: usize) -> Row<'g, 'a> {
+        Row { columns: self.columns, last_like: self.last_like, row }
+    }
+
+    fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
+    /// What a row must show under a rule.
+    pub(super) fn outcome(&self, rule: &Rule<'a>, column: usize, row: usize) -> Outcome<'g> {
+        let cell = &self.columns[column][row];
+        match rule {
+            Rule::Made(template) => {
+                let Cell::Text { quoted, text } = cell else { return Outcome::Miss };
+                if *quoted != template.quoted {
+                    return Outcome::Miss;
+                }
+                match residual(&template.parts, text, &self.row(row)) {
+                    Some(rest) if template.has_hole() => Outcome::Residual(rest),
+                    Some(_) => Outcome::Implied,
+                    None => Outcome::Miss,
+                }
+            }
+            _ => match predict(rule, column, None, &self.row(row)) {
+                Some(predicted) if predicted == *cell => Outcome::Implied,
+                _ => Outcome::Miss,
+            },
+        }
+    }
+
+    /// The cheapest rule of each column.
+    pub(super) fn fit(&self, encoding: Encoding) -> Vec<Rule<'a>> {
+        let rank = self.ranks();
+        let index = index_of(self.names);
+        (0..self.columns.len())
+            .map(|column| {
+                let fit = Fit { grid: self, column, encoding, rank: &rank, index: &index };
+                if self.pinned[column] { Rule::Shown } else { fit.best() }
+            })
+            .collect()
+    }
+
+    /// The order of the columns by mean length of their texts.
+    fn ranks(&self) -> Vec<usize> {
+        let mean = |column: &Vec<Cell<'_>>| {
+            let (sum, count) = column.iter().filter_map(Cell::text).fold((0, 0), |(s, c), text| (s + text.len(), c + 1));
+            sum * 16 / count.max(1)
+        };
+        let mut order: Vec<(usize, usize)> = self.columns.iter().map(mean).zip(0..).collect();
+        order.sort_unstable();
+        let mut rank = vec![0; order.len()];
+        for (place, (_, column)) in order.into_iter().enumerate() {
+            rank[column] = place;
+        }
+        rank
+    }
+}
+
+/// The text that a hole stands for; empty where there is no hole and all fits.
+fn residual<'t, 'a>(parts: &[Part], text: &'t str, cells: &impl Lookup<'a>) -> Option<&'t str> {
+    let hole = parts.iter().position(|part| *part == Part::Hole).unwrap_or(parts.len());
+    let mut rest = text;
+    for part in &parts[..hole] {
+        rest = rest.strip_prefix(part.text(None, cells)?)?;
+    }
+    for part in parts.get(hole + 1..).unwrap_or_default().iter().rev() {
+        rest = rest.strip_suffix(part.text(None, cells)?)?;
+    }
+    let fits = if hole < parts.len() { !rest.ends_with('\\') } else { rest.is_empty() };
+    fits.then_some(rest)
+}
+
+/// Most columns for which templates are looked for, and longest text that one is made of.
+const TEMPLATE_COLUMNS: usize = 300;
+const TEMPLATE_TEXT: usize = 600;
+/// How many cells stand for all of them when tokens are counted.
+const SAMPLE: usize = 48;
+
+struct Fit<'f, 'g, 'a> {
+    grid: &'f Grid<'g, 'a>,
+    column: usize,
+    encoding: Encoding,
+    rank: &'f [usize],
+    index: &'f HashMap<&'f str, usize>,
+}
+
+impl<'g, 'a> Fit<'_, 'g, 'a> {
+    fn cells(&self) -> &'g [Cell<'a>] {
+        &self.grid.columns[self.column]
+    }
+
+    fn best(&self) -> Rule<'a> {
+        let rows = self.grid.rows();
+        let present: Vec<&Cell<'_>> = self.cells().iter().filter(|cell| **cell != Cell::Absent).collect();
+        let spread = present.len().div_ceil(SAMPLE).max(1);
+        let per_cell = self.mean_tokens(present.iter().step_by(spread).map(|cell| shown_text(cell)));
+        let per_absent = 2.0 + self.tokens(&self.grid.names[self.column]);
+        let per_miss = per_cell + per_absent;
+        let absent = rows - present.len();
+        // Most rules miss all absent cells, and saying that a cell is absent takes no value.
+        let cost_of = |rule: &Rule<'_>, misses: usize| {
+            let free = if matches!(rule, Rule::Made(_)) { absent.min(misses) } else { 0 };
+            misses as f64 * per_miss - free as f64 * per_cell
+        };
+        let shown = rows as f64 + present.len() as f64 * per_cell;
+        let mut best = (shown, Rule::Shown);
+        let mut consider = |cost: f64, rule: Rule<'a>| {
+            if cost + 0.5 < best.0 {
+                best = (cost, rule);
+            }
+        };
+        for rule in self.simple_rules() {
+            let own = if matches!(rule, Rule::Fixed(Cell::Text { .. } | Cell::Node(_))) { per_cell + 1.0 } else { 3.0 };
+            // A cycle or a sequence that often fails is no help to a reader.
+            let often = match &rule {
+                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
+                Rule::Above { back: 2.., .. } => 1 + rows / 50,
+                Rule::Like(source) => {
+                    self.grid.last_like[source].iter().filter(|row| row.is_none()).count() + rows / 10
+                }
+                _ => rows,
+            };
+            let first = if let Rule::Above { back, .. } = &rule { *back } else { 0 };
+            let limit = (((shown - own) / per_miss).max(0.0) as usize).min(first + often);
+            if let Some(misses) = self.misses(&rule, limit) {
+                let cost = own + cost_of(&rule, misses);
+                consider(cost, rule);
+            }
+        }
+        if self.grid.columns.len() <= TEMPLATE_COLUMNS && present.iter().all(|cell| cell.text().is_some()) {
+            for template in self.templates() {
+                let Some(text) = template.to_text(self.grid.names, self.index) else { continue };
+                let own = self.tokens(&text) + 1.0;
+                let hole = template.has_hole();
+                let rule = Rule::Made(template);
+                let limit = absent + ((shown - own) / per_miss).max(0.0) as usize;
+                let Some(misses) = self.misses(&rule, limit) else { continue };
+                let rest = if hole { rows as f64 + (rows - misses) as f64 * self.mean_residual(&rule) } else { 0.0 };
+                let cost = own + cost_of(&rule, misses) + rest;
+                consider(cost, rule);
+            }
+        }
+        best.1
+    }
+
+    /// The number of rows that a rule does not explain, unless that is more than the limit.
+    fn misses(&self, rule: &Rule<'a>, limit: usize) -> Option<usize> {
+        let mut misses = 0;
+        for row in 0..self.grid.rows() {
+            if self.grid.outcome(rule, self.column, row) == Outcome::Miss {
+                misses += 1;
+                if misses > limit {
+                    return None;
+                }
+            }
+        }
+        Some(misses)
+    }
+
+    fn tokens(&self, text: &str) -> f64 {
+        tokens::count(text, self.encoding) as f64
+    }
+
+    fn mean_tokens<'t>(&self, texts: impl Iterator<Item = Cow<'t, str>>) -> f64 {
+        let mut count = 0;
+        let mut joined = String::new();
+        for text in texts {
+            joined.push_str(&text);
+            joined.push('\n');
+            count += 1;
+        }
+        if count == 0 { 0.0 } else { (self.tokens(&joined) / f64::from(count) - 1.0).max(0.0) }
+    }
+
+    fn mean_residual(&self, rule: &Rule<'a>) -> f64 {
+        let spread = self.grid.rows().div_ceil(SAMPLE).max(1);
+        let rows = (0..self.grid.rows()).step_by(spread);
+        self.mean_tokens(rows.filter_map(|row| match self.grid.outcome(rule, self.column, row) {
+            Outcome::Residual(text) => Some(Cow::Borrowed(text)),
+            _ => None,
+        }))
+    }
+
+    /// Constants, repeats at a distance and steps.
+    fn simple_rules(&self) -> Vec<Rule<'a>> {
+        let cells = self.cells();
+        let mut found = Vec::new();
+        // How often a cell was seen, where last, and where before that.
+        let mut counts: HashMap<&Cell<'_>, (usize, usize, usize)> = HashMap::new();
+        let mut distances: HashMap<usize, usize> = HashMap::new();
+        for (row, cell) in cells.iter().enumerate() {
+            let (count, last, before) = counts.entry(cell).or_insert((0, row, row));
+            if *count > 0 {
+                *distances.entry(row - *last).or_default() += 1;
+            }
+            if *count > 1 {
+                *distances.entry(row - *before).or_default() += 1;
+            }
+            *count += 1;
+            *before = *last;
+            *last = row;
+        }
+        // The first of the most frequent, so that the choice does not depend on hash order.
+        let most = counts.values().map(|(count, ..)| *count).max().unwrap_or(0);
+        if let Some(cell) = cells.iter().find(|cell| counts[cell].0 == most) {
+            // A constant that reads like a template would be read as one; the row above says the same.
+            let is_plain = match cell {
+                Cell::Absent => true,
+                Cell::Text { text, .. } => !text.contains('{') || matches!(&**text, "{}"),
+                Cell::Node(_) => false,
+            };
+            if is_plain {
+                found.push(Rule::Fixed((*cell).clone()));
+            }
+        }
+        let mut distances: Vec<(usize, usize)> = distances.into_iter().map(|(back, count)| (count, back)).collect();
+        distances.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.extend(distances.iter().take(4).map(|(_, back)| Rule::Above { back: *back, step: None }));
+        let mut steps: Vec<(usize, Step)> = Vec::new();
+        let spread = cells.len().div_ceil(SAMPLE).max(1);
+        for pair in cells.windows(2).step_by(spread) {
+            let (Some(from), Some(to)) = (pair[0].text(), pair[1].text()) else { continue };
+            let Some(step) = Step::between(from, to) else { continue };
+            match steps.iter_mut().find(|(_, known)| *known == step) {
+                Some((count, _)) => *count += 1,
+                None => steps.push((1, step)),
+            }
+        }
+        let mut sources: Vec<usize> = self.grid.last_like.keys().copied().collect();
+        sources.sort_unstable();
+        found.extend(sources.into_iter().filter(|source| self.rank[*source] < self.rank[self.column]).map(Rule::Like));
+        steps.sort_by(|a, b| b.0.cmp(&a.0));
+        found.extend(steps.into_iter().take(2).map(|(_, step)| Rule::Above { back: 1, step: Some(step) }));
+        found
+    }
+
+    /// Texts made of other cells, and texts with a common beginning and end.
+    fn templates(&self) -> Vec<Template> {
+        let rows = self.grid.rows();
+        let mut found: Vec<Template> = Vec::new();
+        let mut add = |template: Template| {
+            if !found.contains(&template) {
+                found.push(template);
+            }
+        };
+        for row in [0, rows / 2, rows - 1] {
+            let Cell::Text { quoted, text } = &self.cells()[row] else { continue };
+            if text.len() > TEMPLATE_TEXT {
+                continue;
+            }
+            let quoted = *quoted;
+            let parts = self.compose(row, text);
+            if parts.iter().any(|part| matches!(part, Part::Ref { .. })) {
+                add(Template { quoted, parts: parts.clone() });
+                for at in 0..parts.len() {
+                    if matches!(parts[at], Part::Literal(_)) {
+                        let mut parts = parts.clone();
+                        parts[at] = Part::Hole;
+                        add(self.tighten(Template { quoted, parts }));
+                    }
+                }
+            }
+            if quoted {
+                add(self.tighten(Template { quoted, parts: vec![Part::Hole] }));
+            }
+        }
+        for column in self.sources_above() {
+            if let Some(Cell::Text { quoted, .. }) = self.cells().last() {
+                add(Template { quoted: *quoted, parts: vec![Part::Ref { column, above: true, tail: false }] });
+            }
+        }
+        found
+    }
+
+    /// Columns whose cell in the row above mostly is the cell.
+    fn sources_above(&self) -> Vec<usize> {
+        let cells = self.cells();
+        let spread = cells.len().div_ceil(16).max(1);
+        let sample: Vec<usize> = (1..cells.len()).step_by(spread).collect();
+        (0..self.grid.columns.len())
+            .filter(|column| *column != self.column)
+            .filter(|column| {
+                let source = &self.grid.columns[*column];
+                let hits = sample.iter().filter(|row| source[**row - 1] == cells[**row]).count();
+                hits * 2 > sample.len()
+            })
+            .collect()
+    }
+
+    /// Replaces what other cells of the row say, longest first.
+    fn compose(&self, row: usize, text: &str) -> Vec<Part> {
+        let mut sources: Vec<(&str, usize, bool)> = Vec::new();
+        for (column, cells) in self.grid.columns.iter().enumerate() {
+            if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] {
+                continue;
+            }
+            let Some(source) = cells[row].text() else { continue };
+            let tail = after_slash(source);
+            for (source, tail) in [(source, false), (tail, true)] {
+                let distinct = source.len() >= 3 || (source == text && !source.is_empty());
+                if distinct && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
+                    sources.push((source, column, tail));
+                }
+            }
+        }
+        sources.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then(a.2.cmp(&b.2)).then(a.1.cmp(&b.1)));
+        let mut parts = vec![Part::Literal(text.to_owned())];
+        for (source, column, tail) in sources {
+            if !parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains(source))) {
+                continue;
+            }
+            let mut next = Vec::new();
+            for part in parts {
+                let Part::Literal(text) = &part else {
+                    next.push(part);
+                    continue;
+                };
+                for (index, piece) in text.split(source).enumerate() {
+                    if index > 0 {
+                        next.push(Part::Ref { column, above: false, tail });
+                    }
+                    if !piece.is_empty() {
+                        next.push(Part::Literal(piece.to_owned()));
+                    }
+                }
+            }
+            parts = next;
+        }
+        parts
+    }
+
+    /// Moves what all the texts in a hole share at its ends out of it.
+    fn tighten(&self, mut template: Template) -> Template {
+        let mut shared: Option<(&str, usize, usize)> = None;
+        for row in 0..self.grid.rows() {
+            let Cell::Text { quoted, text } = &self.cells()[row] else { continue };
+            if *quoted != template.quoted {
+                continue;
+            }
+            let Some(rest) = residual(&template.parts, text, &self.grid.row(row)) else { continue };
+            shared = Some(match shared {
+                None => (rest, rest.len(), rest.len()),
+                Some((first, start, end)) => {
+                    let start = common(first.bytes().take(start), rest.bytes());
+                    (first, start, common(first.bytes().rev().take(end), rest.bytes().rev()))
+                }
+            });
+            if matches!(shared, Some((_, 0, 0))) {
+                return template;
+            }
+        }
+        let Some((first, start, end)) = shared else { return template };
+        let mut start = start;
+        while !first.is_char_boundary(start) || !may_end(&first[..start]) {
+            start -= 1;
+        }
+        let mut from = first.len() - end.min(first.len() - start);
+        while !first.is_char_boundary(from) || first[from..].starts_with(char::is_alphanumeric) {
+            from += 1;
+        }
+        let hole = template.parts.iter().position(|part| *part == Part::Hole).expect("tighten takes a hole");
+        if from < first.len() {
+            template.parts.insert(hole + 1, Part::Literal(first[from..].to_owned()));
+        }
+        if start > 0 {
+            template.parts.insert(hole, Part::Literal(first[..start].to_owned()));
+        }
+        template.parts = merged(template.parts);
+        template
+    }
+}
+
+/// Whether the beginning of a text may be cut off here: not inside a word, an escape or a negative number.
+fn may_end(start: &str) -> bool {
+    match start.chars().last() {
+        Some('-') => start[..start.len() - 1].ends_with(char::is_alphanumeric),
+        Some(last) => !last.is_alphanumeric() && last != '\\',
+        None => true,
+    }
+}
+
+fn common(a: impl Iterator<Item = u8>, b: impl Iterator<Item = u8>) -> usize {
+    a.zip(b).take_while(|(a, b)| a == b).count()
+}
+
+fn merged(parts: Vec<Part>) -> Vec<Part> {
+    let mut found: Vec<Part> = Vec::new();
+    for part in parts {
+        match (found.last_mut(), part) {
+            (Some(Part::Literal(before)), Part::Literal(text)) => before.push_str(&text),
+            (_, part) => found.push(part),
+        }
+    }
+    found
+}
+
+/// A cell as a row would show it, for counting.
+fn shown_text<'c>(cell: &'c Cell<'_>) -> Cow<'c, str> {
+    match cell {
+        Cell::Absent => Cow::Borrowed(""),
+        Cell::Text { quoted: true, text } if text.is_empty() || is_literal(text) || text.contains([',', ';']) => {
+            Cow::Owned(format!("\"{text}\""))
+        }
+        Cell::Text { text, .. } => Cow::Borrowed(text),
+        Cell::Node(_) => Cow::Borrowed("&1 &1 &1"),
+    }
+}

@@ -1,0 +1,579 @@
+//! How a JSON text is set: minified, indented, folded to a width, or by its own rule per level.
+//!
+//! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
+//! layout never has to be right, only cheap.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::scan::{Id, Node, Scan, Tree};
+
+/// Blank space inside containers of one kind at one depth: after the opening bracket, after a comma, before the closing one.
+type Level = [String; 3];
+
+/// A rule for the blank space between tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Layout {
+    /// The same after every comma; nothing at brackets.
+    Flat {
+        /// After a comma.
+        comma: String,
+    },
+    /// Every element on its own line.
+    Indent {
+        /// One level.
+        unit: String,
+    },
+    /// A container stays on its line where it fits (as Prettier sets it).
+    Fit {
+        /// One level.
+        unit: String,
+        /// Longest line, in characters.
+        width: usize,
+    },
+    /// Some containers stay on their line and others do not: each as the one before it at its depth, but for some.
+    Mixed {
+        /// One level.
+        unit: String,
+        /// Whether an object on its line has a space inside its brackets.
+        padded: bool,
+        /// The ones that differ: containers to decide on since the last.
+        flips: Vec<usize>,
+    },
+    /// By depth and kind (0 objects, 1 arrays that begin with a container, 2 other arrays).
+    Levels {
+        /// What most of them have.
+        usual: Level,
+        /// Depth, kind and what they have instead; the deepest depth serves all deeper ones.
+        special: Vec<(usize, usize, Level)>,
+    },
+}
+
+/// All that restores the blank space of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Setting {
+    /// The rule.
+    pub(super) layout: Layout,
+    /// Blank space before and after a colon.
+    pub(super) colon: [String; 2],
+    /// Line ends are `\r\n`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) crlf: bool,
+    /// Several values, one after another on their own lines, stand as one array.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lines: bool,
+    /// How many closing brackets the text lacks.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) missing: usize,
+    /// A cut text goes on: the last line of the body.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) tail: bool,
+    /// Where the rule is wrong: tokens since the last exception, and the blank space there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) except: Vec<(usize, String)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Setting {
+    fn bare(layout: Layout, colon: [&str; 2]) -> Self {
+        Self {
+            layout,
+            colon: colon.map(str::to_owned),
+            crlf: false,
+            lines: false,
+            missing: 0,
+            tail: false,
+            except: Vec::new(),
+        }
+    }
+
+    /// No blank space at all.
+    pub(super) fn minified() -> Self {
+        Self::bare(Layout::Flat { comma: String::new() }, ["", ""])
+    }
+
+    /// The setting in words: `indent=2`, `spaced lines`, or JSON where it has no name.
+    pub(super) fn to_words(&self) -> String {
+        let indent = |unit: &str| match unit {
+            "\t" => Some("tab".to_owned()),
+            _ if (1..=8).contains(&unit.len()) && unit.bytes().all(|byte| byte == b' ') => Some(unit.len().to_string()),
+            _ => None,
+        };
+        let (name, usual) = match &self.layout {
+            Layout::Flat { comma } if comma.is_empty() => (Some("minified".to_owned()), ""),
+            Layout::Flat { comma } if comma == " " => (Some("spaced".to_owned()), " "),
+            Layout::Indent { unit } => (indent(unit).map(|unit| format!("indent={unit}")), " "),
+            Layout::Fit { unit, width: 80 } => (indent(unit).map(|unit| format!("fit={unit}")), " "),
+            _ => (None, ""),
+        };
+        let is_tight = usual == " " && self.colon == ["", ""];
+        let Some(mut words) = name.filter(|_| (is_tight || self.colon == ["", usual]) && self.except.is_empty()) else {
+            return serde_json::to_string(self).expect("strings and numbers always print");
+        };
+        for (word, applies) in self.flags(is_tight) {
+            if applies {
+                words += word;
+            }
+        }
+        if self.missing > 0 {
+            words += &format!(" cut={}", self.missing);
+        }
+        words
+    }
+
+    fn flags(&self, is_tight: bool) -> [(&'static str, bool); 4] {
+        [(" tight", is_tight), (" crlf", self.crlf), (" lines", self.lines), (" tail", self.tail)]
+    }
+
+    /// Reads [`Self::to_words`] back; returns what follows.
+    pub(super) fn parse(text: &str) -> Option<(Self, &str)> {
+        if text.starts_with('{') {
+            let mut stream = serde_json::Deserializer::from_str(text).into_iter();
+            let setting = stream.next()?.ok()?;
+            return Some((setting, &text[stream.byte_offset()..]));
+        }
+        let length = text.find([' ', ';']).unwrap_or(text.len());
+        let unit = |word: &str| match word {
+            "tab" => Some("\t".to_owned()),
+            _ => word.parse().ok().filter(|width| (1..=8).contains(width)).map(|width| " ".repeat(width)),
+        };
+        let (layout, colon) = match text[..length].split_once('=') {
+            None if &text[..length] == "minified" => (Layout::Flat { comma: String::new() }, ""),
+            None if &text[..length] == "spaced" => (Layout::Flat { comma: " ".into() }, " "),
+            Some(("indent", word)) => (Layout::Indent { unit: unit(word)? }, " "),
+            Some(("fit", word)) => (Layout::Fit { unit: unit(word)?, width: 80 }, " "),
+            _ => return None,
+        };
+        let mut setting = Self::bare(layout, ["", colon]);
+        let mut rest = &text[length..];
+        let mut flag = |word: &str| rest.strip_prefix(word).map(|after| rest = after).is_some();
+        if flag(" tight") {
+            setting.colon[1].clear();
+        }
+        setting.crlf = flag(" crlf");
+        setting.lines = flag(" lines");
+        setting.tail = flag(" tail");
+        if let Some(after) = rest.strip_prefix(" cut=") {
+            let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            setting.missing = after[..digits].parse().ok()?;
+            rest = &after[digits..];
+        }
+        Some((setting, rest))
+    }
+
+    /// The setting that explains a text with the fewest exceptions.
+    pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Self {
+        let mut best: Option<Self> = None;
+        for mut setting in candidates(scan, lines) {
+            setting.lines = lines;
+            setting.missing = scan.missing;
+            let limit = best.as_ref().map_or(usize::MAX, Self::oddities);
+            setting.except = exceptions(&setting, scan, limit);
+            if best.is_none() || setting.oddities() < limit {
+                best = Some(setting);
+            }
+            if best.as_ref().is_some_and(|best| best.except.is_empty()) {
+                break;
+            }
+        }
+        best.expect("there is a first candidate")
+    }
+
+    /// How many exceptions of either kind it lists.
+    fn oddities(&self) -> usize {
+        self.except.len() + if let Layout::Mixed { flips, .. } = &self.layout { flips.len() } else { 0 }
+    }
+
+    /// Prints a tree.
+    pub(super) fn print(&self, tree: &Tree<'_>) -> String {
+        self.print_from(tree, tree.root)
+    }
+
+    /// Prints one value of a tree.
+    pub(super) fn print_from(&self, tree: &Tree<'_>, root: Id) -> String {
+        let mut tokens = 0;
+        if self.missing > 0 {
+            walk(self, tree, root, &mut |_, _| tokens += 1);
+        } else {
+            tokens = usize::MAX;
+        }
+        tokens -= self.missing.min(tokens);
+        let mut out = String::new();
+        let mut except = self.except.iter().peekable();
+        let mut since = 0;
+        walk(self, tree, root, &mut |slot, parts| {
+            if tokens == 0 {
+                return;
+            }
+            tokens -= 1;
+            match except.next_if(|(distance, _)| *distance == since) {
+                Some((_, text)) => {
+                    out.push_str(text);
+                    since = 0;
+                }
+                None => {
+                    self.gap(slot).push_to(self, &mut out);
+                    since += 1;
+                }
+            }
+            for part in parts {
+                out.push_str(part);
+            }
+        });
+        out
+    }
+
+    fn gap(&self, slot: Slot) -> Gap<'_> {
+        let (depth, place) = match slot.place {
+            Place::Edge | Place::BeforeComma | Place::Empty => return Gap::Text(""),
+            Place::BeforeColon => return Gap::Text(&self.colon[0]),
+            Place::AfterColon => return Gap::Text(&self.colon[1]),
+            Place::First => (slot.depth + 1, 0),
+            Place::Next => (slot.depth + 1, 1),
+            Place::Close => (slot.depth, 2),
+        };
+        match &self.layout {
+            Layout::Flat { comma } => Gap::Text(if place == 1 { comma } else { "" }),
+            Layout::Indent { .. } => Gap::Line(depth),
+            Layout::Fit { .. } | Layout::Mixed { .. } if !slot.flat => Gap::Line(depth),
+            Layout::Fit { .. } | Layout::Mixed { padded: true, .. } => {
+                Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" })
+            }
+            Layout::Mixed { .. } => Gap::Text(if place == 1 { " " } else { "" }),
+            Layout::Levels { usual, special } => {
+                let depth = slot.depth.min(DEPTHS - 1);
+                let own = special.iter().find(|(at, kind, _)| (*at, *kind) == (depth, slot.kind));
+                Gap::Text(&own.map_or(usual, |(_, _, level)| level)[place])
+            }
+        }
+    }
+}
+
+/// Predicted blank space.
+#[derive(Clone, Copy)]
+enum Gap<'a> {
+    Text(&'a str),
+    /// A line end and this many levels of indentation.
+    Line(usize),
+}
+
+impl Gap<'_> {
+    fn push_to(self, setting: &Setting, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::Line(depth) => {
+                out.push_str(setting.line_end());
+                out.extend(std::iter::repeat_n(setting.unit(), depth));
+            }
+        }
+    }
+
+    fn is(self, setting: &Setting, text: &str) -> bool {
+        match self {
+            Self::Text(own) => own == text,
+            Self::Line(depth) => {
+                let unit = setting.unit();
+                let indent = text.strip_prefix(setting.line_end());
+                indent.is_some_and(|indent| {
+                    indent.len() == unit.len() * depth
+                        && (unit.is_empty() || indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes()))
+                })
+            }
+        }
+    }
+}
+
+impl Setting {
+    fn line_end(&self) -> &'static str {
+        if self.crlf { "\r\n" } else { "\n" }
+    }
+
+    fn unit(&self) -> &str {
+        match &self.layout {
+            Layout::Indent { unit } | Layout::Fit { unit, .. } | Layout::Mixed { unit, .. } => unit,
+            _ => "",
+        }
+    }
+}
+
+/// Where a gap is, in its container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the first token of all.
+    Edge,
+    First,
+    Next,
+    BeforeComma,
+    BeforeColon,
+    AfterColon,
+    Close,
+    /// Between the brackets of an empty container.
+    Empty,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    place: Place,
+    /// How many containers are around the container.
+    depth: usize,
+    /// 0 objects, 1 arrays that begin with a container, 2 other arrays.
+    kind: usize,
+    /// The container stays on its line.
+    flat: bool,
+}
+
+/// Hands out every token in order, with where its gap is.
+fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut impl FnMut(Slot, &[&str])) {
+    let fit = match &setting.layout {
+        Layout::Fit { unit, width } => Some((flat_widths(tree), unit.len(), *width)),
+        _ => None,
+    };
+    let mixed = match &setting.layout {
+        Layout::Mixed { flips, .. } => Some((Habit::default(), flips.iter(), 0)),
+        _ => None,
+    };
+    let mut walk = Walk { tree, fit, mixed, sink };
+    let edge = Slot { place: Place::Edge, depth: 0, kind: 0, flat: false };
+    match &tree.nodes[root] {
+        Node::Array(items) if setting.lines => {
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    (walk.sink)(edge, &[setting.line_end()]);
+                }
+                walk.value(*item, 0, edge, false, 0);
+            }
+        }
+        _ => walk.value(root, 0, edge, false, 0),
+    }
+}
+
+struct Walk<'t, 'a, F> {
+    tree: &'t Tree<'a>,
+    /// Widths of the values on one line, width of a level, longest line.
+    fit: Option<(Vec<usize>, usize, usize)>,
+    /// What to expect, the flips to come, and the decisions since the last one.
+    mixed: Option<(Habit, std::slice::Iter<'t, usize>, usize)>,
+    sink: &'t mut F,
+}
+
+/// Whether the last container at each depth, by kind, stayed on its line.
+#[derive(Default)]
+struct Habit(HashMap<(usize, usize), bool>);
+
+impl Habit {
+    /// The expected answer; at first, that it does not.
+    fn last(&mut self, depth: usize, kind: usize) -> &mut bool {
+        self.0.entry((depth, kind)).or_default()
+    }
+}
+
+impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
+    /// `slot` is the gap before the value, `column` where it starts if it starts a line or follows a key.
+    fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool, column: usize) {
+        let tree = self.tree;
+        let (length, brackets) = match &tree.nodes[id] {
+            Node::Scalar(raw) | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
+            Node::Array(items) => (items.len(), ["[", "]"]),
+            Node::Object(items) => (items.len(), ["{", "}"]),
+        };
+        let mut flat = inside_flat;
+        if let Some((widths, _, width)) = &self.fit {
+            // One more for the comma that may follow.
+            flat |= column.saturating_add(widths[id]) < *width;
+        } else if let Some((habit, flips, since)) = &mut self.mixed
+            && !inside_flat
+            && length > 0
+        {
+            let last = habit.last(depth, kind(tree, id));
+            if flips.as_slice().first() == Some(since) {
+                flips.next();
+                *since = 0;
+                *last = !*last;
+            } else {
+                *since += 1;
+            }
+            flat = *last;
+        }
+        let own = Slot { place: Place::First, depth, kind: kind(tree, id), flat };
+        let indent = self.fit.as_ref().map_or(0, |(_, unit, _)| (depth + 1) * unit);
+        (self.sink)(slot, &brackets[..1]);
+        for index in 0..length {
+            if index > 0 {
+                (self.sink)(Slot { place: Place::BeforeComma, ..own }, &[","]);
+            }
+            let before = Slot { place: if index == 0 { Place::First } else { Place::Next }, ..own };
+            match &tree.nodes[id] {
+                Node::Array(items) => self.value(items[index], depth + 1, before, flat, indent),
+                Node::Object(items) => {
+                    let (key, value) = &items[index];
+                    (self.sink)(before, &["\"", key, "\""]);
+                    (self.sink)(Slot { place: Place::BeforeColon, ..own }, &[":"]);
+                    let column = if self.fit.is_some() { indent + key.chars().count() + 4 } else { 0 };
+                    self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat, column);
+                }
+                Node::Scalar(_) | Node::Inner { .. } => {}
+            }
+        }
+        let place = if length == 0 { Place::Empty } else { Place::Close };
+        (self.sink)(Slot { place, ..own }, &brackets[1..]);
+    }
+}
+
+fn kind(tree: &Tree<'_>, id: Id) -> usize {
+    match &tree.nodes[id] {
+        Node::Object(_) => 0,
+        Node::Array(items) => match items.first().map(|first| &tree.nodes[*first]) {
+            Some(Node::Array(_) | Node::Object(_)) => 1,
+            _ => 2,
+        },
+        Node::Scalar(_) | Node::Inner { .. } => 2,
+    }
+}
+
+/// How many characters each value takes on one line: `{ "a": 1 }`, `[1, 2]`.
+fn flat_widths(tree: &Tree<'_>) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        let width = match node {
+            Node::Scalar(raw) | Node::Inner { raw, .. } => raw.chars().count(),
+            Node::Array(items) => items.iter().map(|item| widths[*item] + 2).sum::<usize>().max(2),
+            Node::Object(items) => {
+                let inner = items.iter().map(|(key, item)| key.chars().count() + 6 + widths[*item]).sum::<usize>();
+                inner + 2
+            }
+        };
+        widths.push(width);
+    }
+    widths
+}
+
+fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut gaps = scan.gaps.iter();
+    let mut since = 0;
+    walk(setting, &scan.tree, scan.tree.root, &mut |slot, _| {
+        let Some(actual) = gaps.next() else { return };
+        if setting.gap(slot).is(setting, actual) {
+            since += 1;
+        } else {
+            if found.len() <= limit {
+                found.push((since, (*actual).to_owned()));
+            }
+            since = 0;
+        }
+    });
+    found
+}
+
+const DEPTHS: usize = 8;
+
+/// Gaps by depth, kind and place.
+type Seen<'a> = Vec<[[Option<&'a str>; 3]; 3]>;
+
+fn by_level(levels: &Seen<'_>) -> Layout {
+    let mut known: Vec<(usize, usize, Level)> = Vec::new();
+    for (depth, kinds) in levels.iter().enumerate() {
+        for (kind, level) in kinds.iter().enumerate() {
+            if level.iter().any(Option::is_some) {
+                known.push((depth, kind, level.map(|gap| gap.unwrap_or("").to_owned())));
+            }
+        }
+    }
+    let count = |level: &Level| known.iter().filter(|(_, _, other)| other == level).count();
+    // The first of the most frequent.
+    let usual = known.iter().rev().max_by_key(|(_, _, level)| count(level)).map(|(_, _, level)| level.clone());
+    let usual = usual.unwrap_or_default();
+    let special = known.into_iter().filter(|(_, _, level)| *level != usual).collect();
+    Layout::Levels { usual, special }
+}
+
+/// Collects where a text departs from its habit.
+#[derive(Default)]
+struct MixedFinder {
+    habit: Habit,
+    flips: Vec<usize>,
+    since: usize,
+    /// Depth of the outermost container that stays on its line, while inside it.
+    flat_depth: Option<usize>,
+}
+
+impl MixedFinder {
+    fn add(&mut self, slot: Slot, flat: bool) {
+        if self.flat_depth.is_some_and(|depth| slot.depth > depth) {
+            return;
+        }
+        self.flat_depth = flat.then_some(slot.depth);
+        let last = self.habit.last(slot.depth, slot.kind);
+        if *last == flat {
+            self.since += 1;
+        } else {
+            *last = flat;
+            self.flips.push(self.since);
+            self.since = 0;
+        }
+    }
+}
+
+/// The settings that a text may have, likely ones first.
+fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
+    let mut colon = [None; 2];
+    let mut unit = None;
+    let mut comma = None;
+    let mut crlf = scan.crlf;
+    let mut levels: Seen<'_> = Vec::new();
+    let mut mixed = MixedFinder::default();
+    let mut padded = None;
+    let mut gaps = scan.gaps.iter();
+    let probe = Setting { lines, ..Setting::bare(Layout::Flat { comma: String::new() }, ["", ""]) };
+    walk(&probe, &scan.tree, scan.tree.root, &mut |slot, _| {
+        let Some(&gap) = gaps.next() else { return };
+        crlf |= gap.starts_with("\r\n");
+        let place = match slot.place {
+            Place::First => 0,
+            Place::Next => 1,
+            Place::Close => 2,
+            Place::BeforeColon | Place::AfterColon => {
+                colon[usize::from(slot.place == Place::AfterColon)].get_or_insert(gap);
+                return;
+            }
+            Place::Edge | Place::BeforeComma | Place::Empty => return,
+        };
+        if place == 0 {
+            mixed.add(slot, !gap.contains('\n'));
+            if slot.kind == 0 && !gap.contains('\n') {
+                padded.get_or_insert(!gap.is_empty());
+            }
+        }
+        if place == 1 {
+            comma.get_or_insert(gap);
+        }
+        if let Some((_, indent)) = gap.rsplit_once('\n')
+            && place < 2
+            && unit.is_none()
+        {
+            unit = Some(&indent[..indent.len() / (slot.depth + 1)]);
+        }
+        let level = slot.depth.min(DEPTHS - 1);
+        if levels.len() <= level {
+            levels.resize(level + 1, Default::default());
+        }
+        levels[level][slot.kind][place].get_or_insert(gap);
+    });
+    let mut found = Vec::new();
+    if let Some(unit) = unit {
+        found.push(Layout::Indent { unit: unit.into() });
+        found.push(Layout::Fit { unit: unit.into(), width: 80 });
+        found.push(Layout::Mixed { unit: unit.into(), padded: padded.unwrap_or(false), flips: mixed.flips });
+    }
+    found.push(Layout::Flat { comma: comma.unwrap_or("").into() });
+    found.push(by_level(&levels));
+    // Without a colon in sight, the usual partner of the layout has the shorter name.
+    let usual = if comma == Some("") || (comma.is_none() && unit.is_none()) { "" } else { " " };
+    let colon = [colon[0].unwrap_or(""), colon[1].unwrap_or(usual)];
+    found.into_iter().map(|layout| Setting { crlf, ..Setting::bare(layout, colon) }).collect()
+}

@@ -1,0 +1,167 @@
+//! `[{"id":1,"ok":true},{"id":2,"ok":true}]` -> `[A` with columns `id=^+1,ok=true`: JSON becomes columns, rows and rules.
+
+mod cells;
+mod escapes;
+mod find;
+mod fit;
+mod json;
+mod layout;
+mod matrix;
+mod read;
+mod records;
+mod sample;
+mod scan;
+mod shared_text;
+mod steps;
+mod table;
+mod write;
+
+use std::ops::Range;
+
+use self::escapes::Escapes;
+use self::find::Found;
+use self::sample::Lines;
+use self::scan::Node;
+use self::table::Table;
+use crate::config::Preset;
+use crate::content::ContentType;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::tokens;
+
+/// The stage.
+#[derive(Debug)]
+pub struct Ionizer;
+
+impl Stage for Ionizer {
+    fn name(&self) -> &'static str {
+        "ionizer"
+    }
+
+    fn order(&self) -> u32 {
+        15
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        use ContentType::{Json, Log, Search, Table, Text, Unknown};
+        &[Json, Table, Log, Search, Text, Unknown]
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.segments.iter().any(|segment| {
+            self.content_types().contains(&segment.content_type)
+                && (segment.content_type == ContentType::Table
+                    || memchr::memchr2(b'{', b'[', context.text[segment.range.clone()].as_bytes()).is_some())
+        })
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let folds = proposals(context);
+        let mut saved = 0;
+        let mut edits = Vec::new();
+        for proposal in &folds {
+            let old = &context.text[proposal.range.clone()];
+            let before = tokens::count(old, context.encoding);
+            let fold = Fold::new(self.name(), proposal.legend.clone(), Some(proposal.body.clone()));
+            let after = tokens::count(&fold.to_string(), context.encoding);
+            if after < before {
+                saved += before - after;
+                edits.push(Edit::fold(proposal.range.clone(), &fold));
+            }
+        }
+        if may_sample(context, saved) {
+            for proposal in &folds {
+                let Some(sample) = proposal.sample(context) else { continue };
+                let known = edits.iter().position(|edit| edit.range == proposal.range);
+                let shown = known.map_or(&context.text[proposal.range.clone()], |known| &edits[known].text);
+                if tokens::count(&sample, context.encoding) < tokens::count(shown, context.encoding) {
+                    edits.extend(known.is_none().then(|| Edit::note(proposal.range.clone(), "")));
+                    let at = known.unwrap_or(edits.len() - 1);
+                    edits[at] = Edit::note(proposal.range.clone(), sample);
+                }
+            }
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        if fold.stage != self.name() {
+            return None;
+        }
+        let body = fold.body.as_deref()?;
+        json::unfold(&fold.legend, body).or_else(|| table::unfold(&fold.legend, body))
+    }
+}
+
+/// A value or table that could be folded.
+struct Proposal<'c> {
+    range: Range<usize>,
+    legend: String,
+    body: String,
+    rows: Rows<'c>,
+}
+
+/// What a sample is taken from.
+enum Rows<'c> {
+    Json(Found<'c>),
+    Table(Table),
+}
+
+fn proposals<'c>(context: &'c FusionContext) -> Vec<Proposal<'c>> {
+    let mut found = Vec::new();
+    for segment in context.segments.iter().filter(|segment| context.is_free(&segment.range)) {
+        let text = &context.text[segment.range.clone()];
+        if segment.content_type == ContentType::Table {
+            let whole = text.strip_suffix('\n').unwrap_or(text);
+            let Some(table) = Table::parse(whole) else { continue };
+            let (legend, body) = table.fold(context.encoding);
+            let range = segment.range.start..segment.range.start + whole.len();
+            found.push(Proposal { range, legend, body, rows: Rows::Table(table) });
+        } else if Ionizer.content_types().contains(&segment.content_type) {
+            let escapes = Escapes::of(text);
+            let is_json = segment.content_type == ContentType::Json;
+            for one in find::find(context.text, segment.range.clone(), escapes, is_json) {
+                let (legend, body) = json::fold(&one.scan, one.lines, one.tail, escapes, context.encoding);
+                found.push(Proposal { range: one.range.clone(), legend, body, rows: Rows::Json(one) });
+            }
+        }
+    }
+    found
+}
+
+/// Whether rows may be left out: by preset, or because what is left is still too much.
+fn may_sample(context: &FusionContext, saved: usize) -> bool {
+    match (context.preset, context.max_tokens) {
+        (Preset::Lossless, _) => false,
+        (Preset::Max, _) => true,
+        (Preset::Balanced, None) => false,
+        (Preset::Balanced, Some(limit)) => !tokens::fits(context.text, limit + saved, context.encoding),
+    }
+}
+
+impl Proposal<'_> {
+    fn sample(&self, context: &FusionContext) -> Option<String> {
+        // Lines count in the original, so they are known only while nothing has changed.
+        let is_original = context.sealed.is_empty() && context.text.len() == context.original_len;
+        let first_line = context.text[..self.range.start].matches('\n').count() + 1;
+        match &self.rows {
+            Rows::Json(found) => {
+                let lines = if is_original { sample::lines_of(&found.scan, first_line, found.lines) } else { Lines::new() };
+                let sample = sample::sample(&found.scan.tree, &lines)?;
+                Some(sample + found.tail)
+            }
+            Rows::Table(table) => {
+                let tree = table.tree();
+                let Node::Array(records) = &tree.nodes[tree.root] else { return None };
+                let numbers = (first_line + table.head_lines()..).map(|line| (line, line));
+                let lines = if is_original { records.iter().copied().zip(numbers).collect() } else { Lines::new() };
+                sample::sample(&tree, &lines)
+            }
+        }
+    }
+}

@@ -1,0 +1,601 @@
+//! The body of a fold -> the tree that it was written from.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
+use super::escapes::Escapes;
+use super::fit::index_of;
+use super::layout::Setting;
+use super::records::{MARKS, Step, path_of};
+use super::scan::{Id, Node, Tree, is_literal, string_end};
+use super::steps;
+use super::write::{Around, class_name, short_names};
+
+/// Deepest nesting, well above what is ever written.
+const DEEPEST: usize = 300;
+/// A body may not grow by more than this when read: constants repeat, but not without end.
+const MOST_CELLS: usize = 20_000_000;
+
+/// Reads the body of a fold.
+pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'static>> {
+    let mut reader = Reader {
+        text: body,
+        at: 0,
+        escapes,
+        tree: Tree::default(),
+        texts: Vec::new(),
+        entries: Vec::new(),
+        classes: Vec::new(),
+        depth: 0,
+        cells: 0,
+    };
+    reader.all()?;
+    Some(reader.tree)
+}
+
+struct Class {
+    keyed: bool,
+    paths: Vec<Vec<Step>>,
+    mark: char,
+    /// What the columns are called in rows.
+    short: Vec<String>,
+    rules: Vec<Rule<'static>>,
+    rows: Vec<Vec<Cell<'static>>>,
+    /// For columns that others are alike by: the last row with each cell.
+    last_like: HashMap<usize, HashMap<Cell<'static>, usize>>,
+}
+
+/// A row in the making.
+struct Draft<'d> {
+    above: &'d [Vec<Cell<'static>>],
+    last_like: &'d HashMap<usize, HashMap<Cell<'static>, usize>>,
+    cells: &'d [Option<Cell<'static>>],
+}
+
+impl Lookup<'static> for Draft<'_> {
+    fn cell(&self, column: usize, back: usize) -> Option<&Cell<'static>> {
+        match back {
+            0 => self.cells[column].as_ref(),
+            _ => self.above.get(self.above.len().checked_sub(back)?).map(|row| &row[column]),
+        }
+    }
+
+    fn like(&self, column: usize, source: usize) -> Option<&Cell<'static>> {
+        let row = self.last_like.get(&source)?.get(self.cells[source].as_ref()?)?;
+        self.above.get(*row).map(|row| &row[column])
+    }
+}
+
+struct Reader<'r> {
+    text: &'r str,
+    at: usize,
+    escapes: Escapes,
+    tree: Tree<'static>,
+    texts: Vec<String>,
+    entries: Vec<Id>,
+    classes: Vec<Class>,
+    depth: usize,
+    cells: usize,
+}
+
+impl<'r> Reader<'r> {
+    fn rest(&self) -> &'r str {
+        &self.text[self.at..]
+    }
+
+    fn take(&mut self, expected: &str) -> Option<()> {
+        self.rest().starts_with(expected).then(|| self.at += expected.len())
+    }
+
+    fn until(&mut self, is_end: impl Fn(char) -> bool) -> &'r str {
+        let rest = self.rest();
+        let length = rest.find(is_end).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn bare(&mut self, around: Around) -> &'r str {
+        let rest = self.rest();
+        let (length, _) = around.bare_length(rest);
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn all(&mut self) -> Option<()> {
+        loop {
+            let rest = self.rest();
+            if rest.starts_with('&') {
+                self.at += 1;
+                let number = self.number()?;
+                if self.take("=").is_some() {
+                    let text = self.shared_text()?;
+                    self.texts.push(text);
+                } else {
+                    self.take(":")?;
+                    let id = self.value(Around::Line)?;
+                    self.entries.push(id);
+                }
+                if number != self.texts.len() + self.entries.len() {
+                    return None;
+                }
+            } else if rest.starts_with(|c: char| c.is_ascii_uppercase()) {
+                self.header()?;
+            } else {
+                break;
+            }
+            self.take("\n")?;
+        }
+        self.tree.root = self.value(Around::Line)?;
+        (self.at == self.text.len()).then_some(())
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        self.until(|c| !c.is_ascii_digit()).parse().ok()
+    }
+
+    fn shared_text(&mut self) -> Option<String> {
+        let mut text = String::new();
+        if self.take("&").is_some() {
+            let number = self.number()?;
+            text.push_str(self.texts.get(number.checked_sub(1)?)?);
+        }
+        text.push_str(self.until(|c| c == '\n'));
+        Some(text)
+    }
+
+    fn header(&mut self) -> Option<()> {
+        if self.until(|c| !c.is_ascii_uppercase()) != class_name(self.classes.len()) {
+            return None;
+        }
+        let mark = MARKS.into_iter().find(|mark| self.rest().starts_with(*mark));
+        if mark.is_some() {
+            self.at += 1;
+        }
+        let mark = mark.unwrap_or(',');
+        self.take(":")?;
+        // Names first: a template may refer to any column.
+        let mut names = Vec::new();
+        let mut spans = Vec::new();
+        loop {
+            names.push(self.name()?);
+            let start = self.at;
+            if self.take("=").is_some() {
+                self.skip_rule()?;
+            } else {
+                let _ = self.take("?");
+            }
+            spans.push((start, self.at));
+            if self.take(",").is_none() {
+                break;
+            }
+        }
+        let end = self.at;
+        let index = index_of(&names);
+        let mut rules = Vec::new();
+        for (start, end) in spans {
+            self.at = start;
+            rules.push(self.rule(end, &index)?);
+        }
+        self.at = end;
+        let paths = names.iter().map(|name| path_of(name)).collect::<Option<Vec<_>>>()?;
+        let keyed = paths[0] == [Step::Own];
+        if paths[1..].iter().any(|path| path[0] == Step::Own) {
+            return None;
+        }
+        let sources = rules.iter().filter_map(|rule| if let Rule::Like(source) = rule { Some(*source) } else { None });
+        let last_like = sources.map(|source| (source, HashMap::new())).collect();
+        let short = short_names(&names).into_iter().map(str::to_owned).collect();
+        self.classes.push(Class { keyed, mark, paths, short, last_like, rules, rows: Vec::new() });
+        Some(())
+    }
+
+    /// A column's name: up to a mark that is not inside quotes.
+    fn name(&mut self) -> Option<String> {
+        let start = self.at;
+        loop {
+            match self.rest().chars().next() {
+                Some('"') => self.at = string_end(self.text, self.at)?,
+                Some('=' | '?' | ',' | ';' | '\n' | '~') | None => break,
+                Some(c) => self.at += c.len_utf8(),
+            }
+        }
+        (self.at > start).then(|| self.text[start..self.at].to_owned())
+    }
+
+    fn skip_rule(&mut self) -> Option<()> {
+        if self.rest().starts_with("\"\"\"") {
+            self.at += 3;
+            let length = self.rest().find("\"\"\"")?;
+            self.at += length + 3;
+        } else if self.rest().starts_with('"') {
+            self.at = string_end(self.text, self.at)?;
+        } else if self.rest().starts_with('&') {
+            self.at += 1;
+            self.number()?;
+            if self.rest().starts_with('"') {
+                self.at = string_end(self.text, self.at)?;
+            } else {
+                self.bare(Around::Header);
+            }
+        } else {
+            self.bare(Around::Header);
+        }
+        Some(())
+    }
+
+    fn rule(&mut self, end: usize, index: &HashMap<&str, usize>) -> Option<Rule<'static>> {
+        let text = &self.text[self.at..end];
+        if text.is_empty() {
+            return Some(Rule::Shown);
+        }
+        if text == "?" {
+            return Some(Rule::Fixed(Cell::Absent));
+        }
+        let text = text.strip_prefix('=')?;
+        if let Some(name) = text.strip_prefix("^{") {
+            return Some(Rule::Like(*index.get(name.strip_suffix('}')?)?));
+        }
+        if let Some(above) = text.strip_prefix('^') {
+            let digits = above.bytes().take_while(u8::is_ascii_digit).count();
+            let back = if digits == 0 { 1 } else { above[..digits].parse().ok().filter(|back| *back > 0)? };
+            let step = match &above[digits..] {
+                "" => None,
+                step => Some(steps::Step::parse(step)?),
+            };
+            return Some(Rule::Above { back, step });
+        }
+        let inner = text.strip_prefix('"').and_then(|inner| inner.strip_suffix('"'));
+        let parts = Template::parse_parts(inner.unwrap_or(text), index);
+        let is_template = parts.iter().any(|part| !matches!(part, Part::Literal(_)));
+        if is_template && (inner.is_some() || (text.starts_with('{') && text != "{}")) && !text.starts_with("\"\"\"") {
+            return Some(Rule::Made(Template { quoted: inner.is_some(), parts }));
+        }
+        self.at += 1;
+        let cell = self.scalar(Around::Header)?;
+        (self.at == end).then_some(Rule::Fixed(cell))
+    }
+
+    /// A string, number, literal or empty container.
+    fn scalar(&mut self, around: Around) -> Option<Cell<'static>> {
+        let rest = self.rest();
+        let quoted = |text: String| Some(Cell::Text { quoted: true, text: Cow::Owned(text) });
+        if rest.starts_with("\"\"\"") {
+            let length = rest[3..].find("\"\"\"")?;
+            self.at += length + 6;
+            return quoted(self.escapes.escape(&rest[3..3 + length]));
+        }
+        if rest.starts_with('"') {
+            return quoted(self.quoted()?.to_owned());
+        }
+        if self.take("&").is_some() {
+            let number = self.number()?;
+            let mut text = self.texts.get(number.checked_sub(1)?)?.clone();
+            let rest = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
+            text.push_str(rest);
+            return quoted(text);
+        }
+        let text = self.bare(around);
+        if is_literal(text) || matches!(text, "[]" | "{}") {
+            return Some(Cell::Text { quoted: false, text: Cow::Owned(text.to_owned()) });
+        }
+        if text.is_empty() { None } else { quoted(text.to_owned()) }
+    }
+
+    /// The inside of a quoted string.
+    fn quoted(&mut self) -> Option<&'r str> {
+        let start = self.at;
+        self.at = string_end(self.text, start)?;
+        Some(&self.text[start + 1..self.at - 1])
+    }
+
+    fn value(&mut self, around: Around) -> Option<Id> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
+        let cell = self.inner_value(around)?;
+        self.depth -= 1;
+        self.node(cell)
+    }
+
+    fn cell_value(&mut self, around: Around) -> Option<Cell<'static>> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
+        let cell = self.inner_value(around)?;
+        self.depth -= 1;
+        Some(cell)
+    }
+
+    fn node(&mut self, cell: Cell<'static>) -> Option<Id> {
+        self.cells += 1;
+        if self.cells > MOST_CELLS {
+            return None;
+        }
+        match cell {
+            Cell::Absent => None,
+            Cell::Node(id) => Some(id),
+            Cell::Text { quoted: true, text } => Some(self.tree.push(Node::Scalar(Cow::Owned(format!("\"{text}\""))))),
+            Cell::Text { quoted: false, text } => Some(self.tree.push(match &*text {
+                "[]" => Node::Array(Vec::new()),
+                "{}" => Node::Object(Vec::new()),
+                _ => Node::Scalar(text),
+            })),
+        }
+    }
+
+    fn inner_value(&mut self, around: Around) -> Option<Cell<'static>> {
+        let rest = self.rest();
+        let node = match rest.bytes().next() {
+            Some(b'[') if !rest.starts_with("[]") => {
+                self.at += 1;
+                self.array()?
+            }
+            Some(b'{') if !rest.starts_with("{}") => {
+                self.at += 1;
+                self.object()?
+            }
+            Some(b'[' | b'{') => {
+                self.at += 2;
+                return Some(Cell::Text { quoted: false, text: Cow::Owned(rest[..2].to_owned()) });
+            }
+            Some(b'(') => {
+                self.at += 1;
+                let name = self.until(|c| !c.is_ascii_uppercase());
+                let class = self.class(name)?;
+                if self.classes[class].keyed {
+                    return None;
+                }
+                self.take(" ")?;
+                let (_, id) = self.row(class, Around::Tuple(self.classes[class].mark))?;
+                self.take(")")?;
+                return Some(Cell::Node(id));
+            }
+            Some(b'`') => {
+                self.at += 1;
+                let line_end = if self.take("n").is_some() { "\n" } else { "" };
+                let root = self.value(around)?;
+                let text = Setting::minified().print_from(&self.tree, root) + line_end;
+                self.cells += text.len() / 8;
+                return Some(Cell::Text { quoted: true, text: Cow::Owned(self.escapes.escape(&text)) });
+            }
+            Some(b'&') => {
+                let start = self.at;
+                self.at += 1;
+                let number = self.number()?.checked_sub(1)?;
+                if let Some(entry) = number.checked_sub(self.texts.len()) {
+                    return Some(Cell::Node(*self.entries.get(entry)?));
+                }
+                self.at = start;
+                return self.scalar(around);
+            }
+            _ => return self.scalar(around),
+        };
+        Some(Cell::Node(self.tree.push(node)))
+    }
+
+    fn class(&self, name: &str) -> Option<usize> {
+        let number = name.bytes().fold(0_usize, |number, letter| {
+            number.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1)
+        });
+        let number = number.checked_sub(1)?;
+        (number < self.classes.len()).then_some(number)
+    }
+
+    /// The class of a block, if the text here opens one.
+    fn block(&mut self, keyed: bool) -> Option<usize> {
+        let letters = self.rest().bytes().take_while(u8::is_ascii_uppercase).count();
+        let name = &self.rest()[..letters];
+        if letters == 0 || !self.rest()[letters..].starts_with('\n') {
+            return None;
+        }
+        let class = self.class(name).filter(|class| self.classes[*class].keyed == keyed)?;
+        self.at += letters + 1;
+        Some(class)
+    }
+
+    fn array(&mut self) -> Option<Node<'static>> {
+        let mut items = Vec::new();
+        if let Some(class) = self.block(false) {
+            while self.take("]").is_none() {
+                items.push(self.line(class)?.1);
+                self.take("\n")?;
+            }
+            return Some(Node::Array(items));
+        }
+        if let Some(packed) = [("#", false), ("=", true)].into_iter().find_map(|(m, packed)| self.take(m).map(|()| packed)) {
+            let text = self.until(|c| c == ']');
+            self.take("]")?;
+            return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
+        }
+        loop {
+            let (length, _) = Around::Array.bare_length(self.rest());
+            match super::matrix::parse_counting(&self.rest()[..length]) {
+                Some((first, last)) => {
+                    self.cells += usize::try_from(last - first).ok()?;
+                    if self.cells > MOST_CELLS {
+                        return None;
+                    }
+                    self.at += length;
+                    items.extend((first..=last).map(|number| self.tree.push(Node::Scalar(Cow::Owned(number.to_string())))));
+                }
+                None => items.push(self.value(Around::Array)?),
+            }
+            if self.take("]").is_some() {
+                return Some(Node::Array(items));
+            }
+            if !self.rest().starts_with(",[") || self.take(",").is_none() {
+                self.take(" ")?;
+            }
+        }
+    }
+
+    fn object(&mut self) -> Option<Node<'static>> {
+        let mut items = Vec::new();
+        if let Some(class) = self.block(true) {
+            while self.take("}").is_none() {
+                let (key, id) = self.line(class)?;
+                items.push((Cow::Owned(key?), id));
+                self.take("\n")?;
+            }
+            return Some(Node::Object(items));
+        }
+        loop {
+            let mut key = String::new();
+            if self.take("&").is_some() {
+                let number = self.number()?;
+                key.push_str(self.texts.get(number.checked_sub(1)?)?);
+                if key.contains(':') {
+                    key.push_str(self.bare(Around::Object));
+                    let (key, value) = key.split_once(':')?;
+                    let value = self.tree.push(Node::Scalar(Cow::Owned(format!("\"{value}\""))));
+                    items.push((Cow::Owned(key.to_owned()), value));
+                    if self.take("}").is_some() {
+                        return Some(Node::Object(items));
+                    }
+                    self.take(" ")?;
+                    continue;
+                }
+            }
+            key.push_str(if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) });
+            self.take(":")?;
+            items.push((Cow::Owned(key), self.value(Around::Object)?));
+            if self.take("}").is_some() {
+                return Some(Node::Object(items));
+            }
+            self.take(" ")?;
+        }
+    }
+
+    /// Reads a line of a block: mostly a row of its class.
+    fn line(&mut self, class: usize) -> Option<(Option<String>, Id)> {
+        if self.take("|").is_none() {
+            return self.row(class, Around::Row(self.classes[class].mark));
+        }
+        let name = self.until(|c| !c.is_ascii_uppercase());
+        if !name.is_empty() {
+            let own = self.class(name)?;
+            self.take(" ")?;
+            return self.row(own, Around::Row(self.classes[own].mark));
+        }
+        let key = if self.rest().starts_with('"') { Some(self.quoted()?.to_owned()) } else { None };
+        self.take(":")?;
+        Some((key, self.value(Around::Line)?))
+    }
+
+    /// Reads a row: the record's own key, where it has one, and its node.
+    fn row(&mut self, class: usize, around: Around) -> Option<(Option<String>, Id)> {
+        let columns = self.classes[class].rules.len();
+        let mut cells: Vec<Option<Cell<'static>>> = vec![None; columns];
+        let mut holes: Vec<Option<String>> = vec![None; columns];
+        let mut is_first = true;
+        for column in 0..columns {
+            let rule = &self.classes[class].rules[column];
+            let (is_shown, has_hole) = (rule.is_shown(), rule.has_hole());
+            if !is_shown {
+                continue;
+            }
+            if !std::mem::take(&mut is_first) {
+                self.rest().starts_with(around.mark()).then(|| self.at += around.mark().len_utf8())?;
+            }
+            let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
+            if has_hole {
+                let text = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
+                holes[column] = Some(text.to_owned());
+            } else {
+                cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });
+            }
+        }
+        while self.take(";").is_some() {
+            let name = self.name()?;
+            let column = self.classes[class].short.iter().position(|own| *own == name)?;
+            cells[column] = Some(if self.take("?").is_some() {
+                Cell::Absent
+            } else {
+                self.take("=")?;
+                self.cell_value(around)?
+            });
+        }
+        for column in 0..columns {
+            self.resolve(class, column, &mut cells, &holes, 0)?;
+        }
+        let cells: Vec<Cell<'static>> = cells.into_iter().collect::<Option<_>>()?;
+        let made = self.record(class, &cells)?;
+        let own = &mut self.classes[class];
+        for (source, last) in &mut own.last_like {
+            last.insert(cells[*source].clone(), own.rows.len());
+        }
+        own.rows.push(cells);
+        Some(made)
+    }
+
+    fn resolve(
+        &self,
+        class: usize,
+        column: usize,
+        cells: &mut [Option<Cell<'static>>],
+        holes: &[Option<String>],
+        depth: usize,
+    ) -> Option<()> {
+        if cells[column].is_some() {
+            return Some(());
+        }
+        if depth > cells.len().min(100) {
+            return None;
+        }
+        let own = &self.classes[class];
+        let rule = &own.rules[column];
+        for needed in rule.needs() {
+            self.resolve(class, needed, cells, holes, depth + 1)?;
+        }
+        let draft = Draft { above: &own.rows, last_like: &own.last_like, cells };
+        let cell = predict(rule, column, holes[column].as_deref(), &draft)?;
+        cells[column] = Some(cell);
+        Some(())
+    }
+
+    /// Puts the cells of a row back into an object.
+    fn record(&mut self, class: usize, cells: &[Cell<'static>]) -> Option<(Option<String>, Id)> {
+        let paths = std::mem::take(&mut self.classes[class].paths);
+        let mut key = None;
+        let mut leaves = Vec::new();
+        for (path, cell) in paths.iter().zip(cells) {
+            match (&path[0], cell) {
+                (Step::Own, cell) => key = Some(cell.text()?.to_owned()),
+                (_, Cell::Absent) => {}
+                (_, cell) => leaves.push((path.as_slice(), self.node(cell.clone())?)),
+            }
+        }
+        let id = self.object_of(&leaves, 0);
+        self.classes[class].paths = paths;
+        Some((key, id?))
+    }
+
+    /// Builds the container whose leaves' paths agree up to `depth`.
+    fn object_of(&mut self, leaves: &[(&[Step], Id)], depth: usize) -> Option<Id> {
+        let mut keys = Vec::new();
+        let mut items = Vec::new();
+        let mut at = 0;
+        while at < leaves.len() {
+            let step = leaves[at].0.get(depth)?;
+            let length = leaves[at..].iter().take_while(|(path, _)| path.get(depth) == Some(step)).count();
+            let group = &leaves[at..at + length];
+            let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
+            match step {
+                Step::Key(key) => keys.push((Cow::Owned(key.clone()), id)),
+                Step::Index(index) if *index == items.len() => items.push(id),
+                _ => return None,
+            }
+            at += length;
+        }
+        let node = match (keys.is_empty(), items.is_empty()) {
+            (false, true) => Node::Object(keys),
+            (true, false) => Node::Array(items),
+            (true, true) if depth == 0 => Node::Object(keys),
+            _ => return None,
+        };
+        Some(self.tree.push(node))
+    }
+}

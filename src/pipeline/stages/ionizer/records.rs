@@ -1,0 +1,772 @@
+//! A tree -> its record classes: objects with the same keys, wherever they are, as the rows of one table.
+//!
+//! Objects inside a record become columns of it (`user.name`) where they are all alike, and so do short lists of the same
+//! length (`tags[0]`). The rows of a class are numbered in the order in which their printing ends, so that a reader who copies
+//! from the row above always has that row complete.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::cells::{Cell, Rule};
+use super::fit::{Grid, LastLike, Outcome, last_like};
+use super::scan::{Id, Node, Tree};
+use crate::tokens::{self, Encoding};
+
+/// A step from a record to a value inside it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Step {
+    /// The key under which the record itself stands.
+    Own,
+    /// Into an object.
+    Key(String),
+    /// Into an array.
+    Index(usize),
+}
+
+/// Objects with the same keys.
+#[derive(Debug)]
+pub(super) struct Class<'a> {
+    /// Whether its records are the values of an object; then the first column is their key.
+    pub(super) keyed: bool,
+    /// What stands between the cells of a row.
+    pub(super) mark: char,
+    /// From the record to each column's value.
+    pub(super) paths: Vec<Vec<Step>>,
+    /// A name for each column.
+    pub(super) names: Vec<String>,
+    /// The cells of each column.
+    pub(super) columns: Vec<Vec<Cell<'a>>>,
+    /// Columns with records inside.
+    pub(super) pinned: Vec<bool>,
+    /// How each column's cells come about.
+    pub(super) rules: Vec<Rule<'a>>,
+    /// For columns that others are alike by: the last row above with the same cell.
+    pub(super) last_like: LastLike,
+}
+
+/// What is printed how.
+#[derive(Debug, Default)]
+pub(super) struct Plan<'a> {
+    /// Subtrees that are printed once, above all else: the number of each, by the first equal node.
+    pub(super) shared: HashMap<Id, usize>,
+    /// A node for each of them.
+    pub(super) entries: Vec<Id>,
+    /// The record classes.
+    pub(super) classes: Vec<Class<'a>>,
+    /// Which records are rows: class and row number.
+    pub(super) rows: HashMap<Id, (usize, usize)>,
+    /// Arrays and objects that are printed as rows, and the class of most of them.
+    pub(super) blocks: HashMap<Id, usize>,
+    /// The first equal node of each node.
+    pub(super) same: Vec<Id>,
+}
+
+/// Fewest bytes of a repeated subtree that is printed once.
+const SHARED_BYTES: usize = 80;
+/// What may stand between the cells of a row instead of a comma.
+pub(super) const MARKS: [char; 2] = [' ', '|'];
+/// Most columns of a class.
+const MOST_COLUMNS: usize = 512;
+
+impl<'a> Plan<'a> {
+    /// Plans a tree.
+    pub(super) fn of(tree: &Tree<'a>, encoding: Encoding) -> Self {
+        let (same, sizes) = number_equal(tree);
+        let mut plan = Self { same, ..Self::default() };
+        plan.share(tree, &sizes);
+        let groups = Groups::of(tree, &plan);
+        let maps: HashSet<Id> = groups.maps.iter().copied().collect();
+        let mut builder =
+            Builder { tree, plan, members: groups.members, keys: groups.keys, maps, flattened: HashSet::new() };
+        builder.classes(&groups.classes);
+        builder.choose_blocks();
+        let mut plan = builder.plan;
+        plan.drop_empty_classes();
+        plan.number_rows(tree);
+        for class in &mut plan.classes {
+            class.last_like = last_like(&class.columns);
+            class.rules = class.grid().fit(encoding);
+            class.mark = class.cheapest_mark(encoding);
+        }
+        plan
+    }
+
+    /// Whether a node is printed as a reference to an entry.
+    pub(super) fn entry(&self, id: Id) -> Option<usize> {
+        self.shared.get(&self.same[id]).copied()
+    }
+
+    /// Chooses the subtrees that are printed once.
+    fn share(&mut self, tree: &Tree<'a>, sizes: &[usize]) {
+        let mut counts: HashMap<Id, usize> = HashMap::new();
+        let mut rows: HashSet<Id> = HashSet::new();
+        let mut stack = vec![tree.root];
+        while let Some(id) = stack.pop() {
+            if matches!(tree.nodes[id], Node::Scalar(_)) {
+                continue;
+            }
+            let count = counts.entry(self.same[id]).or_default();
+            *count += 1;
+            // The inside of a repeat is not printed again.
+            if *count > 1 && sizes[id] >= SHARED_BYTES && !rows.contains(&id) {
+                continue;
+            }
+            let items = tree.nodes[id].children();
+            if items.len() >= 3 && items.iter().all(|item| matches!(tree.nodes[*item], Node::Object(_))) {
+                rows.extend(&items);
+            }
+            stack.extend(items.iter().rev());
+        }
+        let in_rows: HashSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
+        let mut chosen: Vec<Id> = counts
+            .into_iter()
+            .filter(|(id, count)| *count > 1 && sizes[*id] >= SHARED_BYTES && !in_rows.contains(id) && *id != self.same[tree.root])
+            .map(|(id, _)| id)
+            .collect();
+        chosen.sort_unstable();
+        self.shared = chosen.iter().enumerate().map(|(number, id)| (*id, number)).collect();
+        self.entries = chosen;
+    }
+
+    fn drop_empty_classes(&mut self) {
+        let used: HashSet<usize> = self.rows.values().map(|(class, _)| *class).collect();
+        let mut number = 0;
+        let mut numbers = HashMap::new();
+        self.classes = std::mem::take(&mut self.classes)
+            .into_iter()
+            .enumerate()
+            .filter(|(class, _)| used.contains(class))
+            .map(|(class, kept)| {
+                numbers.insert(class, number);
+                number += 1;
+                kept
+            })
+            .collect();
+        for (class, _) in self.rows.values_mut() {
+            *class = numbers[class];
+        }
+    }
+
+    fn number_rows(&mut self, tree: &Tree<'a>) {
+        let members: HashMap<Id, usize> = self.rows.iter().map(|(id, (class, _))| (*id, *class)).collect();
+        let mut order = Order { tree, plan: self, members: &members };
+        for index in 0..order.plan.entries.len() {
+            order.visit(order.plan.entries[index], true);
+        }
+        order.visit(tree.root, true);
+    }
+}
+
+impl<'a> Class<'a> {
+    /// Whether a row says what its rule implies, so that a reader need not count from the top: every tenth row of a sequence.
+    pub(super) fn is_milestone(&self, column: usize, row: usize) -> bool {
+        let is_sequence = |rule: &Rule<'_>| matches!(rule, Rule::Above { step: Some(_), .. });
+        row % 10 == 0 && is_sequence(&self.rules[column]) && !self.rules[..column].iter().any(is_sequence)
+    }
+
+    fn cheapest_mark(&self, encoding: Encoding) -> char {
+        let grid = self.grid();
+        let rows = self.columns.first().map_or(0, Vec::len);
+        let spread = rows.div_ceil(64).max(1);
+        let cost = |mark: char| {
+            let mut text = String::new();
+            for row in (0..rows).step_by(spread) {
+                let shown = self.rules.iter().enumerate().filter(|(_, rule)| rule.is_shown());
+                for (column, rule) in shown {
+                    let cell = match grid.outcome(rule, column, row) {
+                        Outcome::Residual(text) => text,
+                        _ => self.columns[column][row].text().unwrap_or(""),
+                    };
+                    let quote = if cell.contains([mark, ';']) { "\"" } else { "" };
+                    text.extend([quote, cell, quote]);
+                    text.push(mark);
+                }
+                text.pop();
+                text.push('\n');
+            }
+            tokens::count(&text, encoding)
+        };
+        // The first of the cheapest: the usual mark, unless another saves something.
+        std::iter::once(',').chain(MARKS).min_by_key(|mark| cost(*mark)).expect("there are marks")
+    }
+
+    /// Its cells as a table.
+    pub(super) fn grid(&self) -> Grid<'_, 'a> {
+        Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned, last_like: &self.last_like }
+    }
+}
+
+/// The node at the end of a path.
+pub(super) fn follow(tree: &Tree<'_>, record: Id, path: &[Step]) -> Option<Id> {
+    let mut at = record;
+    for step in path {
+        at = match (step, &tree.nodes[at]) {
+            (Step::Key(key), Node::Object(items)) => items.iter().find(|(own, _)| own == key)?.1,
+            (Step::Index(index), Node::Array(items)) => *items.get(*index)?,
+            _ => return None,
+        };
+    }
+    Some(at)
+}
+
+/// Visits what is printed, in printing order, and gives each record its row and its cells.
+struct Order<'o, 'a> {
+    tree: &'o Tree<'a>,
+    plan: &'o mut Plan<'a>,
+    members: &'o HashMap<Id, usize>,
+}
+
+impl<'a> Order<'_, 'a> {
+    /// Returns whether there are records inside.
+    fn visit(&mut self, id: Id, is_entry: bool) -> bool {
+        if !is_entry && self.plan.entry(id).is_some() {
+            return false;
+        }
+        match &self.tree.nodes[id] {
+            Node::Scalar(_) => false,
+            Node::Inner { root, .. } => self.visit(*root, false),
+            Node::Array(items) => items.iter().fold(false, |found, item| self.visit(*item, false) | found),
+            Node::Object(items) => match self.members.get(&id) {
+                Some(class) => {
+                    self.record(id, *class, None);
+                    true
+                }
+                None => items.iter().fold(false, |found, (key, item)| match self.members.get(item) {
+                    Some(class) if self.plan.classes[*class].keyed => {
+                        self.record(*item, *class, Some(key));
+                        true
+                    }
+                    _ => self.visit(*item, false) | found,
+                }),
+            },
+        }
+    }
+
+    fn record(&mut self, id: Id, class: usize, key: Option<&Cow<'a, str>>) {
+        let paths = std::mem::take(&mut self.plan.classes[class].paths);
+        let mut cells = Vec::with_capacity(paths.len());
+        for (column, path) in paths.iter().enumerate() {
+            if path[0] == Step::Own {
+                let text = key.expect("records of a keyed class have a key").clone();
+                cells.push(Cell::Text { quoted: true, text });
+                continue;
+            }
+            cells.push(match follow(self.tree, id, path) {
+                None => Cell::Absent,
+                Some(value) => match &self.tree.nodes[value] {
+                    Node::Scalar(raw) => Cell::of_raw(raw.clone()),
+                    Node::Array(items) if items.is_empty() => Cell::Text { quoted: false, text: Cow::Borrowed("[]") },
+                    Node::Object(items) if items.is_empty() => Cell::Text { quoted: false, text: Cow::Borrowed("{}") },
+                    _ => {
+                        if self.visit(value, false) {
+                            self.plan.classes[class].pinned[column] = true;
+                        }
+                        Cell::Node(self.plan.same[value])
+                    }
+                },
+            });
+        }
+        let own = &mut self.plan.classes[class];
+        own.paths = paths;
+        self.plan.rows.insert(id, (class, own.columns.first().map_or(0, Vec::len)));
+        for (column, cell) in own.columns.iter_mut().zip(cells) {
+            column.push(cell);
+        }
+    }
+}
+
+/// The first equal node of each node, and the bytes of its leaves.
+fn number_equal(tree: &Tree<'_>) -> (Vec<Id>, Vec<usize>) {
+    #[derive(PartialEq, Eq, Hash)]
+    enum Shape<'s> {
+        Scalar(&'s str),
+        Inner(Id, bool),
+        Array(Vec<Id>),
+        Object(Vec<(&'s str, Id)>),
+    }
+    let mut known: HashMap<Shape<'_>, Id> = HashMap::new();
+    let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
+    let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    for (id, node) in tree.nodes.iter().enumerate() {
+        let (shape, size) = match node {
+            Node::Scalar(raw) => (Shape::Scalar(raw), raw.len()),
+            Node::Inner { raw, root, line_end } => (Shape::Inner(same[*root], *line_end), raw.len()),
+            Node::Array(items) => (
+                Shape::Array(items.iter().map(|item| same[*item]).collect()),
+                items.iter().map(|item| sizes[*item] + 1).sum(),
+            ),
+            Node::Object(items) => (
+                Shape::Object(items.iter().map(|(key, item)| (&**key, same[*item])).collect()),
+                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum(),
+            ),
+        };
+        same.push(*known.entry(shape).or_insert(id));
+        sizes.push(size);
+    }
+    (same, sizes)
+}
+
+/// The keys of a record, and whether it has one itself.
+type Signature = (bool, Vec<String>);
+
+/// Which signatures belong together.
+#[derive(Default)]
+struct Groups {
+    /// Objects whose values are records.
+    maps: Vec<Id>,
+    /// Signatures of each class-to-be, and its keys in one order.
+    classes: Vec<usize>,
+    members: BTreeMap<usize, Vec<Id>>,
+    keys: HashMap<usize, (bool, Vec<String>)>,
+}
+
+struct Collector<'c, 'a> {
+    tree: &'c Tree<'a>,
+    plan: &'c Plan<'a>,
+    signatures: HashMap<Signature, usize>,
+    by_number: Vec<Signature>,
+    members: Vec<Vec<Id>>,
+    maps: Vec<Id>,
+    /// Links to the signature that stands for the class.
+    link: Vec<usize>,
+}
+
+impl Groups {
+    fn of<'a>(tree: &Tree<'a>, plan: &Plan<'a>) -> Self {
+        let mut collector = Collector {
+            tree,
+            plan,
+            signatures: HashMap::new(),
+            by_number: Vec::new(),
+            members: Vec::new(),
+            maps: Vec::new(),
+            link: Vec::new(),
+        };
+        let roots = plan.entries.iter().map(|id| (*id, true)).chain([(tree.root, true)]);
+        for (root, _) in roots.collect::<Vec<_>>() {
+            collector.walk(root);
+        }
+        collector.finish()
+    }
+}
+
+impl<'a> Collector<'_, 'a> {
+    fn walk(&mut self, root: Id) {
+        let mut stack = vec![(root, false)];
+        let mut first = true;
+        while let Some((id, keyed)) = stack.pop() {
+            if !std::mem::take(&mut first) && self.plan.entry(id).is_some() {
+                continue;
+            }
+            match &self.tree.nodes[id] {
+                Node::Scalar(_) => {}
+                Node::Inner { root, .. } => stack.push((*root, false)),
+                Node::Array(items) => {
+                    if items.len() > 1 {
+                        self.unite(items.iter().copied(), false);
+                    }
+                    stack.extend(items.iter().rev().map(|item| (*item, false)));
+                }
+                Node::Object(items) => {
+                    let is_map = items.len() > 2 && self.unite(items.iter().map(|(_, item)| *item), true);
+                    if is_map {
+                        self.maps.push(id);
+                    }
+                    if !is_map && let Some(number) = self.number(id, keyed) {
+                        self.members[number].push(id);
+                    }
+                    stack.extend(items.iter().rev().map(|(_, item)| (*item, is_map)));
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, id: Id, keyed: bool) -> Option<usize> {
+        let Node::Object(items) = &self.tree.nodes[id] else { return None };
+        if items.is_empty() || items.len() > MOST_COLUMNS {
+            return None;
+        }
+        let keys: Vec<String> = items.iter().map(|(key, _)| key.to_string()).collect();
+        if keys.iter().collect::<HashSet<_>>().len() < keys.len() {
+            return None;
+        }
+        let next = self.by_number.len();
+        let number = *self.signatures.entry((keyed, keys)).or_insert(next);
+        if number == next {
+            let Node::Object(items) = &self.tree.nodes[id] else { return None };
+            self.by_number.push((keyed, items.iter().map(|(key, _)| key.to_string()).collect()));
+            self.members.push(Vec::new());
+            self.link.push(next);
+        }
+        Some(number)
+    }
+
+    /// Puts the records of a container in one class, where they are alike enough.
+    fn unite(&mut self, items: impl Iterator<Item = Id> + Clone, keyed: bool) -> bool {
+        let all = items.clone().count();
+        let items = items.filter(|id| {
+            matches!(&self.tree.nodes[*id], Node::Object(items) if !items.is_empty()) && self.plan.entry(*id).is_none()
+        });
+        let items: Vec<Id> = items.collect();
+        if items.len() * 5 < all * if keyed { 4 } else { 2 } || items.len() < 2 {
+            return false;
+        }
+        let mut union: HashSet<&str> = HashSet::new();
+        let mut total = 0;
+        let mut count = 0;
+        for id in &items {
+            let Node::Object(keys) = &self.tree.nodes[*id] else { continue };
+            total += keys.len();
+            count += 1;
+            union.extend(keys.iter().map(|(key, _)| &**key));
+        }
+        if union.len() > MOST_COLUMNS || total * 7 < count * union.len() {
+            return false;
+        }
+        // A map of maps by arbitrary keys has no columns.
+        if keyed && total == count && union.len() == 1 && count < 8 {
+            return false;
+        }
+        let mut numbers = Vec::new();
+        for id in items {
+            numbers.extend(self.number(id, keyed));
+        }
+        for pair in numbers.windows(2) {
+            let (a, b) = (self.root(pair[0]), self.root(pair[1]));
+            self.link[a.max(b)] = a.min(b);
+        }
+        true
+    }
+
+    fn root(&mut self, mut number: usize) -> usize {
+        while self.link[number] != number {
+            self.link[number] = self.link[self.link[number]];
+            number = self.link[number];
+        }
+        number
+    }
+
+    fn finish(mut self) -> Groups {
+        let mut by_root: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for number in 0..self.by_number.len() {
+            let root = self.root(number);
+            by_root.entry(root).or_default().push(number);
+        }
+        let mut groups = Groups { maps: std::mem::take(&mut self.maps), ..Groups::default() };
+        for (_, mut numbers) in by_root {
+            numbers.sort_by_key(|number| std::cmp::Reverse(self.members[*number].len()));
+            // Records whose keys come in another order are a class of their own.
+            while !numbers.is_empty() {
+                let (keys, fitting) = one_order(numbers.iter().map(|number| self.by_number[*number].1.as_slice()));
+                let mut fits = fitting.iter();
+                let (taken, rest): (Vec<usize>, Vec<usize>) =
+                    numbers.iter().partition(|_| *fits.next().expect("one answer for each"));
+                // At least the first list keeps its order.
+                let name = taken[0];
+                let mut members: Vec<Id> = taken.iter().flat_map(|number| std::mem::take(&mut self.members[*number])).collect();
+                members.sort_unstable();
+                groups.keys.insert(name, (self.by_number[name].0, keys));
+                groups.members.insert(name, members);
+                groups.classes.push(name);
+                numbers = rest;
+            }
+        }
+        groups
+    }
+}
+
+/// Merges lists of keys into one order; says which lists keep their own order in it.
+fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<String>, Vec<bool>) {
+    let mut order: Vec<String> = Vec::new();
+    let mut place: HashMap<String, usize> = HashMap::new();
+    for list in lists.clone() {
+        if list.iter().all(|key| place.contains_key(key)) {
+            continue;
+        }
+        let mut after = 0;
+        let mut changed = Vec::new();
+        for key in list {
+            match place.get(key) {
+                Some(at) => after = *at + 1,
+                None => changed.push((after, key.clone())),
+            }
+        }
+        for (at, key) in changed.into_iter().rev() {
+            order.insert(at, key);
+        }
+        place = order.iter().enumerate().map(|(at, key)| (key.clone(), at)).collect();
+    }
+    let fitting = lists
+        .map(|list| list.windows(2).all(|pair| place[&pair[0]] < place[&pair[1]]))
+        .collect();
+    (order, fitting)
+}
+
+struct Builder<'b, 'a> {
+    tree: &'b Tree<'a>,
+    plan: Plan<'a>,
+    members: BTreeMap<usize, Vec<Id>>,
+    keys: HashMap<usize, Signature>,
+    /// Objects whose values are records.
+    maps: HashSet<Id>,
+    /// Containers that are part of a record's row.
+    flattened: HashSet<Id>,
+}
+
+impl<'a> Builder<'_, 'a> {
+    fn classes(&mut self, groups: &[usize]) {
+        // Parents have larger ids than what is in them, so outer records come first.
+        let mut order: Vec<usize> = groups.to_vec();
+        order.sort_by_key(|group| std::cmp::Reverse(self.members[group].iter().max().copied().unwrap_or(0)));
+        let mut waiting: Vec<(bool, Vec<String>, Vec<Id>)> = Vec::new();
+        for group in order {
+            let (keyed, keys) = self.keys[&group].clone();
+            waiting.push((keyed, keys, std::mem::take(self.members.get_mut(&group).expect("each group has members"))));
+        }
+        waiting.reverse();
+        while let Some((keyed, keys, mut records)) = waiting.pop() {
+            records.retain(|id| !self.flattened.contains(id));
+            let worth = match records.len() {
+                0 | 1 => false,
+                2 => keys.len() >= 6,
+                _ => keys.len() >= 2 || keyed,
+            };
+            if !worth {
+                continue;
+            }
+            if let Some(parts) = self.split(&keys, &records) {
+                waiting.extend(parts.into_iter().rev().map(|records| (keyed, keys.clone(), records)));
+                continue;
+            }
+            let class = self.plan.classes.len();
+            let mut paths = Vec::new();
+            if keyed {
+                paths.push(vec![Step::Own]);
+            }
+            let present: Vec<Option<Id>> = records.iter().copied().map(Some).collect();
+            self.object_columns(&keys, &present, &mut Vec::new(), &mut paths);
+            if paths.len() > MOST_COLUMNS {
+                continue;
+            }
+            for id in &records {
+                self.plan.rows.insert(*id, (class, 0));
+            }
+            let names = paths.iter().map(|path| name_of(path)).collect::<Vec<_>>();
+            self.plan.classes.push(Class {
+                keyed,
+                mark: ',',
+                columns: vec![Vec::new(); paths.len()],
+                pinned: vec![false; paths.len()],
+                rules: Vec::new(),
+                last_like: LastLike::new(),
+                paths,
+                names,
+            });
+        }
+    }
+
+    /// Parts of a class whose records each have objects with the same keys under one key, where that makes few parts.
+    fn split(&self, keys: &[String], records: &[Id]) -> Option<Vec<Vec<Id>>> {
+        for key in keys {
+            let mut parts: Vec<Vec<Id>> = Vec::new();
+            let mut numbers: HashMap<Vec<&str>, usize> = HashMap::new();
+            let mut children = Vec::new();
+            for id in records {
+                let Node::Object(items) = &self.tree.nodes[*id] else { break };
+                let Some((_, child)) = items.iter().find(|(own, _)| own == key) else { break };
+                let Node::Object(inner) = &self.tree.nodes[*child] else { break };
+                if inner.is_empty() || self.maps.contains(child) || self.plan.entry(*child).is_some() {
+                    break;
+                }
+                children.push(*child);
+                let part = *numbers.entry(inner.iter().map(|(key, _)| &**key).collect()).or_insert(parts.len());
+                if part == parts.len() {
+                    parts.push(Vec::new());
+                }
+                parts[part].push(*id);
+            }
+            let whole = children.len() == records.len();
+            if whole && parts.len() > 1 && parts.len() * 5 <= records.len() && self.shared_keys(&children).is_none() {
+                return Some(parts);
+            }
+        }
+        None
+    }
+
+    /// Chooses the containers that are printed as rows. Records with a key of their own are rows there or not at all.
+    fn choose_blocks(&mut self) {
+        let keyed = |plan: &Plan<'_>, class: usize| plan.classes[class].keyed;
+        for (id, node) in self.tree.nodes.iter().enumerate() {
+            let is_map = matches!(node, Node::Object(_));
+            if is_map && !self.maps.contains(&id) {
+                continue;
+            }
+            let items = node.children();
+            let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+            for item in &items {
+                if self.plan.entry(*item).is_some() {
+                    continue;
+                }
+                if let Some((class, _)) = self.plan.rows.get(item) {
+                    *counts.entry(*class).or_default() += 1;
+                }
+            }
+            let rows: usize = counts.values().sum();
+            let most = counts.iter().max_by_key(|(class, count)| (**count, std::cmp::Reverse(**class)));
+            match most {
+                Some((class, _)) if rows * 2 >= items.len() && keyed(&self.plan, *class) == is_map => {
+                    self.plan.blocks.insert(id, *class);
+                }
+                _ if is_map => {
+                    for item in items {
+                        self.plan.rows.remove(&item);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The columns of objects, one for each key or for what is inside its values.
+    fn object_columns(&mut self, keys: &[String], rows: &[Option<Id>], path: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
+        let place: HashMap<&str, usize> = keys.iter().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
+        let mut children: Vec<Vec<Option<Id>>> = vec![vec![None; rows.len()]; keys.len()];
+        for (row, record) in rows.iter().enumerate() {
+            let Some(Node::Object(items)) = record.map(|id| &self.tree.nodes[id]) else { continue };
+            for (key, item) in items {
+                children[place[&**key]][row] = Some(*item);
+            }
+        }
+        for (key, children) in keys.iter().zip(children) {
+            path.push(Step::Key(key.clone()));
+            self.value_columns(&children, path, found);
+            path.pop();
+        }
+    }
+
+    fn value_columns(&mut self, rows: &[Option<Id>], path: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
+        let present: Vec<Id> = rows.iter().copied().flatten().collect();
+        let free = present.len() > 1
+            && path.len() < 16
+            && found.len() < MOST_COLUMNS
+            && present.iter().all(|id| self.plan.entry(*id).is_none() && !self.plan.rows.contains_key(id));
+        if free && let Some(keys) = self.shared_keys(&present) {
+            self.flattened.extend(&present);
+            return self.object_columns(&keys, rows, path, found);
+        }
+        if free && let Some(length) = self.shared_length(&present) {
+            self.flattened.extend(&present);
+            for index in 0..length {
+                let items: Vec<Option<Id>> = rows
+                    .iter()
+                    .map(|id| match &self.tree.nodes[(*id)?] {
+                        Node::Array(items) => Some(items[index]),
+                        _ => None,
+                    })
+                    .collect();
+                path.push(Step::Index(index));
+                self.value_columns(&items, path, found);
+                path.pop();
+            }
+            return;
+        }
+        found.push(path.clone());
+    }
+
+    /// The keys of objects that are alike, in one order.
+    fn shared_keys(&self, objects: &[Id]) -> Option<Vec<String>> {
+        let mut lists: Vec<Vec<String>> = Vec::new();
+        let mut seen: HashSet<Vec<&str>> = HashSet::new();
+        let mut total = 0;
+        for id in objects {
+            let Node::Object(items) = &self.tree.nodes[*id] else { return None };
+            let keys: Vec<&str> = items.iter().map(|(key, _)| &**key).collect();
+            let is_odd = keys.is_empty() || keys.iter().collect::<HashSet<_>>().len() < keys.len();
+            if is_odd || self.maps.contains(id) {
+                return None;
+            }
+            total += keys.len();
+            if seen.insert(keys) {
+                lists.push(items.iter().map(|(key, _)| key.to_string()).collect());
+            }
+        }
+        let (order, fitting) = one_order(lists.iter().map(Vec::as_slice));
+        let dense = total * 5 >= objects.len() * order.len() * 2;
+        (fitting.into_iter().all(|fits| fits) && dense && order.len() <= 64).then_some(order)
+    }
+
+    /// The length of arrays that all have the same one and no containers inside.
+    fn shared_length(&self, arrays: &[Id]) -> Option<usize> {
+        let mut length = None;
+        for id in arrays {
+            let Node::Array(items) = &self.tree.nodes[*id] else { return None };
+            let scalars = items.iter().all(|item| matches!(self.tree.nodes[*item], Node::Scalar(_)));
+            if !scalars || *length.get_or_insert(items.len()) != items.len() {
+                return None;
+            }
+        }
+        length.filter(|length| (1..=128).contains(length))
+    }
+}
+
+/// `user.name`, `tags[0]`, `@` for the record's own key; keys with other characters in quotes.
+pub(super) fn name_of(path: &[Step]) -> String {
+    let mut name = String::new();
+    for step in path {
+        match step {
+            Step::Own => name.push('@'),
+            Step::Index(index) => name.push_str(&format!("[{index}]")),
+            Step::Key(key) => {
+                if !name.is_empty() {
+                    name.push('.');
+                }
+                if is_plain(key) {
+                    name.push_str(key);
+                } else {
+                    name.push('"');
+                    name.push_str(key);
+                    name.push('"');
+                }
+            }
+        }
+    }
+    name
+}
+
+/// Reads a name back.
+pub(super) fn path_of(name: &str) -> Option<Vec<Step>> {
+    if name == "@" {
+        return Some(vec![Step::Own]);
+    }
+    let mut path = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        if let Some(index) = rest.strip_prefix('[') {
+            let close = index.find(']')?;
+            path.push(Step::Index(index[..close].parse().ok()?));
+            rest = &index[close + 1..];
+            continue;
+        }
+        if !path.is_empty() {
+            rest = rest.strip_prefix('.')?;
+        }
+        let length = if rest.starts_with('"') {
+            super::scan::string_end(rest, 0)?
+        } else {
+            rest.find(['.', '[']).unwrap_or(rest.len())
+        };
+        let key = rest[..length].strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(&rest[..length]);
+        path.push(Step::Key(key.to_owned()));
+        rest = &rest[length..];
+    }
+    (!path.is_empty()).then_some(path)
+}
+
+/// Whether a key needs no quotes in a column name.
+fn is_plain(key: &str) -> bool {
+    !key.is_empty()
+        && key.len() < 100
+        && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | ' ' | '/' | '(' | ')' | '%' | '#'))
+        && !key.starts_with(' ')
+        && !key.ends_with([' ', '/'])
+}

@@ -1,0 +1,330 @@
+//! `[row, row, … 1,707 of them]` -> five rows and more, each with its number, and what all rows have in common.
+//!
+//! Shown are the first and the last row, every row that speaks of an error, rows whose numbers or categories stand out, and a
+//! few between them: the same choice every time. Statistics cover all rows, and every gap says which rows it holds and, where
+//! rows begin on lines of their own, which lines of the original those are.
+
+use std::collections::{BTreeSet, HashMap};
+
+use indexmap::IndexMap;
+
+use super::scan::{Id, Node, Scan, Tree};
+use crate::pipeline::elided;
+
+/// Arrays with more items than this are sampled.
+pub(super) const MANY_ROWS: usize = 20;
+/// How many rows are shown even where none stands out.
+const SPREAD: usize = 5;
+/// How many rows a column may add because they stand out.
+const ODD_ROWS: usize = 2;
+/// Most distinct texts that are listed with their counts, and how many of more are.
+const FEW_TEXTS: usize = 8;
+const TOP_TEXTS: usize = 3;
+
+/// The lines of each value in the original text, 1-based; empty where they are not known.
+pub(super) type Lines = HashMap<Id, (usize, usize)>;
+
+/// Prints a value with its long arrays sampled; `None` where it has none.
+pub(super) fn sample(tree: &Tree<'_>, lines: &Lines) -> Option<String> {
+    let mut printer = Printer { tree, lines, out: String::new(), sampled: 0 };
+    printer.value(tree.root);
+    let note = "sampled: rows are numbered from 1, statistics cover all of them";
+    (printer.sampled > 0).then(|| format!("[{note}]\n{}", printer.out))
+}
+
+/// Which lines the values of a scan are on, when its text begins at a line.
+pub(super) fn lines_of(scan: &Scan<'_>, first_line: usize, is_run: bool) -> Lines {
+    let mut found = Lines::new();
+    let mut counter = Counter { tree: &scan.tree, gaps: scan.gaps.iter(), line: first_line, found: &mut found };
+    match &scan.tree.nodes[scan.tree.root] {
+        Node::Array(items) if is_run => {
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    counter.token();
+                    counter.line += 1;
+                }
+                counter.value(*item);
+            }
+        }
+        _ => counter.value(scan.tree.root),
+    }
+    found
+}
+
+struct Counter<'c, 'a> {
+    tree: &'c Tree<'a>,
+    gaps: std::slice::Iter<'c, &'a str>,
+    line: usize,
+    found: &'c mut Lines,
+}
+
+impl Counter<'_, '_> {
+    fn token(&mut self) {
+        self.line += self.gaps.next().map_or(0, |gap| gap.matches('\n').count());
+    }
+
+    fn value(&mut self, id: Id) {
+        self.token();
+        let start = self.line;
+        let tree = self.tree;
+        match &tree.nodes[id] {
+            Node::Scalar(_) | Node::Inner { .. } => {}
+            Node::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.token();
+                    }
+                    self.value(*item);
+                }
+                self.token();
+            }
+            Node::Object(items) => {
+                for (index, (_, item)) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.token();
+                    }
+                    self.token();
+                    self.token();
+                    self.value(*item);
+                }
+                self.token();
+            }
+        }
+        self.found.insert(id, (start, self.line));
+    }
+}
+
+struct Printer<'p, 'a> {
+    tree: &'p Tree<'a>,
+    lines: &'p Lines,
+    out: String,
+    sampled: usize,
+}
+
+impl Printer<'_, '_> {
+    fn value(&mut self, id: Id) {
+        let tree = self.tree;
+        match &tree.nodes[id] {
+            Node::Scalar(raw) | Node::Inner { raw, .. } => self.out.push_str(raw),
+            Node::Array(items) if items.len() > MANY_ROWS => self.rows(items),
+            Node::Array(items) => {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(',');
+                    }
+                    self.value(*item);
+                }
+                self.out.push(']');
+            }
+            Node::Object(items) => {
+                self.out.push('{');
+                for (index, (key, item)) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(',');
+                    }
+                    self.out.push_str(&format!("\"{key}\":"));
+                    self.value(*item);
+                }
+                self.out.push('}');
+            }
+        }
+    }
+
+    fn rows(&mut self, items: &[Id]) {
+        self.sampled += 1;
+        let columns = columns_of(self.tree, items);
+        self.out.push_str(&format!("[{} rows\n", items.len()));
+        for (name, column) in &columns {
+            self.out.push_str(&format!("{name}: {}\n", column.summary(items.len())));
+        }
+        let mut next = 0;
+        for row in chosen(self.tree, items, &columns) {
+            self.gap(items, next, row);
+            self.out.push_str(&format!("{}: ", row + 1));
+            self.value(items[row]);
+            self.out.push('\n');
+            next = row + 1;
+        }
+        self.gap(items, next, items.len());
+        self.out.push(']');
+    }
+
+    /// Says which rows are left out, from one up to another.
+    fn gap(&mut self, items: &[Id], from: usize, to: usize) {
+        if from == to {
+            return;
+        }
+        self.out.push_str(&elided(to - from, "rows", Some((from + 1, to))));
+        let line = |row: usize| self.lines.get(&items[row]).copied();
+        // Only where no other row shares the lines.
+        let before = from.checked_sub(1).and_then(line).map_or(0, |(_, last)| last);
+        let after = if to < items.len() { line(to).map_or(0, |(first, _)| first) } else { usize::MAX };
+        if let (Some((first, _)), Some((_, last))) = (line(from), line(to - 1))
+            && before < first
+            && last < after
+            && (to - from == 1 || first < last)
+        {
+            self.out.push_str(&format!(" lines {first}-{last}"));
+        }
+        self.out.push('\n');
+    }
+}
+
+/// What a column holds, over all rows.
+#[derive(Debug, Default)]
+struct Stats<'a> {
+    /// Row and spelling of each number.
+    numbers: Vec<(f64, usize, &'a str)>,
+    /// Rows of each other scalar.
+    texts: IndexMap<&'a str, Vec<usize>>,
+    /// How many arrays there are, and their items.
+    arrays: usize,
+    items: usize,
+}
+
+type Columns<'a> = IndexMap<String, Stats<'a>>;
+
+fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
+    let mut columns = Columns::new();
+    for (row, item) in items.iter().enumerate() {
+        let mut stack = vec![(String::new(), *item)];
+        while let Some((name, id)) = stack.pop() {
+            match &tree.nodes[id] {
+                Node::Object(fields) => {
+                    for (key, field) in fields.iter().rev() {
+                        let dot = if name.is_empty() { "" } else { "." };
+                        stack.push((format!("{name}{dot}{key}"), *field));
+                    }
+                }
+                Node::Array(items) => {
+                    let stats = columns.entry(name).or_default();
+                    stats.arrays += 1;
+                    stats.items += items.len();
+                }
+                Node::Scalar(raw) | Node::Inner { raw, .. } => {
+                    let stats = columns.entry(name).or_default();
+                    match raw.parse::<f64>() {
+                        Ok(number) if !raw.starts_with('"') => stats.numbers.push((number, row, raw)),
+                        _ => stats.texts.entry(raw).or_default().push(row),
+                    }
+                }
+            }
+        }
+    }
+    for stats in columns.values_mut() {
+        stats.numbers.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+    columns
+}
+
+impl Stats<'_> {
+    fn summary(&self, rows: usize) -> String {
+        let mut parts = Vec::new();
+        let count = self.numbers.len();
+        if count > 0 {
+            let at = |quarter: usize| self.numbers[(count - 1) * quarter / 4].2;
+            let mean = self.numbers.iter().map(|(number, ..)| number).sum::<f64>() / count as f64;
+            let quartiles = [at(1), at(2), at(3)].join("/");
+            parts.push(format!("{count} numbers, min {} max {} mean ≈{mean:.6} quartiles {quartiles}", at(0), at(4)));
+        }
+        if !self.texts.is_empty() {
+            let mut texts: Vec<(&str, usize)> = self.texts.iter().map(|(text, rows)| (*text, rows.len())).collect();
+            texts.sort_by(|a, b| b.1.cmp(&a.1));
+            let shown = if texts.len() <= FEW_TEXTS { texts.len() } else { TOP_TEXTS };
+            let list = texts[..shown].iter().filter(|(_, count)| *count > 1 || texts.len() <= FEW_TEXTS);
+            let list: Vec<String> = list.map(|(text, count)| format!("{} {count}", shorten(text))).collect();
+            let more = if shown < texts.len() { format!("{} different", texts.len()) } else { String::new() };
+            let comma = if more.is_empty() || list.is_empty() { "" } else { ": " };
+            parts.push(format!("{more}{comma}{}", list.join(", ")));
+        }
+        if self.arrays > 0 {
+            parts.push(format!("{} arrays, {} items", self.arrays, self.items));
+        }
+        let present = count + self.arrays + self.texts.values().map(Vec::len).sum::<usize>();
+        if present < rows {
+            parts.push(format!("absent {}", rows - present));
+        }
+        parts.join("; ")
+    }
+
+    /// Rows whose number is far from the others, or whose text is rare among few.
+    fn odd_rows(&self, rows: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        let count = self.numbers.len();
+        if count >= 8 {
+            let at = |quarter: usize| self.numbers[(count - 1) * quarter / 4].0;
+            let reach = 3.0 * (at(3) - at(1));
+            found.extend(self.numbers.first().filter(|first| first.0 < at(1) - reach).map(|first| first.1));
+            found.extend(self.numbers.last().filter(|last| last.0 > at(3) + reach).map(|last| last.1));
+        }
+        if self.texts.len() > 1 && self.texts.len() * 10 <= rows.max(20) {
+            let mut rare: Vec<&Vec<usize>> = self.texts.values().filter(|rows_of| rows_of.len() * 50 <= rows.max(50)).collect();
+            rare.sort_by_key(|rows_of| rows_of.len());
+            found.extend(rare.iter().take(ODD_ROWS).map(|rows_of| rows_of[0]));
+        }
+        found
+    }
+}
+
+/// A text of at most 40 characters, cut between characters.
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The rows that are shown, in order.
+fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usize> {
+    let last = items.len() - 1;
+    let mut rows = BTreeSet::from([0, last]);
+    let errors: Vec<usize> = (0..items.len()).filter(|row| speaks_of_error(tree, items[*row])).collect();
+    // Where most rows do, an error is nothing special and the statistics count them.
+    if errors.len() * 2 <= items.len() {
+        rows.extend(errors);
+    }
+    rows.extend(columns.values().flat_map(|stats| stats.odd_rows(items.len())));
+    for part in 1..SPREAD {
+        if rows.len() >= SPREAD {
+            break;
+        }
+        rows.insert(last * part / (SPREAD - 1));
+    }
+    rows
+}
+
+const ERROR_WORDS: [&str; 12] = [
+    "error", "exception", "fail", "fatal", "panic", "denied", "refused", "timeout", "timed out", "critical", "unauthorized", "crash",
+];
+
+fn speaks_of_error(tree: &Tree<'_>, record: Id) -> bool {
+    let mut stack = vec![record];
+    while let Some(id) = stack.pop() {
+        match &tree.nodes[id] {
+            Node::Scalar(raw) | Node::Inner { raw, .. } => {
+                let lower = raw.to_lowercase();
+                if raw.starts_with('"') && ERROR_WORDS.iter().any(|word| lower.contains(word)) {
+                    return true;
+                }
+            }
+            Node::Array(items) => stack.extend(items),
+            Node::Object(items) => {
+                for (key, item) in items {
+                    let is_set = match &tree.nodes[*item] {
+                        Node::Scalar(raw) => !matches!(&**raw, "null" | "false" | "0" | "\"\""),
+                        Node::Array(items) => !items.is_empty(),
+                        Node::Object(items) => !items.is_empty(),
+                        Node::Inner { .. } => true,
+                    };
+                    let lower = key.to_lowercase();
+                    if is_set && (lower == "error" || lower == "errors" || lower == "exception") {
+                        return true;
+                    }
+                    stack.push(*item);
+                }
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,369 @@
+//! JSON text -> a tree of raw spans, and the blank space between its tokens.
+//!
+//! Why not `serde_json` alone: its values forget how a number or a string was spelt, and which keys came twice, and its raw
+//! values must be parsed again at each level. So `serde_json` decides what *is* JSON (its recursion limit also bounds every
+//! recursion of this stage), and this scanner only finds the spans. Scalars and keys keep their spelling, escapes and all.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::escapes::Escapes;
+
+/// How many levels of JSON in strings of JSON are looked into.
+const INNER_DEPTH: usize = 2;
+
+/// Index of a node in its tree.
+pub(super) type Id = usize;
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node<'a> {
+    /// A string with its quotes, a number or a literal, as spelt.
+    Scalar(Cow<'a, str>),
+    /// A string that is itself minified JSON.
+    Inner {
+        /// The string as spelt.
+        raw: Cow<'a, str>,
+        /// The value in it.
+        root: Id,
+        /// Whether a line end follows the value.
+        line_end: bool,
+    },
+    /// Elements in order.
+    Array(Vec<Id>),
+    /// Keys as spelt, without their quotes, and values, in order; a key may come twice.
+    Object(Vec<(Cow<'a, str>, Id)>),
+}
+
+impl Node<'_> {
+    /// The values directly inside.
+    pub(super) fn children(&self) -> Vec<Id> {
+        match self {
+            Self::Scalar(_) => Vec::new(),
+            Self::Inner { root, .. } => vec![*root],
+            Self::Array(items) => items.clone(),
+            Self::Object(items) => items.iter().map(|(_, item)| *item).collect(),
+        }
+    }
+}
+
+/// A value with all that is in it; children come before their parents.
+#[derive(Debug, Default)]
+pub(super) struct Tree<'a> {
+    /// All values.
+    pub(super) nodes: Vec<Node<'a>>,
+    /// The outermost one.
+    pub(super) root: Id,
+}
+
+impl<'a> Node<'a> {
+    /// The same node in a tree where all ids are higher by `by`.
+    fn shifted(self, by: Id) -> Self {
+        match self {
+            Self::Scalar(raw) => Self::Scalar(raw),
+            Self::Inner { raw, root, line_end } => Self::Inner { raw, root: root + by, line_end },
+            Self::Array(items) => Self::Array(items.into_iter().map(|item| item + by).collect()),
+            Self::Object(items) => Self::Object(items.into_iter().map(|(key, item)| (key, item + by)).collect()),
+        }
+    }
+
+    fn into_owned(self) -> Node<'static> {
+        match self {
+            Self::Scalar(raw) => Node::Scalar(Cow::Owned(raw.into_owned())),
+            Self::Inner { raw, root, line_end } => Node::Inner { raw: Cow::Owned(raw.into_owned()), root, line_end },
+            Self::Array(items) => Node::Array(items),
+            Self::Object(items) => {
+                Node::Object(items.into_iter().map(|(key, item)| (Cow::Owned(key.into_owned()), item)).collect())
+            }
+        }
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// Adds the nodes of another tree; returns the id of its root here.
+    pub(super) fn append(&mut self, other: Tree<'a>) -> Id {
+        let base = self.nodes.len();
+        self.nodes.extend(other.nodes.into_iter().map(|node| node.shifted(base)));
+        base + other.root
+    }
+
+    /// Adds a node.
+    pub(super) fn push(&mut self, node: Node<'a>) -> Id {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Adds a node and makes it the root.
+    pub(super) fn finish(mut self, node: Node<'a>) -> Self {
+        self.root = self.push(node);
+        self
+    }
+}
+
+/// What a text turned out to be.
+#[derive(Debug)]
+pub(super) struct Scan<'a> {
+    /// The value.
+    pub(super) tree: Tree<'a>,
+    /// The blank space before each token, in order, without that of the missing closers.
+    pub(super) gaps: Vec<&'a str>,
+    /// How many closing brackets a cut text lacks.
+    pub(super) missing: usize,
+    /// Lines of several values end in `\r\n`.
+    pub(super) crlf: bool,
+    /// Where the last token ends.
+    pub(super) end: usize,
+}
+
+/// Where the JSON value at the start of a text ends, if there is one.
+pub(super) fn value_end(text: &str) -> Option<usize> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    stream.next()?.ok()?;
+    Some(stream.byte_offset())
+}
+
+/// Scans the value at the start of a text.
+pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
+    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
+    (scan.missing == 0).then_some(scan)
+}
+
+/// Scans as much of a cut or damaged value as is whole: ends after the last complete element.
+pub(super) fn scan_cut(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
+    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
+    let closers: String = scan.closers(text)?;
+    let repaired = text[..scan.end].to_owned() + &closers;
+    (scan.missing > 0 && value_end(&repaired) == Some(repaired.len())).then_some(scan)
+}
+
+impl Scan<'_> {
+    /// The missing closers, innermost first.
+    fn closers(&self, text: &str) -> Option<String> {
+        let mut open = Vec::new();
+        let mut in_string = false;
+        let mut escaped = false;
+        for byte in text[..self.end].bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' => in_string = !in_string,
+                _ if in_string => {}
+                b'[' => open.push(']'),
+                b'{' => open.push('}'),
+                b']' | b'}' => drop(open.pop()?),
+                _ => {}
+            }
+        }
+        Some(open.iter().rev().collect())
+    }
+}
+
+enum Open<'a> {
+    Array(Vec<Id>),
+    Object(Vec<(Cow<'a, str>, Id)>, Option<Cow<'a, str>>),
+}
+
+/// What may come next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    Value,
+    ValueOrClose,
+    Key,
+    KeyOrClose,
+    Colon,
+    CommaOrClose,
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    escapes: Escapes,
+    /// How many more levels of JSON in strings are looked into.
+    inner_depth: usize,
+    at: usize,
+    gaps: Vec<&'a str>,
+    tree: Tree<'a>,
+    stack: Vec<Open<'a>>,
+    /// End, open containers and gaps after the last complete element.
+    good: Option<(usize, usize, usize)>,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str, escapes: Escapes, inner_depth: usize) -> Self {
+        Self { text, escapes, inner_depth, at: 0, gaps: Vec::new(), tree: Tree::default(), stack: Vec::new(), good: None }
+    }
+
+    fn run(mut self) -> Option<Scan<'a>> {
+        let mut expect = Expect::Value;
+        loop {
+            let Some(next) = self.step(expect) else { return self.close_cut() };
+            if self.stack.is_empty() && next == Expect::CommaOrClose {
+                self.tree.root = self.tree.nodes.len() - 1;
+                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, crlf: false, end: self.at });
+            }
+            expect = next;
+        }
+    }
+
+    /// Takes one token; `None` where the text stops being JSON.
+    fn step(&mut self, expect: Expect) -> Option<Expect> {
+        let blank = self.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+        let start = self.at + blank;
+        let byte = *self.text.as_bytes().get(start)?;
+        let gap = &self.text[self.at..start];
+        let value = matches!(expect, Expect::Value | Expect::ValueOrClose);
+        let closes = matches!(expect, Expect::ValueOrClose | Expect::KeyOrClose | Expect::CommaOrClose);
+        let mut end = start + 1;
+        let next = match (byte, self.stack.last_mut()) {
+            (b'[', _) if value => {
+                self.stack.push(Open::Array(Vec::new()));
+                Expect::ValueOrClose
+            }
+            (b'{', _) if value => {
+                self.stack.push(Open::Object(Vec::new(), None));
+                Expect::KeyOrClose
+            }
+            (b']', Some(Open::Array(_))) | (b'}', Some(Open::Object(..))) if closes => {
+                self.gaps.push(gap);
+                self.at = end;
+                let node = self.stack.pop()?.into_node();
+                self.add(node);
+                return Some(Expect::CommaOrClose);
+            }
+            (b',', Some(open)) if expect == Expect::CommaOrClose => match open {
+                Open::Array(_) => Expect::Value,
+                Open::Object(..) => Expect::Key,
+            },
+            (b':', _) if expect == Expect::Colon => Expect::Value,
+            (b'"', Some(Open::Object(_, key))) if matches!(expect, Expect::Key | Expect::KeyOrClose) => {
+                end = string_end(self.text, start)?;
+                *key = Some(Cow::Borrowed(&self.text[start + 1..end - 1]));
+                Expect::Colon
+            }
+            _ if value => {
+                end = match byte {
+                    b'"' => string_end(self.text, start)?,
+                    _ => literal_end(self.text, start)?,
+                };
+                self.gaps.push(gap);
+                self.at = end;
+                let node = self.scalar(&self.text[start..end]);
+                self.add(node);
+                return Some(Expect::CommaOrClose);
+            }
+            _ => return None,
+        };
+        self.gaps.push(gap);
+        self.at = end;
+        Some(next)
+    }
+
+    fn scalar(&mut self, raw: &'a str) -> Node<'a> {
+        match self.inner(raw) {
+            Some((tree, line_end)) => {
+                let root = self.tree.append(tree);
+                Node::Inner { raw: Cow::Borrowed(raw), root, line_end }
+            }
+            None => Node::Scalar(Cow::Borrowed(raw)),
+        }
+    }
+
+    /// The JSON in a string, where printing it minified gives the string again.
+    fn inner(&self, raw: &str) -> Option<(Tree<'static>, bool)> {
+        let is_candidate = self.inner_depth > 0 && raw.len() > 40 && raw.starts_with(['"']) && raw[1..].starts_with(['{', '[']);
+        if !is_candidate || !raw.ends_with(['}', ']', 'n', '"']) {
+            return None;
+        }
+        let text = self.escapes.unescape(&raw[1..raw.len() - 1])?;
+        let value = text.strip_suffix('\n').unwrap_or(&text);
+        if value_end(value) != Some(value.len()) {
+            return None;
+        }
+        let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
+        let is_minified = scan.gaps.iter().all(|gap| gap.is_empty()) && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
+        let tree = Tree { nodes: scan.tree.nodes.into_iter().map(Node::into_owned).collect(), root: scan.tree.root };
+        is_minified.then_some((tree, value.len() < text.len()))
+    }
+
+    fn add(&mut self, node: Node<'a>) {
+        let id = self.tree.push(node);
+        match self.stack.last_mut() {
+            Some(Open::Array(items)) => items.push(id),
+            Some(Open::Object(items, key)) => items.push((key.take().expect("a key comes before its value"), id)),
+            None => return,
+        }
+        self.good = Some((self.at, self.stack.len(), self.gaps.len()));
+    }
+
+    fn close_cut(mut self) -> Option<Scan<'a>> {
+        let (end, open, gaps) = self.good?;
+        self.stack.truncate(open);
+        self.gaps.truncate(gaps);
+        while let Some(open) = self.stack.pop() {
+            self.add(open.into_node());
+        }
+        self.tree.root = self.tree.nodes.len() - 1;
+        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, crlf: false, end })
+    }
+}
+
+impl<'a> Open<'a> {
+    fn into_node(self) -> Node<'a> {
+        match self {
+            Self::Array(items) => Node::Array(items),
+            Self::Object(items, _) => Node::Object(items),
+        }
+    }
+}
+
+/// End of the string that starts at a quote.
+pub(super) fn string_end(text: &str, start: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = start + 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// End of the number or literal that starts here. A run that ends with the text may be cut, so it does not count.
+fn literal_end(text: &str, start: usize) -> Option<usize> {
+    let length = text[start..].bytes().take_while(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'+' | b'.' | b'E')).count();
+    let literal = &text[start..start + length];
+    is_literal(literal).then_some(start + length)
+}
+
+/// Whether a text is a number, `true`, `false` or `null`.
+pub(super) fn is_literal(text: &str) -> bool {
+    matches!(text, "true" | "false" | "null") || is_number(text)
+}
+
+/// Whether a text is a JSON number.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits(text);
+    if whole == 0 || (whole > 1 && text.starts_with('0')) {
+        return false;
+    }
+    let mut rest = &text[whole..];
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let length = digits(fraction);
+        if length == 0 {
+            return false;
+        }
+        rest = &fraction[length..];
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        let length = digits(exponent);
+        if length == 0 {
+            return false;
+        }
+        rest = &exponent[length..];
+    }
+    rest.is_empty()
+}

@@ -1,0 +1,141 @@
+//! Many strings -> the beginnings that are worth a number: `https://api.github.com/repos/octokit` becomes `&1`.
+
+use std::collections::HashMap;
+
+use crate::tokens::{self, Encoding};
+
+/// Shared beginnings, each after the ones that it begins with.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct SharedText {
+    /// The beginnings, as spelt in JSON.
+    pub(super) texts: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+const SHORTEST: usize = 5;
+const LONGEST: usize = 400;
+const MOST_CUTS: usize = 40;
+const MOST_CANDIDATES: usize = 2000;
+
+impl SharedText {
+    /// Chooses the beginnings that save tokens.
+    pub(super) fn of(strings: &[String], encoding: Encoding) -> Self {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for text in strings {
+            for cut in cuts(text) {
+                *counts.entry(&text[..cut]).or_default() += 1;
+            }
+        }
+        // Where a longer beginning is as frequent, the shorter one is useless.
+        let mut candidates: HashMap<&str, usize> = HashMap::new();
+        for text in strings {
+            let mut longer = 0;
+            for cut in cuts(text).into_iter().rev() {
+                let count = counts[&text[..cut]];
+                if count > longer && count > 1 {
+                    candidates.insert(&text[..cut], count);
+                }
+                longer = longer.max(count);
+            }
+        }
+        let mut candidates: Vec<(&str, usize)> = candidates.into_iter().collect();
+        candidates.sort_unstable_by(|a, b| (b.1 * b.0.len()).cmp(&(a.1 * a.0.len())).then(a.0.cmp(b.0)));
+        candidates.truncate(MOST_CANDIDATES);
+        candidates.sort_unstable_by(|a, b| a.0.len().cmp(&b.0.len()).then(a.0.cmp(b.0)));
+        let mut chosen: HashMap<&str, usize> = HashMap::new();
+        for (text, count) in candidates {
+            let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut])).unwrap_or(0);
+            let own = tokens::count(&text[base..], encoding);
+            let reference = if base == 0 { 2 * count } else { 0 };
+            if count * own > own + 4 + reference {
+                chosen.insert(text, 0);
+            }
+        }
+        for text in strings {
+            if let Some(cut) = longest(text, |cut| chosen.contains_key(&text[..cut])) {
+                *chosen.get_mut(&text[..cut]).expect("just found") += 1;
+            }
+        }
+        // Longest first, so that the uses of what goes count for what it begins with.
+        let mut order: Vec<&str> = chosen.keys().copied().collect();
+        order.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+        for text in order {
+            let uses = chosen[text];
+            let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut]));
+            let own = tokens::count(&text[base.unwrap_or(0)..], encoding);
+            let keep = pays(uses, own, base.is_some());
+            if !keep {
+                chosen.remove(text);
+            }
+            if let Some(base) = base {
+                *chosen.get_mut(&text[..base]).expect("just found") += if keep { 1 } else { uses };
+            }
+        }
+        Self::numbered(chosen.into_keys().map(str::to_owned).collect())
+    }
+
+    fn numbered(mut texts: Vec<String>) -> Self {
+        texts.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+        let numbers = texts.iter().enumerate().map(|(number, text)| (text.clone(), number)).collect();
+        Self { texts, numbers }
+    }
+
+    /// The texts that their uses pay for. What is left of the uses of the others goes to the texts that they begin with.
+    pub(super) fn without_idle(&self, uses: &[usize], encoding: Encoding) -> Self {
+        let mut uses = uses.to_vec();
+        let mut kept = Vec::new();
+        for number in (0..self.texts.len()).rev() {
+            let base = self.find_base(number);
+            let own = tokens::count(&self.texts[number][base.map_or(0, |(_, cut)| cut)..], encoding);
+            if pays(uses[number], own, base.is_some()) {
+                kept.push(self.texts[number].clone());
+            } else if let Some((base, _)) = base {
+                // Its own line no longer refers to the base, but the places that used it do.
+                uses[base] = (uses[base] + uses[number]).saturating_sub(1);
+            }
+        }
+        Self::numbered(kept)
+    }
+
+    /// The longest shared beginning of a text: its number and its length.
+    pub(super) fn find(&self, text: &str) -> Option<(usize, usize)> {
+        if self.texts.is_empty() {
+            return None;
+        }
+        let cut = longest(text, |cut| self.numbers.contains_key(&text[..cut]))?;
+        Some((self.numbers[&text[..cut]], cut))
+    }
+
+    /// The same for a shared text itself, which may only refer to a shorter one.
+    pub(super) fn find_base(&self, number: usize) -> Option<(usize, usize)> {
+        let text = &self.texts[number];
+        let cut = longest(text, |cut| cut < text.len() && self.numbers.contains_key(&text[..cut]))?;
+        Some((self.numbers[&text[..cut]], cut))
+    }
+}
+
+/// Whether a line for a text of so many tokens is worth its uses. A use that would otherwise refer to a base costs nothing.
+fn pays(uses: usize, tokens: usize, has_base: bool) -> bool {
+    uses * tokens > tokens + 4 + if has_base { 0 } else { 2 * uses }
+}
+
+fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {
+    cuts(text).into_iter().rev().find(|cut| is_known(*cut))
+}
+
+/// Where a beginning may end: before a mark, outside escapes, and at the end of the text.
+fn cuts(text: &str) -> Vec<usize> {
+    if text.len() < SHORTEST || text.starts_with('&') {
+        return Vec::new();
+    }
+    let bytes = text.as_bytes();
+    let end = text.len().min(LONGEST);
+    let mut found: Vec<usize> = (SHORTEST..end)
+        .filter(|at| bytes[*at].is_ascii() && !bytes[*at].is_ascii_alphanumeric() && bytes[*at - 1] != b'\\')
+        .take(MOST_CUTS)
+        .collect();
+    if text.len() <= LONGEST && bytes[text.len() - 1] != b'\\' {
+        found.push(text.len());
+    }
+    found
+}

@@ -1,0 +1,470 @@
+//! A planned tree -> the body of a fold.
+//!
+//! ```text
+//! &1=https://api.example.com/users        a shared beginning of strings
+//! A:id=^+1,name,url="&…/{name}",ok=true   a record class: its columns; those with a rule are not shown
+//! {total:3 items:[A                       objects and arrays without commas; records as rows
+//! ann;id=1                                what the rules do not predict follows a semicolon
+//! bob
+//! "c,d";ok=false
+//! ]}
+//! ```
+
+use std::collections::HashMap;
+
+use super::cells::{Cell, Rule};
+use super::escapes::Escapes;
+use super::matrix;
+use super::fit::{Outcome, index_of};
+use super::records::{Plan, Step};
+use super::scan::{Id, Node, Tree, is_literal};
+use super::shared_text::SharedText;
+use crate::tokens::Encoding;
+
+/// What surrounds a value, and so ends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Around {
+    /// A line of its own.
+    Line,
+    /// A class's columns.
+    Header,
+    /// A row on its own line, whose cells have this mark between them.
+    Row(char),
+    /// A row in parentheses.
+    Tuple(char),
+    /// An object.
+    Object,
+    /// An array.
+    Array,
+}
+
+impl Around {
+    /// The mark between cells.
+    pub(super) fn mark(self) -> char {
+        match self {
+            Self::Row(mark) | Self::Tuple(mark) => mark,
+            _ => ',',
+        }
+    }
+
+    /// Where a bare text that starts here ends, and how many brackets it left open. Brackets that it opened do not end it.
+    pub(super) fn bare_length(self, text: &str) -> (usize, usize) {
+        let open = match self {
+            Self::Object => '{',
+            Self::Array => '[',
+            Self::Tuple(_) => '(',
+            _ => '\n',
+        };
+        let mut depth = 0;
+        let end = text.find(|c| match c {
+            '}' | ']' | ')' if depth > 0 && self.ends(c) => {
+                depth -= 1;
+                false
+            }
+            _ if self.ends(c) => true,
+            _ => {
+                depth += usize::from(c == open);
+                false
+            }
+        });
+        (end.unwrap_or(text.len()), depth)
+    }
+
+    /// Whether a text may stand here without quotes.
+    fn is_bare(self, text: &str) -> bool {
+        self.bare_length(text) == (text.len(), 0)
+    }
+
+    /// Whether a character ends a bare text here.
+    pub(super) fn ends(self, c: char) -> bool {
+        match self {
+            Self::Line => c == '\n',
+            Self::Header => matches!(c, ',' | '\n'),
+            Self::Row(mark) => c == mark || matches!(c, ';' | '\n'),
+            Self::Tuple(mark) => c == mark || matches!(c, ';' | ')' | '\n'),
+            Self::Object => matches!(c, ' ' | '}' | '\n'),
+            Self::Array => matches!(c, ' ' | ']' | '\n'),
+        }
+    }
+}
+
+/// What a key must not have to stand without quotes.
+const KEY_MARKS: [char; 9] = [' ', ':', '"', '{', '}', '[', ']', '(', '\\'];
+
+/// The letters that name a class.
+pub(super) fn class_name(number: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(number % 26).expect("below 26"));
+    match number / 26 {
+        0 => letter.to_string(),
+        more => class_name(more - 1) + &letter.to_string(),
+    }
+}
+
+/// What the columns of a class are called in rows: the last part of their name where no other name ends like it.
+pub(super) fn short_names(names: &[String]) -> Vec<&str> {
+    let last = |name: &str| match name.rfind(['.', '"', '[']) {
+        Some(at) if name.as_bytes()[at] == b'.' => at + 1,
+        _ => 0,
+    };
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in names {
+        *counts.entry(&name[last(name)..]).or_default() += 1;
+        if last(name) > 0 {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    names.iter().map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name.as_str() }).collect()
+}
+
+/// Prints the body of a fold.
+pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
+    let short: Vec<Vec<&str>> = plan.classes.iter().map(|class| short_names(&class.names)).collect();
+    let packed = matrix::is_packed(tree);
+    let print = |shared: &SharedText| {
+        let mut writer = Writer {
+            tree,
+            plan,
+            escapes,
+            shared,
+            short: &short,
+            packed,
+            out: String::new(),
+            strings: Vec::new(),
+            uses: vec![0; shared.texts.len()],
+        };
+        writer.all();
+        (writer.out, writer.strings, writer.uses)
+    };
+    let (plain, strings, _) = print(&SharedText::default());
+    let shared = SharedText::of(&strings, encoding);
+    if shared.texts.is_empty() {
+        return plain;
+    }
+    // Keys, values and pairs of them were counted alike, but each place uses only one of these.
+    let (_, _, uses) = print(&shared);
+    print(&shared.without_idle(&uses, encoding)).0
+}
+
+struct Writer<'w, 'a> {
+    tree: &'w Tree<'a>,
+    plan: &'w Plan<'a>,
+    escapes: Escapes,
+    shared: &'w SharedText,
+    /// What the columns of each class are called in rows.
+    short: &'w [Vec<&'w str>],
+    /// Whether long lists of points are packed.
+    packed: bool,
+    out: String,
+    /// The strings printed so far, without quotes.
+    strings: Vec<String>,
+    /// How often each shared beginning was used.
+    uses: Vec<usize>,
+}
+
+impl Writer<'_, '_> {
+    fn all(&mut self) {
+        for (number, text) in self.shared.texts.iter().enumerate() {
+            self.out.push_str(&format!("&{}=", number + 1));
+            let rest = match self.shared.find_base(number) {
+                Some((base, cut)) => {
+                    self.uses[base] += 1;
+                    self.out.push_str(&format!("&{}", base + 1));
+                    &text[cut..]
+                }
+                None => text,
+            };
+            self.out.push_str(rest);
+            self.out.push('\n');
+        }
+        for number in 0..self.plan.classes.len() {
+            self.header(number);
+            self.out.push('\n');
+        }
+        for (number, id) in self.plan.entries.iter().enumerate() {
+            self.out.push_str(&format!("&{}:", self.shared.texts.len() + number + 1));
+            self.whole(*id, Around::Line);
+            self.out.push('\n');
+        }
+        self.whole(self.tree.root, Around::Line);
+    }
+
+    fn header(&mut self, number: usize) {
+        let class = &self.plan.classes[number];
+        let index = index_of(&class.names);
+        self.out.push_str(&class_name(number));
+        if class.mark != ',' {
+            self.out.push(class.mark);
+        }
+        self.out.push(':');
+        for (column, (name, rule)) in class.names.iter().zip(&class.rules).enumerate() {
+            if column > 0 {
+                self.out.push(',');
+            }
+            self.out.push_str(name);
+            match rule {
+                Rule::Shown => {}
+                Rule::Fixed(Cell::Absent) => self.out.push('?'),
+                Rule::Fixed(cell) => {
+                    self.out.push('=');
+                    self.cell(cell, Around::Header);
+                }
+                Rule::Above { back, step } => {
+                    self.out.push_str("=^");
+                    if *back != 1 {
+                        self.out.push_str(&back.to_string());
+                    }
+                    if let Some(step) = step {
+                        self.out.push_str(&step.to_string());
+                    }
+                }
+                Rule::Like(source) => self.out.push_str(&format!("=^{{{}}}", class.names[*source])),
+                Rule::Made(template) => {
+                    self.out.push('=');
+                    self.out.push_str(&template.to_text(&class.names, &index).expect("only printable templates fit"));
+                }
+            }
+        }
+    }
+
+    fn cell(&mut self, cell: &Cell<'_>, around: Around) {
+        match cell {
+            Cell::Text { quoted: false, text } => self.out.push_str(text),
+            Cell::Text { quoted: true, text } => self.string(text, around),
+            Cell::Absent | Cell::Node(_) => {}
+        }
+    }
+
+    fn value(&mut self, id: Id, around: Around) {
+        match self.plan.entry(id) {
+            Some(entry) => self.out.push_str(&format!("&{}", self.shared.texts.len() + entry + 1)),
+            None => self.whole(id, around),
+        }
+    }
+
+    fn whole(&mut self, id: Id, around: Around) {
+        let tree = self.tree;
+        match &tree.nodes[id] {
+            Node::Scalar(raw) => match raw.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                Some(text) => self.string(text, around),
+                None => self.out.push_str(raw),
+            },
+            Node::Inner { root, line_end, .. } => {
+                self.out.push_str(if *line_end { "`n" } else { "`" });
+                self.value(*root, around);
+            }
+            Node::Array(items) => {
+                if let Some(class) = self.plan.blocks.get(&id) {
+                    return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
+                }
+                if let Some(matrix) = matrix::write(tree, items, self.packed) {
+                    return self.out.push_str(&matrix);
+                }
+                self.out.push('[');
+                let mut index = 0;
+                while index < items.len() {
+                    let start = self.out.len();
+                    let run = matrix::counting(tree, &items[index..]);
+                    self.value(items[index], Around::Array);
+                    if index > 0 {
+                        // The usual `],[` is one token.
+                        let nested = self.out[..start].ends_with(']') && self.out[start..].starts_with('[');
+                        self.out.insert(start, if nested { ',' } else { ' ' });
+                    }
+                    if run > 3 {
+                        self.out.push_str("..");
+                        self.value(items[index + run - 1], Around::Array);
+                    }
+                    index += if run > 3 { run } else { 1 };
+                }
+                self.out.push(']');
+            }
+            Node::Object(items) => {
+                if let Some((class, _)) = self.plan.rows.get(&id).filter(|(class, _)| !self.plan.classes[*class].keyed) {
+                    self.out.push('(');
+                    self.out.push_str(&class_name(*class));
+                    self.out.push(' ');
+                    self.row(id, Around::Tuple(self.plan.classes[*class].mark));
+                    self.out.push(')');
+                    return;
+                }
+                if let Some(class) = self.plan.blocks.get(&id) {
+                    return self.block(*class, items.iter().map(|(key, item)| (Some(&**key), *item)), ['{', '}']);
+                }
+                self.out.push('{');
+                for (index, (key, item)) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.out.push(' ');
+                    }
+                    if !self.pair(key, *item) {
+                        self.key(key);
+                        self.value(*item, Around::Object);
+                    }
+                }
+                self.out.push('}');
+            }
+        }
+    }
+
+    fn block<'k>(&mut self, class: usize, items: impl Iterator<Item = (Option<&'k str>, Id)>, brackets: [char; 2]) {
+        self.out.push(brackets[0]);
+        self.out.push_str(&class_name(class));
+        self.out.push('\n');
+        for (key, item) in items {
+            match self.plan.rows.get(&item).filter(|_| self.plan.entry(item).is_none()) {
+                Some((own, _)) => {
+                    if *own != class {
+                        self.out.push_str(&format!("|{} ", class_name(*own)));
+                    }
+                    self.row(item, Around::Row(self.plan.classes[*own].mark));
+                }
+                None => {
+                    self.out.push('|');
+                    if let Some(key) = key {
+                        self.out.push_str(&format!("\"{key}\""));
+                    }
+                    self.out.push(':');
+                    self.value(item, Around::Line);
+                }
+            }
+            self.out.push('\n');
+        }
+        self.out.push(brackets[1]);
+    }
+
+    fn row(&mut self, id: Id, around: Around) {
+        let (number, row) = self.plan.rows[&id];
+        let class = &self.plan.classes[number];
+        let grid = class.grid();
+        let mut overrides = Vec::new();
+        let mut is_first = true;
+        for (column, rule) in class.rules.iter().enumerate() {
+            let outcome = grid.outcome(rule, column, row);
+            let cell = &class.columns[column][row];
+            if rule.is_shown() {
+                if !std::mem::take(&mut is_first) {
+                    self.out.push(around.mark());
+                }
+                match (rule, &outcome) {
+                    (Rule::Shown, _) => self.shown(id, &class.paths[column], cell, around),
+                    (_, Outcome::Residual(text)) => self.residual(text, around),
+                    _ => overrides.push(column),
+                }
+            } else if outcome == Outcome::Miss || class.is_milestone(column, row) {
+                overrides.push(column);
+            }
+        }
+        let short = &self.short[number];
+        for column in overrides {
+            self.out.push(';');
+            self.out.push_str(short[column]);
+            match &class.columns[column][row] {
+                Cell::Absent => self.out.push('?'),
+                cell => {
+                    self.out.push('=');
+                    self.shown(id, &class.paths[column], cell, around);
+                }
+            }
+        }
+    }
+
+    fn shown(&mut self, record: Id, path: &[Step], cell: &Cell<'_>, around: Around) {
+        match cell {
+            Cell::Node(_) => {
+                let node = super::records::follow(self.tree, record, path).expect("a cell with a node has its path");
+                self.value(node, around);
+            }
+            _ => self.cell(cell, around),
+        }
+    }
+
+    /// Prints a key and its string as one text, where a shared beginning covers the key and the colon.
+    fn pair(&mut self, key: &str, item: Id) -> bool {
+        let Node::Scalar(raw) = &self.tree.nodes[item] else { return false };
+        let Some(value) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else { return false };
+        let is_plain = !key.is_empty() && !key.starts_with('&') && !value.is_empty() && !key.contains(KEY_MARKS);
+        if !is_plain || is_literal(value) || value.contains(KEY_MARKS) {
+            return false;
+        }
+        let text = format!("{key}:{value}");
+        let shared = self.shared.find(&text).filter(|(_, cut)| *cut > key.len());
+        let covered = shared.is_some_and(|(number, cut)| {
+            let rest = &text[cut..];
+            if rest.starts_with(|c: char| c.is_ascii_digit()) {
+                return false;
+            }
+            self.uses[number] += 1;
+            self.out.push_str(&format!("&{}{rest}", number + 1));
+            true
+        });
+        self.strings.push(text);
+        covered
+    }
+
+    fn key(&mut self, key: &str) {
+        self.strings.push(key.to_owned());
+        // A reference with a colon in it stands for a pair.
+        let rest = if key.contains(':') { key } else { self.reference(key) };
+        let bare = if rest.len() < key.len() {
+            !rest.starts_with(|c: char| c.is_ascii_digit())
+        } else {
+            !key.is_empty() && !key.starts_with('&')
+        };
+        let bare = bare && !rest.contains(KEY_MARKS);
+        let quote = if bare { "" } else { "\"" };
+        self.out.push_str(&format!("{quote}{rest}{quote}:"));
+    }
+
+    /// Prints a reference to the shared beginning of a text, if it has one; returns the rest.
+    fn reference<'t>(&mut self, text: &'t str) -> &'t str {
+        match self.shared.find(text) {
+            Some((number, cut)) => {
+                self.uses[number] += 1;
+                self.out.push_str(&format!("&{}", number + 1));
+                &text[cut..]
+            }
+            None => text,
+        }
+    }
+
+    fn residual(&mut self, text: &str, around: Around) {
+        let bare = !text.starts_with(['"', ']', '}', '|']) && around.is_bare(text);
+        let quote = if bare { "" } else { "\"" };
+        self.out.push_str(&format!("{quote}{text}{quote}"));
+    }
+
+    fn string(&mut self, text: &str, around: Around) {
+        if let Some(block) = self.text_block(text) {
+            self.out.push_str(&format!("\"\"\"{block}\"\"\""));
+            return;
+        }
+        self.strings.push(text.to_owned());
+        let rest = self.reference(text);
+        let is_whole = rest.len() == text.len();
+        if !is_whole && rest.is_empty() {
+            return;
+        }
+        let bare = !rest.is_empty()
+            && !(is_whole && is_literal(rest))
+            && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' '])
+            && !(around == Around::Header && rest.starts_with('^'))
+            && !(around == Around::Array && (rest.starts_with(['#', '=']) || matrix::parse_counting(rest).is_some()))
+            && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
+            && !rest.ends_with(' ')
+            && around.is_bare(rest);
+        let quote = if bare { "" } else { "\"" };
+        self.out.push_str(&format!("{quote}{rest}{quote}"));
+    }
+
+    /// The text of a string that is better read unescaped.
+    fn text_block(&self, text: &str) -> Option<String> {
+        if text.len() < 24 || !text.contains('\\') {
+            return None;
+        }
+        let block = self.escapes.unescape(text)?;
+        let fits = block.len() + 4 < text.len()
+            && !block.ends_with('"')
+            && !block.contains("\"\"\"")
+            && !block.chars().any(|c| c < ' ' && c != '\n' && c != '\t');
+        fits.then_some(block)
+    }
+}
