@@ -1,0 +1,74 @@
+//! `path:12:text` lines, file listings and web results -> each path once, in its directory; results beyond a rank by title only.
+//!
+//! Hits and listings are folded without loss; only the texts of low-ranking web results need the original.
+
+mod hits;
+mod legend;
+mod listing;
+mod root;
+mod rows;
+mod tree;
+mod unfold;
+mod web;
+
+use std::ops::Range;
+
+use crate::config::Preset;
+use crate::content::ContentType;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Stage};
+
+const NAME: &str = "searchCrunch";
+
+/// Folds search results.
+pub struct SearchCrunch;
+
+impl Stage for SearchCrunch {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn order(&self) -> u32 {
+        17
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Search]
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.free_segments(ContentType::Search).next().is_some()
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let (mut at, mut line) = (0, 1);
+        let mut edits = Vec::new();
+        for (segment, text) in context.free_segments(ContentType::Search) {
+            let start = segment.range.start;
+            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..start]).count();
+            at = start;
+            match folded(text) {
+                Some((range, fold)) => edits.push(Edit::fold(start + range.start..start + range.end, &fold)),
+                None if context.preset == Preset::Lossless => {}
+                None => edits.extend(web::edits(text, start, line, context.preset)),
+            }
+        }
+        edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        unfold::unfold(fold).or_else(|| listing::unfold(fold))
+    }
+}
+
+/// Which lines of a segment fold, and the fold.
+fn folded(text: &str) -> Option<(Range<usize>, Fold)> {
+    let hits = rows::range(text).and_then(|range| hits::fold(&text[range.clone()]).map(|fold| (range, fold)));
+    hits.or_else(|| {
+        listing::range(text).and_then(|range| listing::fold(&text[range.clone()]).map(|fold| (range, fold)))
+    })
+}
