@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::legend::Legend;
 use super::root::Root;
 use super::rows::{Form, Hit, Row, read};
+use super::shared::Shared;
 use super::tree;
 use super::unfold::unfold;
 use crate::pipeline::fold::Fold;
@@ -38,17 +39,24 @@ pub(super) fn fold(text: &str) -> Option<Fold> {
     if hits.len() < 2 || (headings > 0 && headings < hits.len()) {
         return None;
     }
-    let legend = Legend {
+    let plain = Legend {
         context: hits.iter().any(|hit| matches!(hit.form, Form::Context(_))),
         headings: headings > 0,
         gaps: false,
+        shared: Shared::default(),
         root: if headings > 0 { Root::default() } else { Root::find(&hits) },
     };
-    let may_have_gaps = legend.context && rows.iter().any(|(_, row)| *row == Row::Separator);
-    let gaps: &[bool] = if may_have_gaps { &[true, false] } else { &[false] };
-    gaps.iter().find_map(|&gaps| {
-        let legend = Legend { gaps, ..legend };
-        let fold = Fold::new(super::NAME, legend.write(), Some(write(&rows, &legend)));
+    let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
+    let shared = Shared::find(hits.iter().filter_map(|hit| hit.line()).map(|(_, text)| text));
+    // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left out.
+    let legends = [
+        Legend { gaps, shared: shared.clone(), ..plain.clone() },
+        Legend { gaps, ..plain.clone() },
+        Legend { shared, ..plain.clone() },
+        plain,
+    ];
+    legends.iter().enumerate().filter(|(index, legend)| !legends[..*index].contains(legend)).find_map(|(_, legend)| {
+        let fold = Fold::new(super::NAME, legend.write(), Some(write(&rows, legend)));
         (unfold(&fold).as_deref() == Some(text)).then_some(fold)
     })
 }
@@ -56,14 +64,14 @@ pub(super) fn fold(text: &str) -> Option<Fold> {
 fn write(rows: &[(&str, Row)], legend: &Legend) -> String {
     let (files, items) = items(rows, legend);
     let headers = tree::fold(&files);
-    let mut writer = Writer { lines: Vec::new(), run: Vec::new(), previous: None };
+    let mut writer = Writer { legend, lines: Vec::new(), run: Vec::new(), previous: None };
     for item in items {
         match item {
             Item::File(index) => writer.push(headers[index].iter().cloned()),
             Item::Separator => writer.push(["--".to_owned()]),
             Item::Other("") => writer.push([String::new()]),
             Item::Other(text) => writer.push([format!("\\{text}")]),
-            Item::Line { hit, is_flipped } => writer.hit(hit, is_flipped, legend.context),
+            Item::Line { hit, is_flipped } => writer.hit(&hit, is_flipped),
         }
     }
     writer.flush();
@@ -103,9 +111,10 @@ fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>,
 }
 
 struct Writer<'a> {
+    legend: &'a Legend<'a>,
     lines: Vec<String>,
-    /// Numbered hits that may be merged: the number, the mark, the line from its number on.
-    run: Vec<(u64, bool, &'a str)>,
+    /// Numbered hits that may be merged: the number, the mark, the place and the text.
+    run: Vec<(u64, bool, &'a str, &'a str)>,
     /// The number of the line before, in the same file.
     previous: Option<u64>,
 }
@@ -117,26 +126,29 @@ impl<'a> Writer<'a> {
         self.previous = None;
     }
 
-    fn hit(&mut self, hit: Hit<'a>, is_flipped: bool, context: bool) {
-        let mark = if is_flipped { "~" } else { "" };
-        let previous = self.previous;
-        self.previous = match hit.form {
-            Form::Numbered(number) | Form::Context(number) => Some(number),
-            _ => None,
+    fn hit(&mut self, hit: &Hit<'a>, is_flipped: bool) {
+        let previous = self.previous.take();
+        let mark = mark(is_flipped);
+        let Some((place, text)) = hit.line() else {
+            self.flush();
+            return self.lines.push(format!("{mark}{}", hit.place));
         };
-        match hit.form {
-            Form::Numbered(number) if !context => return self.run.push((number, is_flipped, hit.place)),
-            Form::Context(number) => {
-                let text = hit.place.split_once('-').map_or("", |(_, text)| text);
-                let follows = previous.is_some_and(|previous| previous.checked_add(1) == Some(number));
-                let place = if follows { "\t".to_owned() } else { format!("{number} ") };
-                self.lines.push(format!("{mark}{place}{text}"));
-            }
-            _ => {
-                self.flush();
-                self.lines.push(format!("{mark}{}", hit.place));
-            }
+        let (number, is_context) = match hit.form {
+            Form::Numbered(number) => (number, false),
+            Form::Context(number) => (number, true),
+            Form::Parenthesized | Form::Bare => return,
+        };
+        self.previous = Some(number);
+        if !self.legend.context {
+            return self.run.push((number, is_flipped, place, text));
         }
+        let text = self.legend.shared.shorten(text);
+        let follows = previous.is_some_and(|previous| previous.checked_add(1) == Some(number));
+        self.lines.push(match (is_context, follows) {
+            (true, true) => format!("{mark}\t{text}"),
+            (true, false) => format!("{mark}{place} {text}"),
+            (false, _) => format!("{mark}{place}:{text}"),
+        });
     }
 
     /// Writes the run, each text once where its numbers ascend.
@@ -145,8 +157,7 @@ impl<'a> Writer<'a> {
         let ascends = run.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let mut written: Vec<(bool, Vec<&str>, &str)> = Vec::with_capacity(run.len());
         let mut seen: HashMap<(bool, &str), usize> = HashMap::new();
-        for (_, is_flipped, line) in run {
-            let (place, text) = split_place(line);
+        for (_, is_flipped, place, text) in run {
             let next = written.len();
             let index = *seen.entry((is_flipped, text)).or_insert(next);
             if ascends && index < next && written[index].1.len() < MAX_MERGED {
@@ -156,25 +167,15 @@ impl<'a> Writer<'a> {
                 written.push((is_flipped, vec![place], text));
             }
         }
-        let line = |(is_flipped, places, text): (bool, Vec<&str>, &str)| {
-            format!("{}{} {text}", if is_flipped { "~" } else { "" }, ranges(&places))
-        };
-        self.lines.extend(written.into_iter().map(line));
+        for (is_flipped, places, text) in written {
+            let text = self.legend.shared.shorten(text);
+            self.lines.push(format!("{}{} {text}", mark(is_flipped), ranges(&places)));
+        }
     }
 }
 
-/// `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
-fn split_place(line: &str) -> (&str, &str) {
-    let (number, rest) = line.split_once(':').expect("a numbered hit has a colon after its number");
-    match rest.split_once(':') {
-        Some((column, text)) if is_number(column) => (&line[..number.len() + 1 + column.len()], text),
-        _ => (number, rest),
-    }
-}
-
-/// Whether digits print back as they are.
-fn is_number(digits: &str) -> bool {
-    (1..=18).contains(&digits.len()) && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
+fn mark(is_flipped: bool) -> &'static str {
+    if is_flipped { "~" } else { "" }
 }
 
 /// `1`, `2`, `3`, `7` -> `1-3,7`.

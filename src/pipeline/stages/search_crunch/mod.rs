@@ -7,6 +7,7 @@ mod legend;
 mod listing;
 mod root;
 mod rows;
+mod shared;
 mod tree;
 mod unfold;
 mod web;
@@ -21,7 +22,7 @@ use crate::pipeline::{Edit, FusionContext, Stage};
 const NAME: &str = "searchCrunch";
 
 /// Folds search results.
-pub struct SearchCrunch;
+pub(super) struct SearchCrunch;
 
 impl Stage for SearchCrunch {
     fn name(&self) -> &'static str {

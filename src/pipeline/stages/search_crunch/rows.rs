@@ -34,6 +34,33 @@ pub(super) struct Hit<'a> {
     pub(super) place: &'a str,
 }
 
+impl<'a> Hit<'a> {
+    /// Its place (`12` or `12:5`) and its text, where it has a number.
+    pub(super) fn line(&self) -> Option<(&'a str, &'a str)> {
+        match self.form {
+            Form::Numbered(_) => split_place(self.place),
+            Form::Context(_) => self.place.split_once('-'),
+            Form::Parenthesized | Form::Bare => None,
+        }
+    }
+}
+
+/// `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
+pub(super) fn split_place(line: &str) -> Option<(&str, &str)> {
+    let (number, rest) = line.split_once(':')?;
+    match head(rest).split_once(':') {
+        Some((column, _)) if is_number(column) => {
+            let end = number.len() + 1 + column.len();
+            Some((&line[..end], &line[end + 1..]))
+        }
+        _ => Some((number, rest)),
+    }
+}
+
+fn is_number(digits: &str) -> bool {
+    (1..=18).contains(&digits.len()) && !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// How a line gives its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {

@@ -1,6 +1,7 @@
 //! Folded hits -> the lines they were.
 
 use super::legend::Legend;
+use super::rows::split_place;
 use super::tree::Directories;
 use crate::pipeline::fold::Fold;
 
@@ -101,7 +102,7 @@ impl Reader<'_> {
         if !self.legend.context {
             let prefix = self.prefix(false, is_flipped)?;
             let (places, text) = line.split_once(' ')?;
-            return self.merged(&prefix, places, text);
+            return self.merged(&prefix, places, &self.legend.shared.lengthen(text));
         }
         let digits = line.bytes().take_while(u8::is_ascii_digit).count();
         let number = line[..digits].parse().ok()?;
@@ -110,8 +111,10 @@ impl Reader<'_> {
             b':' => {
                 let prefix = self.prefix(false, is_flipped)?;
                 let separator = if self.legend.headings { "" } else { ":" };
+                let (place, text) = split_place(line)?;
+                let text = self.legend.shared.lengthen(text);
                 self.follow(number)?;
-                self.push(format!("{prefix}{separator}{line}"))
+                self.push(format!("{prefix}{separator}{place}:{text}"))
             }
             _ => None,
         }
@@ -123,6 +126,7 @@ impl Reader<'_> {
         }
         let prefix = self.prefix(true, is_flipped)?;
         let separator = if self.legend.headings { "" } else { "-" };
+        let text = self.legend.shared.lengthen(text);
         self.follow(number)?;
         self.push(format!("{prefix}{separator}{number}-{text}"))
     }
