@@ -137,3 +137,17 @@ fn search_results_shrink_and_come_back() {
         assert!(saved(table(stage, &peer, Preset::Balanced)) >= 60.0);
     }
 }
+
+#[test]
+fn diffs_shrink_and_come_back() {
+    let stage = stage("diffCrunch");
+    let all = inputs("diffs");
+    table(stage, &all, Preset::Lossless);
+    table(stage, &all, Preset::Balanced);
+    table(stage, &all, Preset::Max);
+    if let Some(peer) = peer("tc5_git.diff") {
+        table(stage, &peer, Preset::Lossless);
+        table(stage, &peer, Preset::Balanced);
+        table(stage, &peer, Preset::Max);
+    }
+}
