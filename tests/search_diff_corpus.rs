@@ -1,95 +1,16 @@
-//! SearchCrunch and DiffCrunch on real search results and diffs: what they save in real tokens, and that they lose nothing.
+//! SearchCrunch and DiffCrunch on real search results and diffs: what they save in real tokens, and that every hit, changed
+//! line, sign and position is still in sight, read back by parsers of this test's own.
 //!
 //! `cargo test --test search_diff_corpus -- --nocapture` prints the tables.
 
 mod corpus;
+mod search_diff;
 
-use concertina::config::{Encoding, Preset};
-use concertina::content::{Hints, Segment};
-use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
-use concertina::tokens::count;
+use std::collections::BTreeSet;
 
-fn stage(name: &str) -> &'static dyn Stage {
-    STAGES.iter().copied().find(|stage| stage.name() == name).expect("a registered stage")
-}
-
-fn edits(stage: &dyn Stage, text: &str, preset: Preset) -> Vec<Edit> {
-    let content_type = stage.content_types()[0];
-    let segments = [Segment { range: 0..text.len(), content_type, language: None }];
-    let context = FusionContext {
-        text,
-        content_type,
-        language: None,
-        segments: if text.is_empty() { &[] } else { &segments },
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
-    stage.apply(&context)
-}
-
-fn replaced(text: &str, edits: &[Edit]) -> String {
-    let mut out = String::new();
-    let mut at = 0;
-    for edit in edits {
-        assert!(at <= edit.range.start, "edits are sorted and apart");
-        out.push_str(&text[at..edit.range.start]);
-        out.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    out + &text[at..]
-}
-
-fn tokens(text: &str) -> usize {
-    count(text, Encoding::O200kBase)
-}
-
-/// The text with its folds, where they save tokens; each is undone, byte for byte, and folds again to itself.
-fn folded(stage: &dyn Stage, text: &str) -> String {
-    let all = edits(stage, text, Preset::Lossless);
-    let mut kept = Vec::new();
-    for edit in all {
-        assert!(edit.lossless && edit.sealed);
-        let replaced = &text[edit.range.clone()];
-        let (fold, len) = fold::parse(&edit.text).expect("a fold");
-        assert_eq!(len, edit.text.len());
-        let unfolded = stage.unfold(&fold).expect("a fold of the stage");
-        assert!(unfolded == replaced, "unfolds to something else");
-        assert_eq!(edits(stage, &unfolded, Preset::Lossless), [Edit::fold(0..unfolded.len(), &fold)]);
-        if tokens(&edit.text) < tokens(replaced) {
-            kept.push(edit);
-        }
-    }
-    replaced(text, &kept)
-}
-
-/// What the engine makes of a text with this stage alone: reversible edits with their marker where they pay, then folds.
-fn crunched(stage: &dyn Stage, text: &str, preset: Preset) -> String {
-    let lossless = folded(stage, text);
-    if preset == Preset::Lossless {
-        return lossless;
-    }
-    let worth_it = |edit: &Edit| !edit.lossless && tokens(&edit.text) < tokens(&text[edit.range.clone()]);
-    let changes: Vec<Edit> = edits(stage, text, preset).into_iter().filter(worth_it).collect();
-    if changes.is_empty() {
-        return lossless;
-    }
-    let shortened = replaced(text, &changes);
-    let worth_more = |edit: &Edit| !edit.lossless && tokens(&edit.text) < tokens(&shortened[edit.range.clone()]);
-    let again: Vec<Edit> = edits(stage, &shortened, preset).into_iter().filter(worth_more).collect();
-    assert_eq!(again, [], "the stage finds more to do in its own output");
-    if tokens(text) < tokens(&shortened) + 32 {
-        return lossless;
-    }
-    let marker = format!("[[REWIND:sha256:0123456789abcdef]] original: {} lines", text.lines().count());
-    let joint = if shortened.ends_with('\n') { "" } else { "\n" };
-    folded(stage, &format!("{shortened}{joint}{marker}"))
-}
+use concertina::config::Preset;
+use concertina::pipeline::Stage;
+use search_diff::{crunched, folded, stage, tokens};
 
 /// The table of one kind of file; returns tokens before and after.
 fn table(stage: &dyn Stage, inputs: &[(String, String)], preset: Preset) -> (usize, usize) {
@@ -123,31 +44,191 @@ fn peer(name: &str) -> Option<Vec<(String, String)>> {
     Some(vec![(name.to_owned(), text)])
 }
 
+/// The hits of grep's own output: path, number, text.
+fn grep_hits(text: &str) -> BTreeSet<(String, String, String)> {
+    let line = regex::Regex::new(r"^([^:\s]+?):([1-9][0-9]*):(.*)$").unwrap();
+    let hits = text.lines().filter_map(|text| line.captures(text));
+    hits.map(|hit| (hit[1].to_owned(), hit[2].to_owned(), hit[3].to_owned())).collect()
+}
+
+/// The hits that a reader of the folded form sees.
+fn shown_hits(text: &str) -> BTreeSet<(String, String, String)> {
+    let legend = text.lines().find(|line| line.starts_with("[[FOLD:")).unwrap_or_default();
+    let quoted = |words: &str| {
+        let rest = legend.split_once(words)?.1;
+        serde_json::Deserializer::from_str(rest).into_iter::<String>().next()?.ok()
+    };
+    let (start, end) = (quoted("; …x is "), quoted("; x… is "));
+    let has_context = legend.contains("context");
+    let mut directories: Vec<String> = Vec::new();
+    let mut path = String::new();
+    let mut hits = BTreeSet::new();
+    for line in text.lines() {
+        let bare = line.trim_start_matches('~');
+        if bare.starts_with(|c: char| c.is_ascii_digit()) {
+            let Some((places, text)) = bare.split_once(if has_context { ':' } else { ' ' }) else { continue };
+            let mut text = text.to_owned();
+            if let Some(end) = end.as_ref().filter(|_| text.ends_with('…')) {
+                text = format!("{}{end}", text.trim_end_matches('…'));
+            }
+            if let Some(start) = start.as_ref().filter(|_| text.starts_with('…')) {
+                text = format!("{start}{}", text.trim_start_matches('…'));
+            }
+            for part in places.split(',') {
+                let (first, last) = part.split_once('-').unwrap_or((part, part));
+                let column = first.split_once(':');
+                let number = |text: &str| text.split(':').next().and_then(|text| text.parse::<u64>().ok());
+                let (Some(first), Some(last)) = (number(first), number(last)) else { continue };
+                for number in first..=last {
+                    let text = column.map_or(text.clone(), |(_, column)| format!("{column}:{text}"));
+                    hits.insert((path.clone(), number.to_string(), text));
+                }
+            }
+        } else if !bare.starts_with(['\t', '\\', ':', '(', '[']) && line != "--" {
+            let depth = line.len() - line.trim_start_matches(' ').len();
+            directories.truncate(depth);
+            let full = format!("{}{}", directories.last().map_or("", String::as_str), &line[depth..]);
+            if full.ends_with('/') { directories.push(full) } else { path = full }
+        }
+    }
+    hits
+}
+
 #[test]
-fn search_results_shrink_and_come_back() {
+fn search_results_shrink_and_every_hit_is_in_sight() {
     let stage = stage("searchCrunch");
-    let all = inputs("search");
-    let grep: Vec<_> =
-        all.iter().filter(|(name, _)| name.contains("grep-") || name.contains("tool-search")).cloned().collect();
-    let rest: Vec<_> =
-        all.iter().filter(|(name, _)| !(name.contains("grep-") || name.contains("tool-search"))).cloned().collect();
-    table(stage, &grep, Preset::Balanced);
+    let is_grep = |name: &str| name.contains("grep-") || name.contains("tool-search");
+    let (grep, rest): (Vec<_>, Vec<_>) = inputs("search").into_iter().partition(|(name, _)| is_grep(name));
+    let total = table(stage, &grep, Preset::Balanced);
     table(stage, &rest, Preset::Balanced);
-    if let Some(peer) = peer("tc6_search.rg") {
-        assert!(saved(table(stage, &peer, Preset::Balanced)) >= 60.0);
+    let peer = peer("tc6_search.rg");
+    if !grep.is_empty() {
+        assert!(saved(total) >= 60.0, "grep: {:.1} %", saved(total));
+    }
+    if let Some(peer) = &peer {
+        assert!(saved(table(stage, peer, Preset::Balanced)) >= 60.0);
+    }
+    for (name, text) in grep.iter().chain(peer.iter().flatten()) {
+        let (hits, lossless) = (grep_hits(text), folded(stage, text));
+        if lossless == *text {
+            continue;
+        }
+        let shown = shown_hits(&lossless);
+        let missing: Vec<_> = hits.difference(&shown).collect();
+        assert!(missing.is_empty(), "{name}: {:?}", &missing[..missing.len().min(3)]);
+        let places = |hits: &BTreeSet<(String, String, String)>| -> BTreeSet<(String, String)> {
+            hits.iter().map(|(path, number, _)| (path.clone(), number.clone())).collect()
+        };
+        let short = shown_hits(&crunched(stage, text, Preset::Max));
+        assert!(places(&hits).is_subset(&places(&short)), "{name}: a hit is out of sight");
+    }
+}
+
+/// A changed line: file, sign and text, number in its file.
+type Change = (String, String, u64);
+
+/// The changed lines of a diff, in git's form or in the short one.
+fn diff_changes(text: &str) -> Vec<Change> {
+    let hunk = regex::Regex::new(r"^@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))?( @@)?").unwrap();
+    let mut changes = Vec::new();
+    let mut file = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        for word in ["diff ", "new file ", "deleted file ", "diff --git a/"] {
+            if let Some(path) =
+                line.strip_prefix(word).filter(|path| !path.starts_with(['-']) && !path.starts_with("mode "))
+            {
+                file = path.split(" b/").next().unwrap_or(path).to_owned();
+            }
+        }
+        let Some(found) = hunk.captures(line) else { continue };
+        let number = |group: usize, none: u64| found.get(group).map_or(none, |text| text.as_str().parse().unwrap());
+        // The short form has no counts: there the hunk is as long as its lines have signs.
+        let none = if found.get(5).is_some() { 1 } else { u64::MAX };
+        let (mut old, mut new) = (number(2, none), number(4, none));
+        let (mut old_at, mut new_at) = (number(1, 0), number(3, 0));
+        while old > 0 || new > 0 {
+            let Some(line) = lines.next_if(|line| line.is_empty() || line.starts_with([' ', '+', '-', '\\'])) else {
+                break;
+            };
+            if line.is_empty() && none == u64::MAX {
+                break;
+            }
+            match line.as_bytes().first() {
+                Some(b'-') => {
+                    changes.push((file.clone(), line.to_owned(), old_at));
+                    (old, old_at) = (old.saturating_sub(1), old_at + 1);
+                }
+                Some(b'+') => {
+                    changes.push((file.clone(), line.to_owned(), new_at));
+                    (new, new_at) = (new.saturating_sub(1), new_at + 1);
+                }
+                Some(b'\\') => {}
+                _ => {
+                    (old, old_at) = (old.saturating_sub(1), old_at + 1);
+                    (new, new_at) = (new.saturating_sub(1), new_at + 1);
+                }
+            }
+        }
+    }
+    changes
+}
+
+#[test]
+fn diffs_shrink_and_every_changed_line_keeps_sign_and_place() {
+    let stage = stage("diffCrunch");
+    let all = inputs("diffs");
+    let peer = peer("tc5_git.diff");
+    for (preset, all_at_least, peer_at_least) in
+        [(Preset::Lossless, 7.0, 5.0), (Preset::Balanced, 10.0, 12.0), (Preset::Max, 20.0, 15.2)]
+    {
+        let total = table(stage, &all, preset);
+        if !all.is_empty() {
+            assert!(saved(total) >= all_at_least, "diffs, {}: {:.1} %", preset.as_str(), saved(total));
+        }
+        if let Some(peer) = &peer {
+            assert!(saved(table(stage, peer, preset)) >= peer_at_least, "{}", preset.as_str());
+        }
+        for (name, text) in all.iter().chain(peer.iter().flatten()) {
+            let out = crunched(stage, text, preset);
+            let (before, after) = (diff_changes(text), diff_changes(&out));
+            let first = before.iter().zip(&after).find(|(a, b)| a != b);
+            assert!(before == after, "{name}: {} changed lines, then {}: {first:?}", before.len(), after.len());
+            let words = ["\\ No newline", "Binary files", "rename ", "old mode ", "similarity index "];
+            // Only a diffstat has no context lines that look like messages.
+            let is_message = |line: &str| name.contains("log-stat") && line.starts_with("    ");
+            let is_kept = |line: &&str| is_message(line) || words.iter().any(|word| line.starts_with(word));
+            for line in text.lines().filter(is_kept) {
+                assert!(out.contains(line), "{name}: {line}");
+            }
+        }
     }
 }
 
 #[test]
-fn diffs_shrink_and_come_back() {
-    let stage = stage("diffCrunch");
-    let all = inputs("diffs");
-    table(stage, &all, Preset::Lossless);
-    table(stage, &all, Preset::Balanced);
-    table(stage, &all, Preset::Max);
-    if let Some(peer) = peer("tc5_git.diff") {
-        table(stage, &peer, Preset::Lossless);
-        table(stage, &peer, Preset::Balanced);
-        table(stage, &peer, Preset::Max);
+fn every_real_text_comes_back() {
+    for name in ["searchCrunch", "diffCrunch"] {
+        let stage = stage(name);
+        for kind in ["search", "diffs", "logs", "prose"] {
+            for (_, text) in inputs(kind) {
+                folded(stage, &text);
+            }
+        }
+        for input in corpus::inputs("sessions") {
+            let Some(Ok(session)) = input.text().map(serde_json::from_str::<serde_json::Value>) else { continue };
+            for text in texts(&session).into_iter().filter(|text| text.len() > 200) {
+                folded(stage, text);
+            }
+        }
+    }
+}
+
+/// Every string of a JSON value.
+fn texts(value: &serde_json::Value) -> Vec<&str> {
+    match value {
+        serde_json::Value::String(text) => vec![text],
+        serde_json::Value::Array(items) => items.iter().flat_map(texts).collect(),
+        serde_json::Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        _ => Vec::new(),
     }
 }

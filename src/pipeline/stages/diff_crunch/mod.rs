@@ -5,6 +5,7 @@
 mod hunk;
 mod recut;
 mod short;
+mod stat;
 
 use std::ops::Range;
 
@@ -18,6 +19,10 @@ use hunk::Hunk;
 const NAME: &str = "diffCrunch";
 
 const LEGEND: &str = "headers shortened: diff path; @@ -old +new without counts";
+
+/// With diffstats.
+const STAT_LEGEND: &str =
+    "headers shortened: diff path; @@ -old +new without counts; path +added -removed, /name beside it";
 
 /// Digits of a commit's hash that stay: enough for git.
 const HASH_DIGITS: usize = 12;
@@ -61,10 +66,8 @@ impl Stage for DiffCrunch {
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        if fold.legend != LEGEND {
-            return None;
-        }
-        short::unfold(fold.body.as_ref()?)
+        let is_ours = [LEGEND, STAT_LEGEND].contains(&fold.legend.as_str());
+        short::unfold(fold.body.as_ref().filter(|_| is_ours)?)
     }
 }
 
@@ -124,12 +127,19 @@ fn folded(text: &str) -> Option<Fold> {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut body: Vec<String> = Vec::with_capacity(lines.len());
     let mut author = None;
+    let mut legend = LEGEND;
     let (mut at, mut is_shorter) = (0, false);
     while at < lines.len() {
         let rest = &lines[at..];
         if let Some((short, taken)) = short::file(rest) {
             body.extend(short);
             at += taken;
+        } else if let Some((short, taken)) =
+            (at == 0 || !stat::is_file(lines[at - 1])).then(|| short::stat(rest)).flatten()
+        {
+            body.extend(short);
+            at += taken;
+            legend = STAT_LEGEND;
         } else if let Some((short, taken, by)) = short::commit(rest, author) {
             author = Some(by);
             body.push(short);
@@ -151,6 +161,6 @@ fn folded(text: &str) -> Option<Fold> {
         }
         is_shorter = true;
     }
-    let fold = Fold::new(NAME, LEGEND, Some(body.join("\n")));
+    let fold = Fold::new(NAME, legend, Some(body.join("\n")));
     (is_shorter && DiffCrunch.unfold(&fold).as_deref() == Some(text)).then_some(fold)
 }

@@ -3,6 +3,7 @@
 //! A line of the text that looks like a short form has a `\` in front.
 
 use super::hunk::{Header, Hunk, is_signed, number};
+use super::stat;
 
 /// `diff path`, `new file path`, `deleted file path` and what they stand for.
 const FILES: [File; 3] = [
@@ -49,7 +50,7 @@ pub(super) fn file(lines: &[&str]) -> Option<(Vec<String>, usize)> {
         at += 1;
     }
     let sides = form.sides(path);
-    let fits = is_short(&short[0]) && lines.get(at..at + 2)? == sides;
+    let fits = is_short_header(&short[0]) && lines.get(at..at + 2)? == sides;
     fits.then_some((short, at + 2))
 }
 
@@ -121,8 +122,17 @@ fn unfold_commit<'a>(line: &'a str, last: Option<&'a str>) -> Option<(Vec<String
     Some((first.chain([format!("Author: {author}"), format!("Date:   {date}"), String::new()]).collect(), author))
 }
 
+/// The short form of a diffstat; see [`stat::fold`].
+pub(super) fn stat(lines: &[&str]) -> Option<(Vec<String>, usize)> {
+    stat::fold(lines).filter(|(short, _)| !short.iter().any(|line| is_short_header(line)))
+}
+
 /// Whether a line reads as a short form.
 pub(super) fn is_short(line: &str) -> bool {
+    is_short_header(line) || stat::is_short(line)
+}
+
+fn is_short_header(line: &str) -> bool {
     let is_file = FILES.iter().any(|form| {
         line.strip_prefix(form.word)
             .is_some_and(|path| !path.is_empty() && !path.starts_with('-') && !path.starts_with("mode "))
@@ -149,7 +159,10 @@ pub(super) fn unfold(text: &str) -> Option<String> {
             at += 1;
             continue;
         }
-        let (unfolded, taken) = if line.starts_with("commit ") {
+        let (unfolded, taken) = if !is_short_header(line) {
+            let files = lines[at..].iter().take_while(|line| stat::is_short(line) && !is_short_header(line)).count();
+            stat::unfold(&lines[at..at + files])?
+        } else if line.starts_with("commit ") {
             let (unfolded, by) = unfold_commit(line, author)?;
             author = Some(by);
             (unfolded, 1)

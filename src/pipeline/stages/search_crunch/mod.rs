@@ -5,6 +5,7 @@
 mod hits;
 mod legend;
 mod listing;
+mod long;
 mod root;
 mod rows;
 mod shared;
@@ -46,16 +47,21 @@ impl Stage for SearchCrunch {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let (mut at, mut line) = (0, 1);
+        let (mut counted, mut line) = (0, 1);
         let mut edits = Vec::new();
         for (segment, text) in context.free_segments(ContentType::Search) {
             let start = segment.range.start;
-            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..start]).count();
-            at = start;
-            match folded(text) {
-                Some((range, fold)) => edits.push(Edit::fold(start + range.start..start + range.end, &fold)),
-                None if context.preset == Preset::Lossless => {}
-                None => edits.extend(web::edits(text, start, line, context.preset)),
+            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[counted..start]).count();
+            counted = start;
+            let at = |range: Range<usize>| start + range.start..start + range.end;
+            let cuts = if context.preset == Preset::Lossless { Vec::new() } else { long::cuts(text) };
+            if !cuts.is_empty() {
+                // What is left folds in the next pass.
+                edits.extend(cuts.into_iter().map(|(range, note)| Edit::note(at(range), note)));
+            } else if let Some((range, fold)) = folded(text) {
+                edits.push(Edit::fold(at(range), &fold));
+            } else if context.preset != Preset::Lossless {
+                edits.extend(web::edits(text, start, line, context.preset));
             }
         }
         edits

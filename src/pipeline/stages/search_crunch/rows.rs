@@ -9,6 +9,9 @@ use std::ops::Range;
 /// The longest path that is believed, in bytes. Looking further would not be linear.
 const MAX_PATH: usize = 400;
 
+/// How many numbers between dashes may be a context line's.
+const MAX_PLACES: usize = 16;
+
 /// One line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Row<'a> {
@@ -172,16 +175,17 @@ fn numbered(line: &str) -> Option<(&str, u64)> {
 
 /// `path-12-`, where the path is known, or ends with a suffix.
 fn context<'a>(line: &'a str, known: &HashSet<&str>) -> Option<(&'a str, u64)> {
+    let places = head(line).match_indices('-').filter_map(|(at, _)| match place(&line[at + 1..]) {
+        Some((number, b'-')) => Some((&line[..at], number)),
+        _ => None,
+    });
     let mut likely = None;
-    for (at, _) in head(line).match_indices('-') {
-        if let Some((number, b'-')) = place(&line[at + 1..]) {
-            let path = &line[..at];
-            if known.contains(path) {
-                return Some((path, number));
-            }
-            if likely.is_none() && has_suffix(path) && is_path(path) && !path.contains(' ') {
-                likely = Some((path, number));
-            }
+    for (path, number) in places.take(MAX_PLACES) {
+        if known.contains(path) {
+            return Some((path, number));
+        }
+        if likely.is_none() && has_suffix(path) && is_path(path) && !path.contains(' ') {
+            likely = Some((path, number));
         }
     }
     likely
