@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use concertina::config::Preset;
 use concertina::pipeline::Stage;
-use search_diff::{crunched, folded, stage, tokens};
+use search_diff::{crunched, diff_changes, folded, stage, tokens};
 
 /// The table of one kind of file; returns tokens before and after.
 fn table(stage: &dyn Stage, inputs: &[(String, String)], preset: Preset) -> (usize, usize) {
@@ -122,56 +122,6 @@ fn search_results_shrink_and_every_hit_is_in_sight() {
         let short = shown_hits(&crunched(stage, text, Preset::Max));
         assert!(places(&hits).is_subset(&places(&short)), "{name}: a hit is out of sight");
     }
-}
-
-/// A changed line: file, sign and text, number in its file.
-type Change = (String, String, u64);
-
-/// The changed lines of a diff, in git's form or in the short one.
-fn diff_changes(text: &str) -> Vec<Change> {
-    let hunk = regex::Regex::new(r"^@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))?( @@)?").unwrap();
-    let mut changes = Vec::new();
-    let mut file = String::new();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        for word in ["diff ", "new file ", "deleted file ", "diff --git a/"] {
-            if let Some(path) =
-                line.strip_prefix(word).filter(|path| !path.starts_with(['-']) && !path.starts_with("mode "))
-            {
-                file = path.split(" b/").next().unwrap_or(path).to_owned();
-            }
-        }
-        let Some(found) = hunk.captures(line) else { continue };
-        let number = |group: usize, none: u64| found.get(group).map_or(none, |text| text.as_str().parse().unwrap());
-        // The short form has no counts: there the hunk is as long as its lines have signs.
-        let none = if found.get(5).is_some() { 1 } else { u64::MAX };
-        let (mut old, mut new) = (number(2, none), number(4, none));
-        let (mut old_at, mut new_at) = (number(1, 0), number(3, 0));
-        while old > 0 || new > 0 {
-            let Some(line) = lines.next_if(|line| line.is_empty() || line.starts_with([' ', '+', '-', '\\'])) else {
-                break;
-            };
-            if line.is_empty() && none == u64::MAX {
-                break;
-            }
-            match line.as_bytes().first() {
-                Some(b'-') => {
-                    changes.push((file.clone(), line.to_owned(), old_at));
-                    (old, old_at) = (old.saturating_sub(1), old_at + 1);
-                }
-                Some(b'+') => {
-                    changes.push((file.clone(), line.to_owned(), new_at));
-                    (new, new_at) = (new.saturating_sub(1), new_at + 1);
-                }
-                Some(b'\\') => {}
-                _ => {
-                    (old, old_at) = (old.saturating_sub(1), old_at + 1);
-                    (new, new_at) = (new.saturating_sub(1), new_at + 1);
-                }
-            }
-        }
-    }
-    changes
 }
 
 #[test]

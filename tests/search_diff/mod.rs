@@ -87,3 +87,53 @@ pub fn crunched(stage: &dyn Stage, text: &str, preset: Preset) -> String {
     let joint = if shortened.ends_with('\n') { "" } else { "\n" };
     folded(stage, &format!("{shortened}{joint}{marker}"))
 }
+
+/// A changed line: file, sign and text, number in its file.
+pub type Change = (String, String, u64);
+
+/// The changed lines of a diff, in git's form or in the short one.
+pub fn diff_changes(text: &str) -> Vec<Change> {
+    let hunk = regex::Regex::new(r"^@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))?( @@)?").unwrap();
+    let mut changes = Vec::new();
+    let mut file = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        for word in ["diff ", "new file ", "deleted file ", "diff --git a/"] {
+            if let Some(path) =
+                line.strip_prefix(word).filter(|path| !path.starts_with(['-']) && !path.starts_with("mode "))
+            {
+                file = path.split(" b/").next().unwrap_or(path).to_owned();
+            }
+        }
+        let Some(found) = hunk.captures(line) else { continue };
+        let number = |group: usize, none: u64| found.get(group).map_or(none, |text| text.as_str().parse().unwrap());
+        // The short form has no counts: there the hunk is as long as its lines have signs.
+        let none = if found.get(5).is_some() { 1 } else { u64::MAX };
+        let (mut old, mut new) = (number(2, none), number(4, none));
+        let (mut old_at, mut new_at) = (number(1, 0), number(3, 0));
+        while old > 0 || new > 0 {
+            let Some(line) = lines.next_if(|line| line.is_empty() || line.starts_with([' ', '+', '-', '\\'])) else {
+                break;
+            };
+            if line.is_empty() && none == u64::MAX {
+                break;
+            }
+            match line.as_bytes().first() {
+                Some(b'-') => {
+                    changes.push((file.clone(), line.to_owned(), old_at));
+                    (old, old_at) = (old.saturating_sub(1), old_at + 1);
+                }
+                Some(b'+') => {
+                    changes.push((file.clone(), line.to_owned(), new_at));
+                    (new, new_at) = (new.saturating_sub(1), new_at + 1);
+                }
+                Some(b'\\') => {}
+                _ => {
+                    (old, old_at) = (old.saturating_sub(1), old_at + 1);
+                    (new, new_at) = (new.saturating_sub(1), new_at + 1);
+                }
+            }
+        }
+    }
+    changes
+}
