@@ -1,10 +1,12 @@
 //! The fourteen stages, one file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
 //! [`crate::content`]: the runner asks it before every pass.
 
+mod diff_crunch;
 mod ionizer;
 mod log_crunch;
 mod quantum_lock;
 mod rle;
+mod search_crunch;
 mod semantic_dedup;
 
 use super::Stage;
@@ -16,4 +18,6 @@ pub const STAGES: &[&dyn Stage] = &[
     &semantic_dedup::SemanticDedup,
     &ionizer::Ionizer,
     &log_crunch::LogCrunch,
+    &search_crunch::SearchCrunch,
+    &diff_crunch::DiffCrunch,
 ];

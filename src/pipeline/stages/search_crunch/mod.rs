@@ -1,0 +1,81 @@
+//! `path:12:text` lines, file listings and web results -> each path once, in its directory; results beyond a rank by title only.
+//!
+//! Hits and listings are folded without loss; only the texts of low-ranking web results need the original.
+
+mod hits;
+mod legend;
+mod listing;
+mod long;
+mod root;
+mod rows;
+mod shared;
+mod tree;
+mod unfold;
+mod web;
+
+use std::ops::Range;
+
+use crate::config::Preset;
+use crate::content::ContentType;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Stage};
+
+const NAME: &str = "searchCrunch";
+
+/// Folds search results.
+pub(super) struct SearchCrunch;
+
+impl Stage for SearchCrunch {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn order(&self) -> u32 {
+        17
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Search]
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.free_segments(ContentType::Search).next().is_some()
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let (mut counted, mut line) = (0, 1);
+        let mut edits = Vec::new();
+        for (segment, text) in context.free_segments(ContentType::Search) {
+            let start = segment.range.start;
+            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[counted..start]).count();
+            counted = start;
+            let at = |range: Range<usize>| start + range.start..start + range.end;
+            let cuts = if context.preset == Preset::Lossless { Vec::new() } else { long::cuts(text) };
+            if !cuts.is_empty() {
+                // What is left folds in the next pass.
+                edits.extend(cuts.into_iter().map(|(range, note)| Edit::note(at(range), note)));
+            } else if let Some((range, fold)) = folded(text) {
+                edits.push(Edit::fold(at(range), &fold));
+            } else if context.preset != Preset::Lossless {
+                edits.extend(web::edits(text, start, line, context.preset));
+            }
+        }
+        edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        unfold::unfold(fold).or_else(|| listing::unfold(fold))
+    }
+}
+
+/// Which lines of a segment fold, and the fold.
+fn folded(text: &str) -> Option<(Range<usize>, Fold)> {
+    let hits = rows::range(text).and_then(|range| hits::fold(&text[range.clone()]).map(|fold| (range, fold)));
+    hits.or_else(|| {
+        listing::range(text).and_then(|range| listing::fold(&text[range.clone()]).map(|fold| (range, fold)))
+    })
+}

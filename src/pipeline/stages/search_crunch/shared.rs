@@ -1,0 +1,153 @@
+//! What many hits begin and end with, because the search asked for it: said once, `…` in its place.
+//!
+//! Both are cut where words begin or end, so that every name stays whole.
+
+use std::collections::HashMap;
+
+/// Stands for the shared part.
+const SIGN: char = '…';
+
+/// How much of a line is looked at from either end, in bytes, and how many places to cut.
+const MAX_BYTES: usize = 96;
+const MAX_CUTS: usize = 12;
+
+/// What the legend needs around it, in tokens, more or less.
+const LEGEND_TOKENS: usize = 8;
+
+/// Shared parts; empty where there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Shared {
+    pub(super) start: String,
+    pub(super) end: String,
+}
+
+impl Shared {
+    /// What saves most in these texts, by estimate.
+    pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let end = best(texts.clone().map(ends)).to_owned();
+        let inner = texts.map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
+        let start = best(inner.map(starts)).to_owned();
+        Self { start, end }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.start.is_empty() && self.end.is_empty()
+    }
+
+    /// The text with signs.
+    pub(super) fn shorten(&self, text: &str) -> String {
+        let bare = text.strip_suffix(&*self.end).filter(|_| !self.end.is_empty());
+        let (rest, end) = bare.map_or((text, ""), |bare| (bare, "…"));
+        let bare = rest.strip_prefix(&*self.start).filter(|_| !self.start.is_empty());
+        let (rest, start) = bare.map_or((rest, ""), |bare| (bare, "…"));
+        format!("{start}{rest}{end}")
+    }
+
+    /// The text without signs.
+    pub(super) fn lengthen(&self, text: &str) -> String {
+        let bare = text.strip_suffix(SIGN).filter(|_| !self.end.is_empty());
+        let (rest, end) = bare.map_or((text, ""), |bare| (bare, &*self.end));
+        let bare = rest.strip_prefix(SIGN).filter(|_| !self.start.is_empty());
+        let (rest, start) = bare.map_or((rest, ""), |bare| (bare, &*self.start));
+        format!("{start}{rest}{end}")
+    }
+}
+
+/// The candidate that saves most; of equal ones the first.
+fn best<'a>(candidates: impl Iterator<Item = Vec<&'a str>>) -> &'a str {
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut order = 0;
+    for candidate in candidates.flatten() {
+        let (count, _) = counts.entry(candidate).or_insert((0, order));
+        *count += 1;
+        order += 1;
+    }
+    let saving = |candidate: &str, count: usize| {
+        let cost = estimate(candidate);
+        (count * cost.saturating_sub(1)).saturating_sub(cost + LEGEND_TOKENS)
+    };
+    let savings = counts.into_iter().map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
+    let best =
+        savings.filter(|(saving, ..)| *saving > 0).max_by_key(|&(saving, order, _)| (saving, std::cmp::Reverse(order)));
+    best.map_or("", |(.., candidate)| candidate)
+}
+
+/// Beginnings of a text that end before a word.
+fn starts(text: &str) -> Vec<&str> {
+    let mut word = false;
+    let mut found = Vec::new();
+    for (at, c) in text[..text.floor_char_boundary(MAX_BYTES)].char_indices() {
+        if is_word(c) && !word && at > 0 && found.len() < MAX_CUTS {
+            found.push(&text[..at]);
+        }
+        word = is_word(c);
+    }
+    found
+}
+
+/// Ends of a text that begin after a word.
+fn ends(text: &str) -> Vec<&str> {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES));
+    let mut word = false;
+    let mut found = Vec::new();
+    for (at, c) in text[from..].char_indices().rev() {
+        let after = from + at + c.len_utf8();
+        if is_word(c) && !word && after < text.len() && found.len() < MAX_CUTS {
+            found.push(&text[after..]);
+        }
+        word = is_word(c);
+    }
+    found
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// About how many tokens a text has: one for each word, run of marks and run of more than one blank.
+fn estimate(text: &str) -> usize {
+    let kind = |c: char| match c {
+        c if is_word(c) => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let (mut tokens, mut run, mut last) = (0, 0, None);
+    for c in text.chars() {
+        run = if last == Some(kind(c)) { run + 1 } else { 1 };
+        last = Some(kind(c));
+        tokens += usize::from(match kind(c) {
+            0 => run % 10 == 1,
+            1 => run == 2,
+            _ => run % 4 == 1,
+        });
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_search_asked_for_is_said_once() {
+        let texts: Vec<String> = (0..20).map(|n| format!("func Test{n}x(t *testing.T) {{")).collect();
+        let shared = Shared::find(texts.iter().map(String::as_str));
+        assert_eq!(shared, Shared { start: String::new(), end: "(t *testing.T) {".into() });
+        assert_eq!(shared.shorten(&texts[3]), "func Test3x…");
+        assert_eq!(shared.lengthen("func Test3x…"), texts[3]);
+    }
+
+    #[test]
+    fn names_stay_whole() {
+        let texts: Vec<String> = (0..20).map(|n| format!("\t\treturn errors.New(\"session{n}\")")).collect();
+        let shared = Shared::find(texts.iter().map(String::as_str));
+        assert_eq!(shared.start, "\t\treturn errors.New(\"");
+        assert!(!shared.shorten(&texts[7]).contains("errors"));
+        assert!(shared.shorten(&texts[7]).contains("session7"));
+    }
+
+    #[test]
+    fn few_or_short_ones_stay() {
+        assert!(Shared::find(["a.b()", "c.d()", "", "…"].into_iter()).is_empty());
+    }
+}
