@@ -26,7 +26,6 @@ static MEMO: LazyLock<Cache<(u128, Encoding), usize>> = LazyLock::new(|| Cache::
 /// Long texts are counted in pieces of at most 16 KB cut at line or word ends, which keeps the time linear on any input and is
 /// within 0.01 % of the unsplit count on real text. A text is counted once: counts are remembered by content hash.
 pub fn count(text: &str, encoding: Encoding) -> usize {
-<<<<<<< HEAD
     if text.len() < MEMO_FROM_BYTES {
         return bpe(encoding).count(text);
     }
@@ -36,21 +35,6 @@ pub fn count(text: &str, encoding: Encoding) -> usize {
         MEMO.insert(key, tokens);
         tokens
     })
-=======
-    let bpe = tiktoken::get_encoding(encoding.as_str()).expect("built in");
-    let mut rest = text;
-    let mut total = 0;
-    while rest.len() > 16384 {
-        let mut at = 16384;
-        while !rest.is_char_boundary(at) {
-            at -= 1;
-        }
-        let cut = rest[..at].rfind('\n').or_else(|| rest[..at].rfind(' ')).filter(|&c| c > 0).unwrap_or(at);
-        total += bpe.count(&rest[..cut]);
-        rest = &rest[cut..];
-    }
-    total + bpe.count(rest)
->>>>>>> ionizer
 }
 
 /// Whether a text has at most `limit` tokens; stops counting as soon as the answer is known.

@@ -2,7 +2,7 @@
 //! [`crate::content`]: the runner asks it before every pass.
 
 mod diff_crunch;
-mod ionizer;
+pub mod ionizer;
 mod log_crunch;
 mod quantum_lock;
 mod rle;
