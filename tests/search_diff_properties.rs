@@ -96,7 +96,7 @@ fn grep_run() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-fn hunk(lines: Vec<(char, &'static str)>, at: u64, wrong: u64, section: &str) -> String {
+fn hunk(lines: &[(char, &str)], at: u64, wrong: u64, section: &str) -> String {
     let count = |signs: [char; 2]| lines.iter().filter(|(sign, _)| signs.contains(sign)).count() as u64;
     let (old, new) = (count([' ', '-']) + wrong, count([' ', '+']));
     let span = |count: u64| if count == 1 { String::new() } else { format!(",{count}") };
@@ -120,7 +120,7 @@ fn any_hunk(wrong: std::ops::Range<u64>) -> impl Strategy<Value = String> {
     let line = (select(vec![' ', ' ', ' ', '-', '+']), select(BODIES));
     let lines = proptest::collection::vec(line, 1..30);
     (lines, 1u64..500, wrong, select(vec!["", " fn x()", " @@ -1 +1", "x"]))
-        .prop_map(|(lines, at, wrong, section)| hunk(lines, at, wrong, section))
+        .prop_map(|(lines, at, wrong, section)| hunk(&lines, at, wrong, section))
 }
 
 fn file_header() -> impl Strategy<Value = String> {
@@ -247,13 +247,13 @@ fn a_sealed_text_is_left_alone() {
     use concertina::pipeline::{FusionContext, Role};
     let text = "src/a.rs:1:x\nsrc/a.rs:2:x\nsrc/a.rs:3:x\n";
     let stage = stage("searchCrunch");
-    let content_type = stage.content_types()[0];
+    let (content_type, sealed) = (stage.content_types()[0], 0..12);
     let context = FusionContext {
         text,
         content_type,
         language: None,
         segments: &[Segment { range: 0..text.len(), content_type, language: None }],
-        sealed: &[0..12],
+        sealed: std::slice::from_ref(&sealed),
         role: Role::Tool,
         hints: &Hints::default(),
         original_len: text.len(),
