@@ -25,6 +25,7 @@ mod restore;
 mod run;
 mod segments;
 mod sequence;
+mod sight;
 pub mod stages;
 
 use std::ops::Range;
