@@ -113,7 +113,6 @@ fn cut(text: &str, start: usize, escapes: Escapes) -> Option<Found<'_>> {
 
 /// Several scans, one after another, as one array; with what follows each on its line.
 fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
-    let crlf = scans[0].1.ends_with('\r');
     let mut tree = Tree::default();
     let mut gaps = Vec::new();
     let mut items = Vec::new();
@@ -122,7 +121,7 @@ fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
         items.push(tree.append(scan.tree));
         gaps.extend(before);
         gaps.extend(scan.gaps);
-        before = Some(if crlf { after.strip_suffix('\r').unwrap_or(after) } else { after });
+        before = Some(after);
     }
-    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, crlf, end: 0 }
+    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, end: 0 }
 }

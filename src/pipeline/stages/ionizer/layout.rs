@@ -231,6 +231,7 @@ impl Setting {
     fn gap(&self, slot: Slot) -> Gap<'_> {
         let (depth, place) = match slot.place {
             Place::Edge | Place::BeforeComma | Place::Empty => return Gap::Text(""),
+            Place::LineEnd => return Gap::Text(if self.crlf { "\r" } else { "" }),
             Place::BeforeColon => return Gap::Text(&self.colon[0]),
             Place::AfterColon => return Gap::Text(&self.colon[1]),
             Place::First => (slot.depth + 1, 0),
@@ -304,8 +305,10 @@ impl Setting {
 /// Where a gap is, in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Before the first token of all.
+    /// Before the first token of a value.
     Edge,
+    /// Before the line end between two values.
+    LineEnd,
     First,
     Next,
     BeforeComma,
@@ -343,7 +346,7 @@ fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut im
         Node::Array(items) if setting.lines => {
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    (walk.sink)(edge, &[setting.line_end()]);
+                    (walk.sink)(Slot { place: Place::LineEnd, ..edge }, &["\n"]);
                 }
                 walk.value(*item, 0, edge, false, 0);
             }
@@ -524,7 +527,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut colon = [None; 2];
     let mut unit = None;
     let mut comma = None;
-    let mut crlf = scan.crlf;
+    let mut crlf = false;
     let mut levels: Seen<'_> = Vec::new();
     let mut mixed = MixedFinder::default();
     let mut padded = None;
@@ -532,7 +535,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let probe = Setting { lines, ..Setting::bare(Layout::Flat { comma: String::new() }, ["", ""]) };
     walk(&probe, &scan.tree, scan.tree.root, &mut |slot, _| {
         let Some(&gap) = gaps.next() else { return };
-        crlf |= gap.starts_with("\r\n");
+        crlf |= gap.starts_with('\r');
         let place = match slot.place {
             Place::First => 0,
             Place::Next => 1,
@@ -541,7 +544,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
                 colon[usize::from(slot.place == Place::AfterColon)].get_or_insert(gap);
                 return;
             }
-            Place::Edge | Place::BeforeComma | Place::Empty => return,
+            Place::Edge | Place::LineEnd | Place::BeforeComma | Place::Empty => return,
         };
         if place == 0 {
             mixed.add(slot, !gap.contains('\n'));

@@ -64,7 +64,7 @@ pub(super) struct Plan<'a> {
 /// Fewest bytes of a repeated subtree that is printed once.
 const SHARED_BYTES: usize = 80;
 /// What may stand between the cells of a row instead of a comma.
-pub(super) const MARKS: [char; 2] = [' ', '|'];
+pub(super) const MARKS: [char; 2] = [' ', '\t'];
 /// Most columns of a class.
 const MOST_COLUMNS: usize = 512;
 
@@ -243,31 +243,28 @@ impl<'a> Order<'_, 'a> {
     }
 
     fn record(&mut self, id: Id, class: usize, key: Option<&Cow<'a, str>>) {
-        let paths = std::mem::take(&mut self.plan.classes[class].paths);
-        let mut cells = Vec::with_capacity(paths.len());
-        for (column, path) in paths.iter().enumerate() {
-            if path[0] == Step::Own {
-                let text = key.expect("records of a keyed class have a key").clone();
-                cells.push(Cell::Text { quoted: true, text });
-                continue;
-            }
-            cells.push(match follow(self.tree, id, path) {
+        let tree = self.tree;
+        let paths = &self.plan.classes[class].paths;
+        let values: Vec<Option<Id>> = paths.iter().map(|path| follow(tree, id, path)).collect();
+        let mut cells = Vec::with_capacity(values.len());
+        for (column, value) in values.into_iter().enumerate() {
+            cells.push(match value.map(|value| (value, &tree.nodes[value])) {
                 None => Cell::Absent,
-                Some(value) => match &self.tree.nodes[value] {
-                    Node::Scalar(raw) => Cell::of_raw(raw.clone()),
-                    Node::Array(items) if items.is_empty() => Cell::Text { quoted: false, text: Cow::Borrowed("[]") },
-                    Node::Object(items) if items.is_empty() => Cell::Text { quoted: false, text: Cow::Borrowed("{}") },
-                    _ => {
-                        if self.visit(value, false) {
-                            self.plan.classes[class].pinned[column] = true;
-                        }
-                        Cell::Node(self.plan.same[value])
+                Some((_, Node::Scalar(raw))) => Cell::of_raw(raw.clone()),
+                Some((_, Node::Array(items))) if items.is_empty() => Cell::literal("[]"),
+                Some((_, Node::Object(items))) if items.is_empty() => Cell::literal("{}"),
+                Some((value, _)) => {
+                    if self.visit(value, false) {
+                        self.plan.classes[class].pinned[column] = true;
                     }
-                },
+                    Cell::Node(self.plan.same[value])
+                }
             });
         }
         let own = &mut self.plan.classes[class];
-        own.paths = paths;
+        if own.keyed {
+            cells[0] = Cell::Text { quoted: true, text: key.expect("records of a keyed class have a key").clone() };
+        }
         self.plan.rows.insert(id, (class, own.columns.first().map_or(0, Vec::len)));
         for (column, cell) in own.columns.iter_mut().zip(cells) {
             column.push(cell);

@@ -110,8 +110,6 @@ pub(super) struct Scan<'a> {
     pub(super) gaps: Vec<&'a str>,
     /// How many closing brackets a cut text lacks.
     pub(super) missing: usize,
-    /// Lines of several values end in `\r\n`.
-    pub(super) crlf: bool,
     /// Where the last token ends.
     pub(super) end: usize,
 }
@@ -199,7 +197,7 @@ impl<'a> Scanner<'a> {
             let Some(next) = self.step(expect) else { return self.close_cut() };
             if self.stack.is_empty() && next == Expect::CommaOrClose {
                 self.tree.root = self.tree.nodes.len() - 1;
-                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, crlf: false, end: self.at });
+                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, end: self.at });
             }
             expect = next;
         }
@@ -303,7 +301,7 @@ impl<'a> Scanner<'a> {
             self.add(open.into_node());
         }
         self.tree.root = self.tree.nodes.len() - 1;
-        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, crlf: false, end })
+        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, end })
     }
 }
 
