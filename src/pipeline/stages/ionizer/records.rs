@@ -142,7 +142,8 @@ impl<'a> Plan<'a> {
                 kept
             })
             .collect();
-        for (class, _) in self.rows.values_mut() {
+        let of_rows = self.rows.values_mut().map(|(class, _)| class);
+        for class in of_rows.chain(self.blocks.values_mut()) {
             *class = numbers[class];
         }
     }
