@@ -189,25 +189,19 @@ impl Setting {
         self.except.len() + if let Layout::Mixed { flips, .. } = &self.layout { flips.len() } else { 0 }
     }
 
-    /// Prints a tree.
-    pub(super) fn print(&self, tree: &Tree<'_>) -> String {
-        self.print_from(tree, tree.root)
-    }
-
-    /// Prints one value of a tree.
-    pub(super) fn print_from(&self, tree: &Tree<'_>, root: Id) -> String {
-        let mut tokens = 0;
+    /// Prints one value of a tree, unless that takes more than so many bytes.
+    pub(super) fn print_from(&self, tree: &Tree<'_>, root: Id, most_bytes: usize) -> Option<String> {
+        let mut tokens = usize::MAX;
         if self.missing > 0 {
-            walk(self, tree, root, &mut |_, _| tokens += 1);
-        } else {
-            tokens = usize::MAX;
+            let mut all = 0;
+            walk(self, tree, root, &mut |_, _| all += 1);
+            tokens = all - self.missing.min(all);
         }
-        tokens -= self.missing.min(tokens);
         let mut out = String::new();
         let mut except = self.except.iter().peekable();
         let mut since = 0;
         walk(self, tree, root, &mut |slot, parts| {
-            if tokens == 0 {
+            if tokens == 0 || out.len() > most_bytes {
                 return;
             }
             tokens -= 1;
@@ -225,7 +219,7 @@ impl Setting {
                 out.push_str(part);
             }
         });
-        out
+        (out.len() <= most_bytes).then_some(out)
     }
 
     fn gap(&self, slot: Slot) -> Gap<'_> {

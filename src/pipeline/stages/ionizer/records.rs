@@ -453,8 +453,11 @@ impl<'a> Collector<'_, 'a> {
         let mut groups = Groups { maps: std::mem::take(&mut self.maps), ..Groups::default() };
         for (_, mut numbers) in by_root {
             numbers.sort_by_key(|number| std::cmp::Reverse(self.members[*number].len()));
-            // Records whose keys come in another order are a class of their own.
-            while !numbers.is_empty() {
+            // Records whose keys come in another order are a class of their own; after a few, too odd to be one.
+            for _ in 0..8 {
+                if numbers.is_empty() {
+                    break;
+                }
                 let (keys, fitting) = one_order(numbers.iter().map(|number| self.by_number[*number].1.as_slice()));
                 let mut fits = fitting.iter();
                 let (taken, rest): (Vec<usize>, Vec<usize>) =
@@ -478,7 +481,8 @@ fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<Stri
     let mut order: Vec<String> = Vec::new();
     let mut place: HashMap<String, usize> = HashMap::new();
     for list in lists.clone() {
-        if list.iter().all(|key| place.contains_key(key)) {
+        let unknown = list.iter().filter(|key| !place.contains_key(*key)).count();
+        if unknown == 0 || order.len() + unknown > 2 * MOST_COLUMNS {
             continue;
         }
         let mut after = 0;
@@ -495,7 +499,10 @@ fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<Stri
         place = order.iter().enumerate().map(|(at, key)| (key.clone(), at)).collect();
     }
     let fitting = lists
-        .map(|list| list.windows(2).all(|pair| place[&pair[0]] < place[&pair[1]]))
+        .map(|list| {
+            let places: Option<Vec<usize>> = list.iter().map(|key| place.get(key).copied()).collect();
+            places.is_some_and(|places| places.is_sorted())
+        })
         .collect();
     (order, fitting)
 }
@@ -688,9 +695,12 @@ impl<'a> Builder<'_, 'a> {
                 lists.push(items.iter().map(|(key, _)| key.to_string()).collect());
             }
         }
+        let union: HashSet<&String> = lists.iter().flatten().collect();
+        if union.len() > 64 || total * 5 < objects.len() * union.len() * 2 {
+            return None;
+        }
         let (order, fitting) = one_order(lists.iter().map(Vec::as_slice));
-        let dense = total * 5 >= objects.len() * order.len() * 2;
-        (fitting.into_iter().all(|fits| fits) && dense && order.len() <= 64).then_some(order)
+        fitting.into_iter().all(|fits| fits).then_some(order)
     }
 
     /// The length of arrays that all have the same one and no containers inside.

@@ -114,11 +114,17 @@ pub(super) struct Scan<'a> {
     pub(super) end: usize,
 }
 
-/// Where the JSON value at the start of a text ends, if there is one.
-pub(super) fn value_end(text: &str) -> Option<usize> {
+/// Where the JSON value at the start of a text ends; where there is none, how many bytes it took to see that.
+pub(super) fn value_end(text: &str) -> Result<usize, usize> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    stream.next()?.ok()?;
-    Some(stream.byte_offset())
+    match stream.next() {
+        Some(Ok(_)) => Ok(stream.byte_offset()),
+        Some(Err(error)) if !error.is_eof() => {
+            let before = memchr::memchr_iter(b'\n', text.as_bytes()).take(error.line() - 1).last();
+            Err(before.map_or(0, |at| at + 1) + error.column())
+        }
+        _ => Err(text.len()),
+    }
 }
 
 /// Scans the value at the start of a text.
@@ -132,7 +138,7 @@ pub(super) fn scan_cut(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
     let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
     let closers: String = scan.closers(text)?;
     let repaired = text[..scan.end].to_owned() + &closers;
-    (scan.missing > 0 && value_end(&repaired) == Some(repaired.len())).then_some(scan)
+    (scan.missing > 0 && value_end(&repaired) == Ok(repaired.len())).then_some(scan)
 }
 
 impl Scan<'_> {
@@ -274,7 +280,7 @@ impl<'a> Scanner<'a> {
         }
         let text = self.escapes.unescape(&raw[1..raw.len() - 1])?;
         let value = text.strip_suffix('\n').unwrap_or(&text);
-        if value_end(value) != Some(value.len()) {
+        if value_end(value) != Ok(value.len()) {
             return None;
         }
         let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
