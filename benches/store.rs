@@ -24,12 +24,15 @@ fn median(mut round: impl FnMut(usize)) -> f64 {
 
 /// About 8 KB that look like tool output and differ each time.
 fn text(seed: usize) -> String {
-    (0..160).map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977)).collect()
+    (0..160)
+        .map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977))
+        .collect()
 }
 
 fn main() {
     let dir = tempfile::tempdir().expect("a directory for the benchmark");
-    let mut plain = OpenOptions::new().create_new(true).write(true).open(dir.path().join("floor")).expect("a plain file");
+    let mut plain =
+        OpenOptions::new().create_new(true).write(true).open(dir.path().join("floor")).expect("a plain file");
     let floor = median(|_| {
         plain.seek(SeekFrom::Start(0)).and_then(|_| plain.write_all(&[7; 4096])).expect("a write");
         plain.sync_data().expect("a sync");

@@ -115,10 +115,16 @@ fn hints(json: &str) -> Result<Hints> {
     let given = options(json)?;
     let text = |name: &str| given.get(name).and_then(Value::as_str).map(str::to_owned);
     let content_type = text("contentType")
-        .map(|word| ContentType::parse(&word).ok_or_else(|| one_of("contentType", &word, ContentType::ALL.iter().map(|kind| kind.as_str()))))
+        .map(|word| {
+            ContentType::parse(&word)
+                .ok_or_else(|| one_of("contentType", &word, ContentType::ALL.iter().map(|kind| kind.as_str())))
+        })
         .transpose()?;
     let language = text("language")
-        .map(|word| Language::parse(&word).ok_or_else(|| one_of("language", &word, Language::ALL.iter().map(|kind| kind.as_str()))))
+        .map(|word| {
+            Language::parse(&word)
+                .ok_or_else(|| one_of("language", &word, Language::ALL.iter().map(|kind| kind.as_str())))
+        })
         .transpose()?;
     Ok(Hints { tool_name: text("toolName"), path: text("path"), command: text("command"), content_type, language })
 }
