@@ -10,6 +10,7 @@
 
 pub mod fold;
 pub mod stages;
+mod syntax;
 
 use std::ops::Range;
 

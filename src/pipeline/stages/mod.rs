@@ -1,6 +1,8 @@
 //! The fourteen stages, one file each, and the one slice that registers them.
 
+mod neurosyntax;
+
 use super::Stage;
 
 /// Every built-in stage. The runner sorts them by [`Stage::order`].
-pub const STAGES: &[&dyn Stage] = &[];
+pub const STAGES: &[&dyn Stage] = &[&neurosyntax::Neurosyntax];
