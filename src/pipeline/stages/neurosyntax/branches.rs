@@ -11,8 +11,9 @@ use super::change::Change;
 use super::directives::is_promise;
 use crate::pipeline::syntax::{Parsed, descend};
 
-/// A branch with fewer lines is not worth a note.
+/// A block with fewer lines or fewer visible bytes is not worth a note.
 const WORTH_LINES: usize = 3;
+const WORTH_BYTES: usize = 64;
 
 /// How deep a condition is folded.
 const CONDITION_DEPTH: usize = 16;
@@ -80,7 +81,7 @@ fn dead_lines(view: &View, node: Node) -> Option<Change> {
     let start = condition.end_byte() + view.code[condition.end_byte()..].find('\n')? + 1;
     let end = view.code[..closing.start_byte()].rfind('\n')?;
     let rows = (condition.end_position().row + 1, closing.start_position().row.checked_sub(1)?);
-    (start < end && rows.1 >= rows.0 + WORTH_LINES - 1)
+    (start < end && is_worth(&view.code[start..end], rows))
         .then(|| Change::note(start..end, view.note(&view.elided(rows, end - start), true)))
 }
 
@@ -118,6 +119,10 @@ fn truth(view: &View, node: Node, depth: usize) -> Option<bool> {
     None
 }
 
+fn is_worth(text: &str, rows: (usize, usize)) -> bool {
+    rows.1 + 1 >= rows.0 + WORTH_LINES && text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() >= WORTH_BYTES
+}
+
 impl View<'_> {
     /// The change that leaves a note of a block of several lines, and what the language wants where a block is.
     pub(super) fn elide_block(&self, block: Node) -> Option<Change> {
@@ -126,7 +131,7 @@ impl View<'_> {
         let rows = (block.start_position().row, block.end_position().row);
         if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
             let rows = (rows.0 + usize::from(inner.starts_with('\n')), rows.1.saturating_sub(1));
-            let (open, close) = self.syntax.block_comment.filter(|_| rows.1 + 1 >= rows.0 + WORTH_LINES)?;
+            let (open, close) = self.syntax.block_comment.filter(|_| is_worth(inner, rows))?;
             let words = self.elided(rows, inner.len());
             return Some(Change::note(range.start + 1..range.end - 1, format!(" {open} {words} {close} ")));
         }
@@ -134,7 +139,7 @@ impl View<'_> {
         let is_python = self.syntax.block_comment.is_none() && block.kind() == "block";
         let text = text.trim_end();
         let rows = (rows.0, rows.0 + text.matches('\n').count());
-        (is_python && rows.1 + 1 >= rows.0 + WORTH_LINES).then(|| {
+        (is_python && is_worth(text, rows)).then(|| {
             let words = self.note(&self.elided(rows, text.len()), true);
             Change::note(range.start..range.start + text.len(), format!("...  {words}"))
         })

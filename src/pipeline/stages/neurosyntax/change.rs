@@ -44,18 +44,19 @@ impl Change {
     }
 }
 
-/// Sorts changes; of two that overlap, the one that starts first and is longer stays.
+/// Sorts changes; of two that overlap, the longer one stays.
 pub(super) fn without_overlaps(mut changes: Vec<Change>) -> Vec<Change> {
-    changes.sort_by_key(|change| (change.range.start, std::cmp::Reverse(change.range.end)));
-    let mut end = 0;
-    changes.retain(|change| {
-        let apart = change.range.start >= end;
-        if apart {
-            end = change.range.end;
+    changes.sort_by_key(|change| (change.range.start, change.range.end));
+    let mut kept: Vec<Change> = Vec::with_capacity(changes.len());
+    for change in changes {
+        let overlapping = kept.iter().rev().take_while(|before| before.range.end > change.range.start).count();
+        let rivals = &kept[kept.len() - overlapping..];
+        if rivals.iter().all(|rival| rival.range.len() < change.range.len()) {
+            kept.truncate(kept.len() - overlapping);
+            kept.push(change);
         }
-        apart
-    });
-    changes
+    }
+    kept
 }
 
 /// Puts one note about all removals in the place of the first one that is long enough to pay for it.
