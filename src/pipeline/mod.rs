@@ -27,6 +27,7 @@ mod segments;
 mod sequence;
 mod sight;
 pub mod stages;
+mod syntax;
 
 use std::ops::Range;
 
