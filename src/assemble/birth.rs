@@ -1,76 +1,134 @@
 //! The moment of birth: a tool result is rewritten before it is first sent, when that costs nothing.
+//!
+//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a summary. Either
+//! way the original is stored first, whole, so that the fetch tool brings back its bytes whatever a stage did.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::placeholder::{Placeholder, tokens_of};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
+use crate::error::Result;
+use crate::pipeline::{CompressOptions, Compressed};
 use crate::plan::measure::Meter;
-use crate::reference::{ContentHash, Original};
+use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::summarize;
-use crate::tokens;
 use crate::transcript::{Kind, Patch, Path, ToolResult, Transcript};
 
-/// A proposed reference for one text block.
+/// How one text block is to be shown.
 struct Proposal<'a> {
     block: usize,
     path: &'a Path,
     original: Original,
-    placeholder: Placeholder<'a>,
+    form: Form<'a>,
     tokens_before: u64,
 }
 
+/// What stands in the place of a text.
+enum Form<'a> {
+    /// The text as the pipeline shortened it.
+    Shortened(Compressed),
+    /// A reference and a summary.
+    Reference(Placeholder<'a>),
+}
+
+impl Form<'_> {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Shortened(_) => "shortened",
+            Self::Reference(_) => "large",
+        }
+    }
+
+    /// What later calls take the shown text for.
+    fn printed(&self) -> Printed {
+        match self {
+            Self::Shortened(_) => Printed::Copy,
+            Self::Reference(_) => Printed::Placeholder,
+        }
+    }
+
+    /// The shown text; `None` when the id is not the one that the pipeline printed, because another original has its digits.
+    fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Value> {
+        match self {
+            Self::Shortened(compressed) => {
+                let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
+                printed.then(|| json!(compressed.text))
+            }
+            Self::Reference(placeholder) => placeholder.render(id, engine, meter),
+        }
+    }
+}
+
 impl Engine {
-    /// Replaces each oversize text of a fresh tool result by a reference and a summary.
+    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary.
     ///
     /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
     /// Left as they are: results of exact tools (the next edit needs their bytes), of the fetch tool, of skipped tools, the
-    /// host's own files, texts at or under the threshold, texts that hold secrets, and images.
+    /// host's own files, texts that hold secrets, and images.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
         let Some(fresh) = transcript.messages.last() else { return Reply::default() };
+        let meter = Meter::new(None, self.config.encoding);
         let proposals: Vec<Proposal> = fresh
             .blocks
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
-                (Kind::Text(text), Some(result)) => self.propose_reference(index, &block.path, text, result),
+                (Kind::Text(text), Some(result)) => self.propose_fresh(index, &block.path, text, result, &meter),
                 _ => None,
             })
             .collect();
-        match self.refer(scope, &proposals, now) {
+        if proposals.is_empty() {
+            return Reply::default();
+        }
+        match self.show_fresh(scope, &proposals, &meter, now) {
             Ok(reply) => reply,
             Err(error) => Reply::unchanged(Report { warning: Some((&error).into()), ..Report::default() }),
         }
     }
 
-    fn propose_reference<'a>(
+    fn propose_fresh<'a>(
         &self,
         block: usize,
         path: &'a Path,
         text: &str,
         result: &ToolResult,
+        meter: &Meter,
     ) -> Option<Proposal<'a>> {
         let tool = result.tool_name.unwrap_or_default();
-        let oversize = text.chars().count() as u64 > self.config.sccs_compress_threshold;
-        if !oversize || tool == FETCH_TOOL || self.config.is_exact_tool(tool) || !self.may_replace(result, text) {
+        if tool == FETCH_TOOL || self.config.is_exact_tool(tool) || !self.may_replace(result, text) {
             return None;
         }
         let stored = self.storable(text)?;
-        Some(Proposal {
-            block,
-            path,
-            placeholder: Placeholder::output(
-                &stored,
-                self.summary(&stored, result, self.config.sccs_summary_max_chars),
-            ),
-            original: Original::text(&stored, label(result)),
-            tokens_before: tokens::count(text, self.config.encoding) as u64,
-        })
+        let compressed = self.shorten(&stored, result);
+        let shown = compressed.as_ref().map_or(stored.as_str(), |compressed| compressed.text.as_str());
+        let form = match compressed {
+            _ if shown.chars().count() as u64 > self.config.sccs_compress_threshold => {
+                let summary = self.summary(&stored, result, self.config.sccs_summary_max_chars);
+                Form::Reference(Placeholder::output(&stored, summary))
+            }
+            Some(compressed) if compressed.text != stored => Form::Shortened(compressed),
+            _ => return None,
+        };
+        let original = Original::text(&stored, label(result));
+        Some(Proposal { block, path, original, form, tokens_before: meter.text(text) as u64 })
+    }
+
+    /// The text as the pipeline shortens it, where it runs.
+    fn shorten(&self, text: &str, result: &ToolResult) -> Option<Compressed> {
+        let options = CompressOptions {
+            hints: hints(result),
+            preset: self.config.preset,
+            encoding: self.config.encoding,
+            ..CompressOptions::default()
+        };
+        // The report's times are for people who ask for them; the core has no clock.
+        self.config.fusion_enabled.then(|| self.fusion.compress(text, &options, &|| 0.0))
     }
 
     /// A summary of a tool output for its placeholder.
@@ -79,21 +137,20 @@ impl Engine {
         summarize(text, &hints(result), max_chars, self.config.sccs_enable_smart_summary)
     }
 
-    fn refer(&self, scope: &Scope, proposals: &[Proposal], now: Millis) -> crate::error::Result<Reply> {
+    fn show_fresh(&self, scope: &Scope, proposals: &[Proposal], meter: &Meter, now: Millis) -> Result<Reply> {
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
-        let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch::default();
         let mut reply = Reply::default();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let Some(value) = proposal.placeholder.render(&id, self, &meter) else { continue };
-            let tokens_after = tokens_of(&value, &meter);
+            let Some(value) = proposal.form.render(&proposal.original, &id, self, meter) else { continue };
+            let tokens_after = tokens_of(&value, meter);
             if tokens_after >= proposal.tokens_before {
                 continue;
             }
             reply.report.actions.push(Action {
                 message: 0,
                 block: proposal.block,
-                reason: "large",
+                reason: proposal.form.reason(),
                 ref_id: Some(id.to_string()),
                 tokens_before: proposal.tokens_before,
                 tokens_after,
@@ -102,7 +159,7 @@ impl Engine {
             reply.report.tokens_after += tokens_after;
             batch.printed.push(PrintedText {
                 text: ContentHash::of(value.as_str().unwrap_or_default().as_bytes()),
-                printed: Printed::Placeholder,
+                printed: proposal.form.printed(),
                 original: proposal.original.hash,
             });
             batch.originals.push((id, proposal.original.clone()));
@@ -113,7 +170,7 @@ impl Engine {
                 kind: "admit".into(),
                 tokens_before: reply.report.tokens_before,
                 tokens_after: reply.report.tokens_after,
-                detail: serde_json::to_string(&reply.report.actions).unwrap_or_default(),
+                detail: json!(reply.report.actions).to_string(),
             });
         }
         self.put(scope, &batch, now)?;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::languages::Syntax;
-use crate::content::code::NumberedLine;
+use crate::content::numbered::NumberedLine;
 use crate::pipeline::FusionContext;
 use crate::reference::find_markers;
 
