@@ -5,9 +5,9 @@ export function idsIn(text) {
   return [...text.matchAll(/\[(?:REF_ID: |\[REWIND:sha256:)([0-9a-f]{16,64})\]/g)].map((found) => found[1]);
 }
 
-/** Whether a text stands for a much longer one that can be fetched. */
+/** Whether a text is what is left of a much longer one. A lossless fold restores from itself and prints no id. */
 export function isFolded(text, original) {
-  return idsIn(text).length > 0 && text.length < original.length / 4;
+  return text.length < original.length / 4;
 }
 
 /** Everything but the system prompt of a request, as text: what the conversation consists of. */

@@ -86,6 +86,7 @@ test("a file that was read stays exact while it is fresh and is folded when it i
   assert.equal(fresh.text, apiModule);
   const stale = findResult(played.at(-1).requests[0], about("src/api.ts"));
   assert.ok(isFolded(stale.text, apiModule), stale.text);
+  assert.match(stale.text, /\[REF_ID: [0-9a-f]{16}\]/);
 });
 
 test("what the model wrote long ago is folded inside its call", () => {
@@ -94,6 +95,7 @@ test("what the model wrote long ago is folded inside its call", () => {
   const { call } = findResult(played.at(-1).requests[0], write);
   assert.equal(call.args.path, "fixtures/orders.json");
   assert.ok(isFolded(call.args.content, fixtures), call.args.content);
+  assert.equal(idsIn(call.args.content).length, 1);
 });
 
 test("an image reaches the model unchanged in its own turn and is gone at the end", () => {
@@ -163,12 +165,12 @@ test("a reset session starts without anything of the old one", async () => {
 });
 
 test("a session under another key starts with an empty ledger", async () => {
-  await playTurns(host, provider, "agent:main:fresh", [{ user: "Good morning.", steps: ["Good morning."] }]);
-  const { sessions } = await host.call("sessions.list", {});
-  const { sessionId } = sessions.find(({ key }) => key === "agent:main:fresh");
+  const [turn] = await playTurns(host, provider, "agent:main:fresh", [{ user: "Good morning.", steps: ["Good morning."] }]);
+  const sent = conversation(turn.requests[0]);
+  assert.deepEqual(idsIn(sent), []);
+  const [, sessionId] = /sessionId=([0-9a-f-]{36})/.exec(sent);
   const stats = await host.openclawJson(["concertina", "stats", "--session", sessionId]);
   assert.deepEqual([stats.originals, stats.tokensBefore, stats.receipts, stats.epochs], [0, 0, [], []]);
-  assert.deepEqual(idsIn(conversation(provider.requests.at(-1))), []);
 });
 
 test("another agent cannot fetch what this agent's session folded", async () => {
