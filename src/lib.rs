@@ -20,6 +20,7 @@ pub mod content;
 pub mod error;
 pub mod pipeline;
 pub mod plan;
+pub mod prose;
 pub mod reference;
 pub mod squeeze;
 pub mod store;

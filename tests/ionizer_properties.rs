@@ -232,7 +232,7 @@ fn style() -> impl Strategy<Value = Style> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 3000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_json_in_any_layout_comes_back(document in document(), style in style()) {

@@ -25,7 +25,9 @@ mod restore;
 mod run;
 mod segments;
 mod sequence;
+mod sight;
 pub mod stages;
+mod syntax;
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
 //! Runs a stage on a text as the engine would, and proves its folds on the way.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
+#![allow(clippy::allow_attributes, dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{Hints, Segment};

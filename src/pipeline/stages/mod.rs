@@ -4,10 +4,12 @@
 mod diff_crunch;
 pub mod ionizer;
 mod log_crunch;
+mod neurosyntax;
 mod quantum_lock;
 mod rle;
 mod search_crunch;
 mod semantic_dedup;
+mod structural_collapse;
 
 use super::Stage;
 
@@ -20,4 +22,6 @@ pub const STAGES: &[&dyn Stage] = &[
     &log_crunch::LogCrunch,
     &search_crunch::SearchCrunch,
     &diff_crunch::DiffCrunch,
+    &structural_collapse::StructuralCollapse,
+    &neurosyntax::Neurosyntax,
 ];

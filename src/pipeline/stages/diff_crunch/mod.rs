@@ -18,11 +18,10 @@ use hunk::Hunk;
 
 const NAME: &str = "diffCrunch";
 
-const LEGEND: &str = "headers shortened: diff path; @@ -old +new without counts";
+const LEGEND: &str = "short headers: diff path, @@ -old +new";
 
 /// With diffstats.
-const STAT_LEGEND: &str =
-    "headers shortened: diff path; @@ -old +new without counts; path +added -removed, /name beside it";
+const STAT_LEGEND: &str = "short headers: diff path, @@ -old +new, path +added -removed, /name beside it";
 
 /// Digits of a commit's hash that stay: enough for git.
 const HASH_DIGITS: usize = 12;

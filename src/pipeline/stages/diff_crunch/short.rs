@@ -1,6 +1,6 @@
 //! The short forms of headers, each with its inverse: what repeats and what can be counted is left out.
 //!
-//! A line of the text that looks like a short form has a `\` in front.
+//! A line of the text that looks like a short form has a `>` in front, which is no sign of a hunk's line.
 
 use super::hunk::{Header, Hunk, is_signed, number};
 use super::stat;
@@ -11,6 +11,8 @@ const FILES: [File; 3] = [
     File { word: "new file ", mode: Some("new file mode 100644"), old: "/dev/null", new: "b/" },
     File { word: "deleted file ", mode: Some("deleted file mode 100644"), old: "a/", new: "/dev/null" },
 ];
+
+const ESCAPE: char = '>';
 
 struct File {
     word: &'static str,
@@ -142,7 +144,7 @@ fn is_short_header(line: &str) -> bool {
 
 /// A line of the text that is no header, as it stands in the fold.
 pub(super) fn escape(line: &str) -> String {
-    format!("{}{line}", if is_short(line.trim_start_matches('\\')) { "\\" } else { "" })
+    format!("{}{line}", if is_short(line.trim_start_matches(ESCAPE)) { ">" } else { "" })
 }
 
 /// All lines that short ones stand for.
@@ -154,7 +156,7 @@ pub(super) fn unfold(text: &str) -> Option<String> {
     while at < lines.len() {
         let line = lines[at];
         if !is_short(line) {
-            let is_escaped = line.starts_with('\\') && is_short(line.trim_start_matches('\\'));
+            let is_escaped = line.starts_with(ESCAPE) && is_short(line.trim_start_matches(ESCAPE));
             long.push(line[usize::from(is_escaped)..].to_owned());
             at += 1;
             continue;
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn look_alikes_are_escaped() {
-        for line in ["diff x", "\\diff x", "@@ -1 +1", "@@ -1 +1 x", "commit a; b", "new file x", "\\\\commit a; b"] {
+        for line in ["diff x", ">diff x", "@@ -1 +1", "@@ -1 +1 x", "commit a; b", "new file x", ">>commit a; b"] {
             let escaped = escape(line);
             assert_ne!(escaped, line);
             assert_eq!(unfold(&escaped).as_deref(), Some(line));

@@ -115,7 +115,7 @@ pub(super) fn is_short(line: &str) -> bool {
 }
 
 fn read(line: &str) -> Option<Entry<'_>> {
-    if line.starts_with([' ', '+', '-', '\\']) {
+    if line.starts_with([' ', '+', '-', '\\', '>']) {
         return None;
     }
     let signed = |word: &str, sign: char| {

@@ -41,6 +41,11 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// A cell that is no string.
+    pub(super) fn literal(text: &'static str) -> Self {
+        Self::Text { quoted: false, text: Cow::Borrowed(text) }
+    }
+
     /// Its spelling, without quotes.
     pub(super) fn text(&self) -> Option<&str> {
         match self {

@@ -60,7 +60,7 @@ fn end_of_line(text: &str, at: usize) -> usize {
 }
 
 fn next_line(text: &str, line_end: usize) -> usize {
-    (line_end + 1).min(text.len()).max(line_end)
+    (line_end + 1).min(text.len())
 }
 
 /// The values that begin at the start of a line and follow each other.
@@ -73,9 +73,12 @@ fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) 
         if !text[at + blank..].starts_with(['{', '[']) {
             break;
         }
-        let Some(length) = value_end(&text[at..]) else {
-            *patience = patience.saturating_sub(text.len() - at);
-            break;
+        let length = match value_end(&text[at..]) {
+            Ok(length) => length,
+            Err(taken) => {
+                *patience = patience.saturating_sub(taken);
+                break;
+            }
         };
         let line_end = end_of_line(text, at + length);
         let rest = &text[at + length..line_end];
@@ -91,15 +94,12 @@ fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) 
         0 => None,
         1 => {
             // What follows on the line belongs to the fold, or it would not be whole lines.
-            let (mut scan, rest) = scans.pop()?;
-            let end = end + rest.len();
-            scan.end = end - start;
-            Some(Found { range: start..end, scan, lines: false, tail: rest })
+            let (scan, tail) = scans.pop()?;
+            Some(Found { range: start..end + tail.len(), scan, lines: false, tail })
         }
         _ => {
-            let last = scans.last().map_or("", |(_, rest)| *rest);
-            let tail = last;
-            Some(Found { range: start..end + last.len(), scan: join(scans), lines: true, tail })
+            let tail = scans.last()?.1;
+            Some(Found { range: start..end + tail.len(), scan: join(scans), lines: true, tail })
         }
     }
 }
@@ -113,7 +113,6 @@ fn cut(text: &str, start: usize, escapes: Escapes) -> Option<Found<'_>> {
 
 /// Several scans, one after another, as one array; with what follows each on its line.
 fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
-    let crlf = scans[0].1.ends_with('\r');
     let mut tree = Tree::default();
     let mut gaps = Vec::new();
     let mut items = Vec::new();
@@ -122,7 +121,7 @@ fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
         items.push(tree.append(scan.tree));
         gaps.extend(before);
         gaps.extend(scan.gaps);
-        before = Some(if crlf { after.strip_suffix('\r').unwrap_or(after) } else { after });
+        before = Some(after);
     }
-    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, crlf, end: 0 }
+    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, end: 0 }
 }

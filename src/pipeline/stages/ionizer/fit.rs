@@ -58,7 +58,9 @@ pub(super) fn last_like(columns: &[Vec<Cell<'_>>]) -> LastLike {
     for (column, cells) in columns.iter().enumerate() {
         let mut last: HashMap<&Cell<'_>, usize> = HashMap::new();
         let rows_like: Vec<Option<usize>> = cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
-        if last.len() > 1 && last.len() * 2 <= rows {
+        // Equal containers are one node only on the writing side.
+        let has_nodes = cells.iter().any(|cell| matches!(cell, Cell::Node(_)));
+        if !has_nodes && last.len() > 1 && last.len() * 2 <= rows {
             found.insert(column, rows_like);
         }
     }
@@ -291,7 +293,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             // A constant that reads like a template would be read as one; the row above says the same.
             let is_plain = match cell {
                 Cell::Absent => true,
-                Cell::Text { text, .. } => !text.contains('{') || matches!(&**text, "{}"),
+                Cell::Text { quoted, text } => !text.contains('{') || (!quoted && text == "{}"),
                 Cell::Node(_) => false,
             };
             if is_plain {

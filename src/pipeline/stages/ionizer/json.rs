@@ -37,5 +37,5 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     if setting.lines && !matches!(&tree.nodes[tree.root], Node::Array(_)) {
         return None;
     }
-    Some(setting.print(&tree) + tail)
+    Some(setting.print_from(&tree, tree.root, read::MOST_BYTES)? + tail)
 }

@@ -189,25 +189,19 @@ impl Setting {
         self.except.len() + if let Layout::Mixed { flips, .. } = &self.layout { flips.len() } else { 0 }
     }
 
-    /// Prints a tree.
-    pub(super) fn print(&self, tree: &Tree<'_>) -> String {
-        self.print_from(tree, tree.root)
-    }
-
-    /// Prints one value of a tree.
-    pub(super) fn print_from(&self, tree: &Tree<'_>, root: Id) -> String {
-        let mut tokens = 0;
+    /// Prints one value of a tree, unless that takes more than so many bytes.
+    pub(super) fn print_from(&self, tree: &Tree<'_>, root: Id, most_bytes: usize) -> Option<String> {
+        let mut tokens = usize::MAX;
         if self.missing > 0 {
-            walk(self, tree, root, &mut |_, _| tokens += 1);
-        } else {
-            tokens = usize::MAX;
+            let mut all = 0;
+            walk(self, tree, root, &mut |_, _| all += 1);
+            tokens = all - self.missing.min(all);
         }
-        tokens -= self.missing.min(tokens);
         let mut out = String::new();
         let mut except = self.except.iter().peekable();
         let mut since = 0;
         walk(self, tree, root, &mut |slot, parts| {
-            if tokens == 0 {
+            if tokens == 0 || out.len() > most_bytes {
                 return;
             }
             tokens -= 1;
@@ -225,12 +219,13 @@ impl Setting {
                 out.push_str(part);
             }
         });
-        out
+        (out.len() <= most_bytes).then_some(out)
     }
 
     fn gap(&self, slot: Slot) -> Gap<'_> {
         let (depth, place) = match slot.place {
             Place::Edge | Place::BeforeComma | Place::Empty => return Gap::Text(""),
+            Place::LineEnd => return Gap::Text(if self.crlf { "\r" } else { "" }),
             Place::BeforeColon => return Gap::Text(&self.colon[0]),
             Place::AfterColon => return Gap::Text(&self.colon[1]),
             Place::First => (slot.depth + 1, 0),
@@ -304,8 +299,10 @@ impl Setting {
 /// Where a gap is, in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Before the first token of all.
+    /// Before the first token of a value.
     Edge,
+    /// Before the line end between two values.
+    LineEnd,
     First,
     Next,
     BeforeComma,
@@ -343,7 +340,7 @@ fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut im
         Node::Array(items) if setting.lines => {
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    (walk.sink)(edge, &[setting.line_end()]);
+                    (walk.sink)(Slot { place: Place::LineEnd, ..edge }, &["\n"]);
                 }
                 walk.value(*item, 0, edge, false, 0);
             }
@@ -524,7 +521,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut colon = [None; 2];
     let mut unit = None;
     let mut comma = None;
-    let mut crlf = scan.crlf;
+    let mut crlf = false;
     let mut levels: Seen<'_> = Vec::new();
     let mut mixed = MixedFinder::default();
     let mut padded = None;
@@ -532,7 +529,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let probe = Setting { lines, ..Setting::bare(Layout::Flat { comma: String::new() }, ["", ""]) };
     walk(&probe, &scan.tree, scan.tree.root, &mut |slot, _| {
         let Some(&gap) = gaps.next() else { return };
-        crlf |= gap.starts_with("\r\n");
+        crlf |= gap.starts_with('\r');
         let place = match slot.place {
             Place::First => 0,
             Place::Next => 1,
@@ -541,7 +538,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
                 colon[usize::from(slot.place == Place::AfterColon)].get_or_insert(gap);
                 return;
             }
-            Place::Edge | Place::BeforeComma | Place::Empty => return,
+            Place::Edge | Place::LineEnd | Place::BeforeComma | Place::Empty => return,
         };
         if place == 0 {
             mixed.add(slot, !gap.contains('\n'));

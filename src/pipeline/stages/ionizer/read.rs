@@ -14,8 +14,11 @@ use super::write::{Around, class_name, short_names};
 
 /// Deepest nesting, well above what is ever written.
 const DEEPEST: usize = 300;
-/// A body may not grow by more than this when read: constants repeat, but not without end.
-const MOST_CELLS: usize = 20_000_000;
+/// Most values of a body, and most bytes of its text: what is implied repeats, but a foreign body must not do so without end.
+const MOST_VALUES: usize = 20_000_000;
+pub(super) const MOST_BYTES: usize = 1 << 28;
+/// Most bytes that a template may make, beside what a row shows.
+const MOST_MADE: usize = 1 << 16;
 
 /// Reads the body of a fold.
 pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'static>> {
@@ -28,10 +31,17 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'static>> {
         entries: Vec::new(),
         classes: Vec::new(),
         depth: 0,
-        cells: 0,
+        values: 0,
+        bytes: 0,
     };
     reader.all()?;
-    Some(reader.tree)
+    // Entries may hold entries: few lines, and no end of text.
+    let mut sizes: Vec<usize> = Vec::with_capacity(reader.tree.nodes.len());
+    for node in &reader.tree.nodes {
+        let own = if let Node::Scalar(raw) = node { raw.len() } else { 1 };
+        sizes.push(node.children().iter().fold(own, |sum, child| sum.saturating_add(sizes[*child])));
+    }
+    (sizes[reader.tree.root] <= MOST_BYTES).then_some(reader.tree)
 }
 
 struct Class {
@@ -76,7 +86,8 @@ struct Reader<'r> {
     entries: Vec<Id>,
     classes: Vec<Class>,
     depth: usize,
-    cells: usize,
+    values: usize,
+    bytes: usize,
 }
 
 impl<'r> Reader<'r> {
@@ -141,6 +152,7 @@ impl<'r> Reader<'r> {
             text.push_str(self.texts.get(number.checked_sub(1)?)?);
         }
         text.push_str(self.until(|c| c == '\n'));
+        self.spend(text.len())?;
         Some(text)
     }
 
@@ -309,11 +321,15 @@ impl<'r> Reader<'r> {
         Some(cell)
     }
 
+    /// Counts a value of so many bytes.
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.values += 1;
+        self.bytes += bytes;
+        (self.values <= MOST_VALUES && self.bytes <= MOST_BYTES).then_some(())
+    }
+
     fn node(&mut self, cell: Cell<'static>) -> Option<Id> {
-        self.cells += 1;
-        if self.cells > MOST_CELLS {
-            return None;
-        }
+        self.spend(cell.text().map_or(0, str::len))?;
         match cell {
             Cell::Absent => None,
             Cell::Node(id) => Some(id),
@@ -357,8 +373,8 @@ impl<'r> Reader<'r> {
                 self.at += 1;
                 let line_end = if self.take("n").is_some() { "\n" } else { "" };
                 let root = self.value(around)?;
-                let text = Setting::minified().print_from(&self.tree, root) + line_end;
-                self.cells += text.len() / 8;
+                let text = Setting::minified().print_from(&self.tree, root, MOST_BYTES)? + line_end;
+                self.spend(text.len())?;
                 return Some(Cell::Text { quoted: true, text: Cow::Owned(self.escapes.escape(&text)) });
             }
             Some(b'&') => {
@@ -414,8 +430,8 @@ impl<'r> Reader<'r> {
             let (length, _) = Around::Array.bare_length(self.rest());
             match super::matrix::parse_counting(&self.rest()[..length]) {
                 Some((first, last)) => {
-                    self.cells += usize::try_from(last - first).ok()?;
-                    if self.cells > MOST_CELLS {
+                    self.values += usize::try_from(last - first).ok()?;
+                    if self.values > MOST_VALUES {
                         return None;
                     }
                     self.at += length;
@@ -551,7 +567,12 @@ impl<'r> Reader<'r> {
             self.resolve(class, needed, cells, holes, depth + 1)?;
         }
         let draft = Draft { above: &own.rows, last_like: &own.last_like, cells };
-        let cell = predict(rule, column, holes[column].as_deref(), &draft)?;
+        let hole = holes[column].as_deref();
+        let cell = predict(rule, column, hole, &draft)?;
+        let made = cell.text().map_or(0, str::len);
+        if matches!(rule, Rule::Made(_)) && made > MOST_MADE + hole.map_or(0, str::len) {
+            return None;
+        }
         cells[column] = Some(cell);
         Some(())
     }

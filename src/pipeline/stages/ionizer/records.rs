@@ -64,7 +64,7 @@ pub(super) struct Plan<'a> {
 /// Fewest bytes of a repeated subtree that is printed once.
 const SHARED_BYTES: usize = 80;
 /// What may stand between the cells of a row instead of a comma.
-pub(super) const MARKS: [char; 2] = [' ', '|'];
+pub(super) const MARKS: [char; 2] = [' ', '\t'];
 /// Most columns of a class.
 const MOST_COLUMNS: usize = 512;
 
@@ -142,7 +142,8 @@ impl<'a> Plan<'a> {
                 kept
             })
             .collect();
-        for (class, _) in self.rows.values_mut() {
+        let of_rows = self.rows.values_mut().map(|(class, _)| class);
+        for class in of_rows.chain(self.blocks.values_mut()) {
             *class = numbers[class];
         }
     }
@@ -243,31 +244,28 @@ impl<'a> Order<'_, 'a> {
     }
 
     fn record(&mut self, id: Id, class: usize, key: Option<&Cow<'a, str>>) {
-        let paths = std::mem::take(&mut self.plan.classes[class].paths);
-        let mut cells = Vec::with_capacity(paths.len());
-        for (column, path) in paths.iter().enumerate() {
-            if path[0] == Step::Own {
-                let text = key.expect("records of a keyed class have a key").clone();
-                cells.push(Cell::Text { quoted: true, text });
-                continue;
-            }
-            cells.push(match follow(self.tree, id, path) {
+        let tree = self.tree;
+        let paths = &self.plan.classes[class].paths;
+        let values: Vec<Option<Id>> = paths.iter().map(|path| follow(tree, id, path)).collect();
+        let mut cells = Vec::with_capacity(values.len());
+        for (column, value) in values.into_iter().enumerate() {
+            cells.push(match value.map(|value| (value, &tree.nodes[value])) {
                 None => Cell::Absent,
-                Some(value) => match &self.tree.nodes[value] {
-                    Node::Scalar(raw) => Cell::of_raw(raw.clone()),
-                    Node::Array(items) if items.is_empty() => Cell::Text { quoted: false, text: Cow::Borrowed("[]") },
-                    Node::Object(items) if items.is_empty() => Cell::Text { quoted: false, text: Cow::Borrowed("{}") },
-                    _ => {
-                        if self.visit(value, false) {
-                            self.plan.classes[class].pinned[column] = true;
-                        }
-                        Cell::Node(self.plan.same[value])
+                Some((_, Node::Scalar(raw))) => Cell::of_raw(raw.clone()),
+                Some((_, Node::Array(items))) if items.is_empty() => Cell::literal("[]"),
+                Some((_, Node::Object(items))) if items.is_empty() => Cell::literal("{}"),
+                Some((value, _)) => {
+                    if self.visit(value, false) {
+                        self.plan.classes[class].pinned[column] = true;
                     }
-                },
+                    Cell::Node(self.plan.same[value])
+                }
             });
         }
         let own = &mut self.plan.classes[class];
-        own.paths = paths;
+        if own.keyed {
+            cells[0] = Cell::Text { quoted: true, text: key.expect("records of a keyed class have a key").clone() };
+        }
         self.plan.rows.insert(id, (class, own.columns.first().map_or(0, Vec::len)));
         for (column, cell) in own.columns.iter_mut().zip(cells) {
             column.push(cell);
@@ -455,8 +453,11 @@ impl<'a> Collector<'_, 'a> {
         let mut groups = Groups { maps: std::mem::take(&mut self.maps), ..Groups::default() };
         for (_, mut numbers) in by_root {
             numbers.sort_by_key(|number| std::cmp::Reverse(self.members[*number].len()));
-            // Records whose keys come in another order are a class of their own.
-            while !numbers.is_empty() {
+            // Records whose keys come in another order are a class of their own; after a few, too odd to be one.
+            for _ in 0..8 {
+                if numbers.is_empty() {
+                    break;
+                }
                 let (keys, fitting) = one_order(numbers.iter().map(|number| self.by_number[*number].1.as_slice()));
                 let mut fits = fitting.iter();
                 let (taken, rest): (Vec<usize>, Vec<usize>) =
@@ -480,7 +481,8 @@ fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<Stri
     let mut order: Vec<String> = Vec::new();
     let mut place: HashMap<String, usize> = HashMap::new();
     for list in lists.clone() {
-        if list.iter().all(|key| place.contains_key(key)) {
+        let unknown = list.iter().filter(|key| !place.contains_key(*key)).count();
+        if unknown == 0 || order.len() + unknown > 2 * MOST_COLUMNS {
             continue;
         }
         let mut after = 0;
@@ -497,7 +499,10 @@ fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<Stri
         place = order.iter().enumerate().map(|(at, key)| (key.clone(), at)).collect();
     }
     let fitting = lists
-        .map(|list| list.windows(2).all(|pair| place[&pair[0]] < place[&pair[1]]))
+        .map(|list| {
+            let places: Option<Vec<usize>> = list.iter().map(|key| place.get(key).copied()).collect();
+            places.is_some_and(|places| places.is_sorted())
+        })
         .collect();
     (order, fitting)
 }
@@ -690,9 +695,12 @@ impl<'a> Builder<'_, 'a> {
                 lists.push(items.iter().map(|(key, _)| key.to_string()).collect());
             }
         }
+        let union: HashSet<&String> = lists.iter().flatten().collect();
+        if union.len() > 64 || total * 5 < objects.len() * union.len() * 2 {
+            return None;
+        }
         let (order, fitting) = one_order(lists.iter().map(Vec::as_slice));
-        let dense = total * 5 >= objects.len() * order.len() * 2;
-        (fitting.into_iter().all(|fits| fits) && dense && order.len() <= 64).then_some(order)
+        fitting.into_iter().all(|fits| fits).then_some(order)
     }
 
     /// The length of arrays that all have the same one and no containers inside.

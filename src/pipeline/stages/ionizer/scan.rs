@@ -110,17 +110,21 @@ pub(super) struct Scan<'a> {
     pub(super) gaps: Vec<&'a str>,
     /// How many closing brackets a cut text lacks.
     pub(super) missing: usize,
-    /// Lines of several values end in `\r\n`.
-    pub(super) crlf: bool,
     /// Where the last token ends.
     pub(super) end: usize,
 }
 
-/// Where the JSON value at the start of a text ends, if there is one.
-pub(super) fn value_end(text: &str) -> Option<usize> {
+/// Where the JSON value at the start of a text ends; where there is none, how many bytes it took to see that.
+pub(super) fn value_end(text: &str) -> Result<usize, usize> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    stream.next()?.ok()?;
-    Some(stream.byte_offset())
+    match stream.next() {
+        Some(Ok(_)) => Ok(stream.byte_offset()),
+        Some(Err(error)) if !error.is_eof() => {
+            let before = memchr::memchr_iter(b'\n', text.as_bytes()).take(error.line() - 1).last();
+            Err(before.map_or(0, |at| at + 1) + error.column())
+        }
+        _ => Err(text.len()),
+    }
 }
 
 /// Scans the value at the start of a text.
@@ -134,7 +138,7 @@ pub(super) fn scan_cut(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
     let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
     let closers: String = scan.closers(text)?;
     let repaired = text[..scan.end].to_owned() + &closers;
-    (scan.missing > 0 && value_end(&repaired) == Some(repaired.len())).then_some(scan)
+    (scan.missing > 0 && value_end(&repaired) == Ok(repaired.len())).then_some(scan)
 }
 
 impl Scan<'_> {
@@ -199,7 +203,7 @@ impl<'a> Scanner<'a> {
             let Some(next) = self.step(expect) else { return self.close_cut() };
             if self.stack.is_empty() && next == Expect::CommaOrClose {
                 self.tree.root = self.tree.nodes.len() - 1;
-                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, crlf: false, end: self.at });
+                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, end: self.at });
             }
             expect = next;
         }
@@ -276,7 +280,7 @@ impl<'a> Scanner<'a> {
         }
         let text = self.escapes.unescape(&raw[1..raw.len() - 1])?;
         let value = text.strip_suffix('\n').unwrap_or(&text);
-        if value_end(value) != Some(value.len()) {
+        if value_end(value) != Ok(value.len()) {
             return None;
         }
         let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
@@ -303,7 +307,7 @@ impl<'a> Scanner<'a> {
             self.add(open.into_node());
         }
         self.tree.root = self.tree.nodes.len() - 1;
-        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, crlf: false, end })
+        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, end })
     }
 }
 

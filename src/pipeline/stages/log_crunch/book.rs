@@ -15,14 +15,11 @@
 //! A value is `.` (as before: the template's last value, or the next of its count `<v,+1>`), `""` (empty), `$3=text` (text,
 //! from now on `$3`), `$3`, `\.` (the text `.`), or itself. `.4` is four of `.`; at the end they are left out.
 
-use super::repeat;
+use super::repeat::{self, canonical};
 use super::stamp::Layout;
 
 /// Pairs that may mark the places of values; the first two separate words, so that no value holds one.
 pub(super) const MARKS: [(char, char); 4] = [('<', '>'), ('{', '}'), ('«', '»'), ('‹', '›')];
-
-/// No template has more values.
-const MAX_SLOTS: usize = 400;
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,19 +200,15 @@ impl Book {
         if gap == Some(0) || (gap.is_some() && !known.is_stamped()) || !(rest.is_empty() || rest.starts_with(' ')) {
             return None;
         }
+        let slots = known.written_slots().count();
         let (mut values, mut names) = (Vec::new(), Vec::new());
         for word in rest.split(' ').skip(1) {
             match word.strip_prefix('.').and_then(canonical) {
-                Some(times @ 2..=MAX_SLOTS) => values.resize(values.len() + times, None),
-                _ => values.push(self.parse_value(word, &mut names)?),
+                Some(times) => values.resize(values.len().checked_add(times).filter(|&len| len <= slots)?, None),
+                None => values.push(self.parse_value(word, &mut names)?),
             }
         }
-        (values.len() <= known.written_slots().count()).then(|| Entry::Row {
-            template,
-            gap: gap.unwrap_or(0),
-            values,
-            names,
-        })
+        (values.len() <= slots).then(|| Entry::Row { template, gap: gap.unwrap_or(0), values, names })
     }
 
     fn parse_template(&self, gap: Option<i64>, text: &str) -> Option<Entry> {
@@ -327,11 +320,6 @@ fn template_index(name: &str) -> Option<usize> {
         return None;
     }
     name.bytes().fold(0, |sum, b| sum * 26 + usize::from(b - b'a') + 1).checked_sub(1)
-}
-
-fn canonical(digits: &str) -> Option<usize> {
-    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
-    is_number.then(|| digits.parse().ok())?
 }
 
 fn canonical_gap(text: &str) -> Option<i64> {

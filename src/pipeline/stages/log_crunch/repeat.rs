@@ -23,12 +23,14 @@ pub(super) fn shorten(mut body: Vec<String>) -> Vec<String> {
 
 /// What a line that repeats others says: how many lines, how often.
 pub(super) fn parse(line: &str) -> Option<(usize, usize)> {
-    let number = |digits: &str| {
-        let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
-        is_number.then(|| digits.parse().ok())?
-    };
     let (lines, times) = line.split_once('*')?;
-    Some((if lines.is_empty() { 1 } else { number(lines)? }, number(times)?))
+    Some((if lines.is_empty() { 1 } else { canonical(lines)? }, canonical(times)?))
+}
+
+/// A number from one, written the one way it is written.
+pub(super) fn canonical(digits: &str) -> Option<usize> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
+    is_number.then(|| digits.parse().ok())?
 }
 
 fn shorten_once(body: &[String]) -> Vec<String> {

@@ -47,7 +47,7 @@ pub(super) fn fold(text: &str) -> Option<Fold> {
         root: if headings > 0 { Root::default() } else { Root::find(&hits) },
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
-    let shared = Shared::find(hits.iter().filter_map(|hit| hit.line()).map(|(_, text)| text));
+    let shared = Shared::find(hits.iter().filter_map(Hit::line).map(|(_, text)| text));
     // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left out.
     let legends = [
         Legend { gaps, shared: shared.clone(), ..plain.clone() },

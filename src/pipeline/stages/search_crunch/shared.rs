@@ -30,10 +30,6 @@ impl Shared {
         Self { start, end }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.start.is_empty() && self.end.is_empty()
-    }
-
     /// The text with signs.
     pub(super) fn shorten(&self, text: &str) -> String {
         let bare = text.strip_suffix(&*self.end).filter(|_| !self.end.is_empty());
@@ -56,11 +52,8 @@ impl Shared {
 /// The candidate that saves most; of equal ones the first.
 fn best<'a>(candidates: impl Iterator<Item = Vec<&'a str>>) -> &'a str {
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    let mut order = 0;
-    for candidate in candidates.flatten() {
-        let (count, _) = counts.entry(candidate).or_insert((0, order));
-        *count += 1;
-        order += 1;
+    for (order, candidate) in candidates.flatten().enumerate() {
+        counts.entry(candidate).or_insert((0, order)).0 += 1;
     }
     let saving = |candidate: &str, count: usize| {
         let cost = estimate(candidate);
@@ -148,6 +141,6 @@ mod tests {
 
     #[test]
     fn few_or_short_ones_stay() {
-        assert!(Shared::find(["a.b()", "c.d()", "", "…"].into_iter()).is_empty());
+        assert_eq!(Shared::find(["a.b()", "c.d()", "", "…"].into_iter()), Shared::default());
     }
 }

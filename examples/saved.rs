@@ -1,0 +1,35 @@
+//! Prints what the pipeline saves on each file given, in real tokens: `cargo run --example saved -- [--preset P] FILE...`
+
+use concertina::config::Preset;
+use concertina::pipeline::{CompressOptions, FusionEngine, restore};
+
+fn main() {
+    let mut files: Vec<String> = std::env::args().skip(1).collect();
+    let mut preset = Preset::Balanced;
+    if files.first().is_some_and(|word| word == "--preset") {
+        preset = files.get(1).and_then(|word| Preset::parse(word)).expect("a preset: lossless, balanced or max");
+        files.drain(..2);
+    }
+    let engine = FusionEngine::default();
+    let options = CompressOptions { preset, ..CompressOptions::default() };
+    let (mut before, mut after) = (0, 0);
+    for file in files {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let done = engine.compress(&text, &options, &|| 0.0);
+        assert_eq!(restore(&done.text, &done.originals), text, "{file} does not come back");
+        let fired: Vec<&str> = done.stages.iter().filter(|row| row.fired).map(|row| row.name.as_str()).collect();
+        println!(
+            "{:5.1} %  {:7} -> {:7}  {:8} {}  {}  {}",
+            100.0 * (1.0 - done.tokens_after as f64 / done.tokens_before.max(1) as f64),
+            done.tokens_before,
+            done.tokens_after,
+            done.content_type.as_str(),
+            if done.lossless { "lossless  " } else { "reversible" },
+            fired.join("+"),
+            file.rsplit('/').next().unwrap_or_default(),
+        );
+        before += done.tokens_before;
+        after += done.tokens_after;
+    }
+    println!("{:5.1} %  {before:7} -> {after:7}  all", 100.0 * (1.0 - after as f64 / before.max(1) as f64));
+}

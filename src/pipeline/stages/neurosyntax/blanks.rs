@@ -1,0 +1,19 @@
+//! Four line ends in a row, or blanks on empty lines, between tokens -> one empty line.
+
+use super::View;
+use super::change::Change;
+use crate::pipeline::syntax::{Parsed, gaps};
+
+/// Adds the changes that shorten runs of empty lines.
+pub(super) fn normalise(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
+    for gap in gaps(parsed.root()) {
+        let text = &view.code[gap.clone()];
+        let Some(last) = text.rfind('\n') else { continue };
+        let blank = &text[..=last];
+        let wasteful = blank.contains(" \n") || blank.contains("\t\n") || blank.matches('\n').count() > 3;
+        if wasteful && blank.trim().is_empty() && !blank.contains('\r') {
+            let short = if blank.matches('\n').count() > 1 { "\n\n" } else { "\n" };
+            changes.push(Change::cleanup(gap.start..gap.start + blank.len(), short));
+        }
+    }
+}

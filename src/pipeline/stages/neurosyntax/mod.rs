@@ -1,0 +1,147 @@
+//! `/* nine lines about f */ int f();` -> `// [… 9 lines 1-9]` and `int f();`: code without its comments, still the same code.
+//!
+//! At `balanced` each comment and docstring gives way to a note in its place, so that a reader who wants to edit the lines
+//! around it sees that something is missing; branches that never run go the same way. At `max` they go altogether, behind
+//! one note, with annotations that say nothing at run time, and long files are shown as an outline. What tools read in comments
+//! ([`directives`]) stays, and so does every string.
+//!
+//! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is no
+//! known language, is longer than a parse may be, or is mostly errors to the parser, stays as it is.
+
+mod annotations;
+mod blanks;
+mod branches;
+mod change;
+mod comments;
+mod directives;
+mod docstrings;
+mod outline;
+
+use change::Change;
+
+use crate::config::Preset;
+use crate::content::{ContentType, Language};
+use crate::pipeline::syntax::{Reading, Source, Syntax};
+use crate::pipeline::{Edit, FusionContext, Stage};
+
+/// From this many bytes on, code is shown as an outline at `max`.
+const OUTLINE_FROM_BYTES: usize = 16 << 10;
+
+/// From this many bytes on, the note says the range of the lines too. Fewer may not pay for it, and whether they do would depend
+/// on the digits.
+const RANGE_FROM_BYTES: usize = 160;
+
+/// See the module's documentation.
+pub(super) struct Neurosyntax;
+
+impl Stage for Neurosyntax {
+    fn name(&self) -> &'static str {
+        "neurosyntax"
+    }
+
+    fn order(&self) -> u32 {
+        25
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Code]
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.preset != Preset::Lossless
+            && context.segments.iter().any(|segment| segment.content_type == ContentType::Code)
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let (mut line, mut at) = (1, 0);
+        for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Code) {
+            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..segment.range.start]).count();
+            at = segment.range.start;
+            let Some(language) = segment.language.or(context.language) else { continue };
+            let syntax = Syntax::of(language);
+            let source = Source::of(context, segment.range.clone(), line, syntax);
+            let free = |change: &Change| context.is_free(&source.to_text(&change.range));
+            let changes = rewrite(&source, syntax, context.preset, &free);
+            edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));
+        }
+        edits
+    }
+}
+
+/// The changes of a piece of code; none when it cannot be read, or would not be the same code.
+fn rewrite(
+    source: &Source,
+    syntax: &'static Syntax,
+    preset: Preset,
+    is_free: &dyn Fn(&Change) -> bool,
+) -> Vec<Change> {
+    let code = &*source.code;
+    let view = View { code, source, syntax, max: preset == Preset::Max };
+    let Some(reading) = Reading::of(code, syntax) else { return Vec::new() };
+    let mut changes = propose(&view, &reading);
+    changes.retain(|change| is_free(change));
+    let mut changes = change::without_overlaps(changes);
+    if view.max {
+        change::note_removals(&view, &mut changes);
+    }
+    let (rewritten, replacing) = change::apply(code, &changes);
+    let replaced: Vec<_> = changes.iter().map(|change| change.range.clone()).collect();
+    if changes.is_empty() || !reading.is_same_but(code, &replaced, &rewritten, &replacing) {
+        return Vec::new();
+    }
+    changes
+}
+
+fn propose(view: &View, reading: &Reading) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let Some(parsed) = reading.tree() {
+        if view.max && view.code.len() >= OUTLINE_FROM_BYTES {
+            outline::elide_bodies(view, parsed, &mut changes);
+        }
+        branches::elide_dead(view, parsed, &mut changes);
+        if view.syntax.language == Language::Python {
+            docstrings::elide(view, parsed, &mut changes);
+            if view.max {
+                annotations::remove_redundant(view, parsed, &mut changes);
+            }
+        }
+        blanks::normalise(view, parsed, &mut changes);
+    }
+    comments::elide(view, reading, &mut changes);
+    changes
+}
+
+/// What the steps look at.
+struct View<'a> {
+    code: &'a str,
+    source: &'a Source<'a>,
+    syntax: &'static Syntax,
+    max: bool,
+}
+
+impl View<'_> {
+    /// The words for elided rows: `[…]` for one, which stands where it was, else their number, and their range where much is gone.
+    fn elided(&self, rows: (usize, usize), bytes: usize) -> String {
+        let lines = self.source.lines(rows).filter(|_| bytes >= RANGE_FROM_BYTES);
+        match rows.1 - rows.0 + 1 {
+            1 => change::ONE_LINE.to_owned(),
+            count => crate::pipeline::elided(count, "lines", lines),
+        }
+    }
+
+    /// The same as a comment; within a line only where something follows on it.
+    fn note(&self, words: &str, ends_line: bool) -> String {
+        match self.syntax.block_comment {
+            Some((open, close)) if !ends_line => format!("{open} {words} {close}"),
+            _ => format!("{} {words}", self.syntax.line_comment),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Short forms -> the long ones they stand for.
+//!
+//! Only words of prose are looked at: `.env`, `config.json` and `5 min` were never abbreviated.
+
+use super::lexicon::{Category, Entry, key, lexicon};
+use super::segment::{Kind, atoms};
+
+/// A short form that stands for a longer one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Substitution {
+    /// What stood there.
+    pub long: String,
+    /// What stands there now.
+    pub short: String,
+    /// How often it was put in.
+    pub count: usize,
+}
+
+/// Writes the abbreviations of the lexicon out.
+pub fn expand(text: &str) -> String {
+    expanded(text, |entry| !entry.needs_receipt)
+}
+
+/// Writes out only those abbreviations that a receipt names.
+pub fn expand_listed(text: &str, substitutions: &[Substitution]) -> String {
+    expanded(text, |entry| substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written))
+}
+
+fn expanded(text: &str, applies: impl Fn(&Entry) -> bool) -> String {
+    let mut long = String::with_capacity(text.len() + text.len() / 8);
+    let mut at = 0;
+    for atom in atoms(text).into_iter().filter(|atom| atom.kind == Kind::Prose) {
+        let word = &text[atom.range.clone()];
+        let entry = lexicon().expansion(key(word.as_bytes()));
+        let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry)) else { continue };
+        debug_assert_eq!(entry.category, Category::Abbreviation);
+        let is_free = text[..atom.range.start].chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(')
+            && text[atom.range.end..].chars().next().is_none_or(|c| c.is_ascii_whitespace() || ".,;:!?)".contains(c));
+        let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+        if !is_free || is_capital && (entry.is_lower_only || !starts_sentence(&text[..atom.range.start])) {
+            continue;
+        }
+        long.push_str(&text[at..atom.range.start]);
+        if is_capital {
+            long.push_str(&entry.long[..1].to_ascii_uppercase());
+            long.push_str(&entry.long[1..]);
+        } else {
+            long.push_str(entry.long);
+        }
+        at = atom.range.end;
+    }
+    long + &text[at..]
+}
+
+fn starts_sentence(before: &str) -> bool {
+    let blank = before.trim_end_matches([' ', '\t']);
+    blank.is_empty() || blank.ends_with(['.', '!', '?', '\n', ':'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prose::{Intensity, Objective, compress_prose};
+
+    #[test]
+    fn what_was_abbreviated_comes_back() {
+        let text = "Read configuration of database because parameters come with messages.";
+        let (short, receipt) = compress_prose(text, Intensity::Ultra, Objective::Chars);
+        assert_eq!(short, "Read cfg of db b/c params come w/ msgs.");
+        assert_eq!(expand(&short), text);
+        assert_eq!(expand_listed(&short, &receipt.substitutions), text);
+        assert_eq!(expand_listed("the env of db", &receipt.substitutions), "the env of database");
+    }
+
+    #[test]
+    fn what_was_never_abbreviated_stays() {
+        for text in
+            ["Edit .env and config.json.", "wait 5 min", "run `env` or $env", "at b4", "Max said so", "--config db/x"]
+        {
+            assert_eq!(expand(text), text);
+        }
+        assert_eq!(expand("The env. Config first."), "The environment. Configuration first.");
+    }
+}

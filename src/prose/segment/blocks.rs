@@ -1,0 +1,365 @@
+//! Lines -> blocks that are protected as a whole, and runs of lines that are read word by word.
+//!
+//! In doubt a line is prose here: its technical words are still protected one by one.
+
+use super::{Kind, Token};
+use crate::content::text::Fence;
+use crate::prose::lexicon::{Class, key, lexicon};
+
+/// The blocks of a text, in order and without gaps. Lines of prose that follow each other are one block.
+pub(super) struct Blocks<'a> {
+    text: &'a str,
+    at: usize,
+    /// How many columns the text of the last list item is indented.
+    item_indent: Option<usize>,
+    /// Whether the line before is blank, indented code or ends with a colon.
+    may_be_code: bool,
+    /// No `-->` stands beyond this place, when one was looked for in vain.
+    no_comment_end: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    start: usize,
+    end: usize,
+    /// Without indentation and line end.
+    bare: &'a str,
+    /// In columns.
+    indent: usize,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, item_indent: None, may_be_code: true, no_comment_end: false }
+    }
+
+    fn line(&self, start: usize) -> Option<Line<'a>> {
+        if start >= self.text.len() {
+            return None;
+        }
+        let rest = &self.text[start..];
+        let len = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        let line = &rest[..len];
+        let bare = line.trim_start_matches([' ', '\t']);
+        let indent = line[..line.len() - bare.len()].bytes().map(|byte| if byte == b'\t' { 4 } else { 1 }).sum();
+        Some(Line { start, end: start + len, bare: bare.trim_end_matches([' ', '\t', '\r', '\n']), indent })
+    }
+
+    /// The kind of the block that starts at a line, and where it ends.
+    fn block(&mut self, line: Line<'a>) -> (Kind, usize) {
+        if line.start == 0
+            && line.bare == "---"
+            && line.indent == 0
+            && let Some(end) = self.front_matter(line)
+        {
+            return (Kind::Setting, end);
+        }
+        if line.bare.is_empty() {
+            return (Kind::Prose, line.end);
+        }
+        if let Some(open) = Fence::parse(unquoted(line.bare)) {
+            return (Kind::Fence, self.fence_end(line.end, &open));
+        }
+        let item = item_text(line.bare);
+        let code_indent = 4 + self.item_indent.unwrap_or(0);
+        if line.indent >= code_indent && self.may_be_code && item.is_none() {
+            return (Kind::IndentedCode, self.indented_end(line, code_indent));
+        }
+        if let Some(item) = item {
+            self.item_indent = Some(line.indent + line.bare.len() - item.len());
+        } else if line.indent == 0 {
+            self.item_indent = None;
+        }
+        if line.bare.starts_with("<!--") {
+            return (Kind::Html, self.comment_end(line));
+        }
+        let next = self.line(line.end);
+        if line.bare.starts_with('#') && is_heading(line.bare) {
+            return (Kind::Heading, line.end);
+        }
+        if item.is_none()
+            && let Some(next) = next.filter(|next| next.indent < 4 && is_underline(next.bare))
+        {
+            return (Kind::Heading, next.end);
+        }
+        if is_table_row(line.bare) {
+            return (Kind::TableRow, line.end);
+        }
+        if is_command(line.bare) {
+            return (Kind::Command, line.end);
+        }
+        if let Some(end) = self.settings_end(line, next) {
+            return (Kind::Setting, end);
+        }
+        if is_sql(line.bare) {
+            return (Kind::Sql, line.end);
+        }
+        if is_code(line.bare) {
+            return (Kind::Code, line.end);
+        }
+        if is_tag(line.bare) && line.bare.ends_with('>') {
+            return (Kind::Html, line.end);
+        }
+        (Kind::Prose, line.end)
+    }
+
+    fn front_matter(&self, first: Line) -> Option<usize> {
+        let mut line = self.line(first.end)?;
+        // Real front matter is short.
+        for _ in 0..200 {
+            if line.bare == "---" && line.indent == 0 {
+                return Some(line.end);
+            }
+            line = self.line(line.end)?;
+        }
+        None
+    }
+
+    fn fence_end(&self, start: usize, open: &Fence) -> usize {
+        let mut at = start;
+        while let Some(line) = self.line(at) {
+            at = line.end;
+            if Fence::parse(unquoted(line.bare)).is_some_and(|close| close.closes(open)) {
+                break;
+            }
+        }
+        at
+    }
+
+    /// Blank lines in the middle belong to it.
+    fn indented_end(&self, first: Line, code_indent: usize) -> usize {
+        let (mut end, mut at) = (first.end, first.end);
+        while let Some(line) = self.line(at) {
+            at = line.end;
+            match line.bare.is_empty() {
+                true if at - end > 400 => break,
+                true => {}
+                false if line.indent >= code_indent => end = line.end,
+                false => break,
+            }
+        }
+        end
+    }
+
+    fn comment_end(&mut self, line: Line) -> usize {
+        if !self.no_comment_end
+            && let Some(at) = memchr::memmem::find(&self.text.as_bytes()[line.start..], b"-->")
+        {
+            let from = line.start + at;
+            return self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1);
+        }
+        self.no_comment_end = true;
+        line.end
+    }
+
+    /// Lines of `key: value`: one alone when the key is no word of prose, several one below the other always.
+    fn settings_end(&self, line: Line<'a>, next: Option<Line<'a>>) -> Option<usize> {
+        let setting = setting(line.bare)?;
+        let in_company = || next.is_some_and(|next| self::setting(next.bare).is_some());
+        (setting == Setting::Sure || in_company()).then(|| {
+            let mut end = line.end;
+            while let Some(line) = self.line(end).filter(|line| self::setting(line.bare).is_some()) {
+                end = line.end;
+            }
+            end
+        })
+    }
+}
+
+impl Iterator for Blocks<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let start = self.at;
+        while let Some(line) = self.line(self.at) {
+            let had = (self.at, self.item_indent, self.may_be_code);
+            let (kind, end) = self.block(line);
+            if kind != Kind::Prose && start < line.start {
+                // The prose before it comes first.
+                (self.at, self.item_indent, self.may_be_code) = had;
+                return Some(Token { kind: Kind::Prose, range: start..line.start });
+            }
+            self.at = end;
+            self.may_be_code = line.bare.is_empty() || kind.is_block() || line.bare.ends_with(':');
+            if kind != Kind::Prose {
+                return Some(Token { kind, range: start..end });
+            }
+        }
+        (start < self.at).then(|| Token { kind: Kind::Prose, range: start..self.at })
+    }
+}
+
+/// A line without the marks of a block quote.
+fn unquoted(line: &str) -> &str {
+    let mut line = line;
+    while let Some(rest) = line.strip_prefix('>') {
+        line = rest.trim_start_matches(' ');
+    }
+    line
+}
+
+/// The text of a list item's line.
+fn item_text(bare: &str) -> Option<&str> {
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = match bare.as_bytes().get(digits)? {
+        b'-' | b'*' | b'+' if digits == 0 => 1,
+        b'.' | b')' if (1..=4).contains(&digits) => digits + 1,
+        _ => return None,
+    };
+    let text = bare[mark..].strip_prefix([' ', '\t'])?;
+    Some(text.trim_start_matches(' '))
+}
+
+fn is_heading(bare: &str) -> bool {
+    let marks = bare.bytes().take_while(|&byte| byte == b'#').count();
+    marks <= 6 && bare[marks..].starts_with([' ', '\t'])
+}
+
+fn is_underline(bare: &str) -> bool {
+    bare.len() >= 3 && (bare.bytes().all(|byte| byte == b'=') || bare.bytes().all(|byte| byte == b'-'))
+}
+
+fn is_table_row(bare: &str) -> bool {
+    bare.starts_with('|')
+        || bare.starts_with(['│', '┌', '├', '└', '+']) && bare.ends_with(['│', '┐', '┤', '┘', '+'])
+        || memchr::memmem::find_iter(bare.as_bytes(), b" | ").nth(1).is_some()
+}
+
+fn is_command(bare: &str) -> bool {
+    let prompted = ["$ ", "% ", "PS> ", ">>> ", "sudo "].iter().find_map(|prompt| bare.strip_prefix(prompt));
+    if let Some(command) = prompted {
+        return command.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/' | '_' | '~'));
+    }
+    let words = unquoted(bare);
+    let first = words.split(' ').next().unwrap_or_default();
+    let classes = lexicon().word(key(first.as_bytes())).classes;
+    if !classes.has_any(&[Class::Tool, Class::WordTool]) || !first.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return false;
+    }
+    let has_shell_signs = || {
+        let signs = [" -", " /", " ./", " ~/", " && ", " | ", " > ", " >> ", "; ", " $", " \"$"];
+        signs.iter().any(|sign| memchr::memmem::find(words.as_bytes(), sign.as_bytes()).is_some())
+    };
+    let second = words.split(' ').nth(1).unwrap_or_default();
+    if lexicon().word(key(second.as_bytes())).classes.has_any(&[Class::Function, Class::Modal, Class::Negation]) {
+        return false;
+    }
+    let ends_a_sentence = words.ends_with(['.', '!', '?', ':', ',']);
+    match classes.has(Class::Tool) {
+        true => !ends_a_sentence && (words.len() < 60 || has_shell_signs()),
+        false => !ends_a_sentence && has_shell_signs(),
+    }
+}
+
+#[derive(PartialEq)]
+enum Setting {
+    Sure,
+    /// `Note: …` may be a sentence.
+    Maybe,
+}
+
+/// Whether a line sets something: `key: value`, `key = value`, `- key: value`.
+fn setting(bare: &str) -> Option<Setting> {
+    let (bare, is_item) = match bare.strip_prefix("- ") {
+        Some(item) => (item.trim_start(), true),
+        None => (bare, false),
+    };
+    let bytes = bare.as_bytes();
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let len = bytes.iter().take_while(|byte| is_key(byte)).count();
+    if len == 0 || !bytes[0].is_ascii_alphabetic() && bytes[0] != b'_' {
+        return None;
+    }
+    let rest = &bytes[len..];
+    let is_lower = bytes[0].is_ascii_lowercase();
+    if rest.starts_with(b" = ") || rest.starts_with(b"=") && bytes[..len].iter().all(|byte| *byte != b'.') {
+        return Some(Setting::Sure);
+    }
+    if !rest.starts_with(b": ") && rest != b":" {
+        return None;
+    }
+    match (is_lower, is_item) {
+        (true, _) => Some(Setting::Sure),
+        (false, false) => Some(Setting::Maybe),
+        (false, true) => None,
+    }
+}
+
+const SQL_STARTS: [(&str, &str); 12] = [
+    ("select ", ""),
+    ("insert into ", ""),
+    ("update ", " set "),
+    ("delete from ", ""),
+    ("create table ", ""),
+    ("create index ", ""),
+    ("create view ", ""),
+    ("alter table ", ""),
+    ("drop table ", ""),
+    ("drop database ", ""),
+    ("truncate table ", ""),
+    ("grant ", " to "),
+];
+
+const SQL_CLAUSES: [&str; 14] = [
+    "FROM ", "WHERE ", "AND ", "OR ", "JOIN ", "LEFT ", "INNER ", "GROUP BY", "ORDER BY", "LIMIT ", "VALUES", "SET ",
+    "HAVING ", "UNION",
+];
+
+fn is_sql(bare: &str) -> bool {
+    let starts = |start: &str| {
+        bare.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    SQL_STARTS
+        .iter()
+        .any(|(start, then)| starts(start) && (then.is_empty() || bare.to_ascii_lowercase().contains(then)))
+        || SQL_CLAUSES.iter().any(|clause| bare.starts_with(clause))
+}
+
+const CODE_STARTS: [&str; 17] = [
+    "def ",
+    "fn ",
+    "func ",
+    "function ",
+    "#include",
+    "#!",
+    "//",
+    "/*",
+    "*/",
+    "@",
+    "pub ",
+    "impl ",
+    "import {",
+    "} ",
+    "const ",
+    "async def ",
+    "export ",
+];
+
+fn is_code(bare: &str) -> bool {
+    bare.ends_with([';', '{', '}', '\\', '(', '['])
+        || CODE_STARTS.iter().any(|start| bare.starts_with(start))
+        || bare.ends_with("):")
+        || is_import(bare)
+        || bare.starts_with(['{', '}', '[', ']', ')']) && bare.len() < 3
+}
+
+/// `import a`, `from a import b`, `use a::b`.
+fn is_import(bare: &str) -> bool {
+    let words: Vec<&str> = bare.split(' ').take(5).collect();
+    match words[..] {
+        ["import", name] | ["import", name, "as", _] => !name.ends_with('.'),
+        ["from", _, "import", ..] => true,
+        ["use", name] => name.contains("::"),
+        _ => false,
+    }
+}
+
+pub(super) fn is_tag(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first() == Some(&b'<')
+        && match bytes.get(1) {
+            Some(b'/') => bytes.get(2).is_some_and(u8::is_ascii_alphabetic),
+            Some(byte) => byte.is_ascii_alphabetic() || *byte == b'!',
+            None => false,
+        }
+}

@@ -1,0 +1,488 @@
+//! A run of prose lines -> its words, and the spans among them that are protected.
+//!
+//! Goes from blank to blank. A chunk that is letters and closing punctuation is a word, and anything else is protected. Looking
+//! ahead is remembered, so that a thousand openings without an end cost one search.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
+
+use super::blocks::is_tag;
+use super::classify::{classify, trimmed};
+use super::{Kind, Token};
+use crate::prose::lexicon::{Class, Classes, key, lexicon};
+
+/// Quotations are at most this long, in bytes.
+const QUOTED_MAX_BYTES: usize = 600;
+
+const LETTER: u8 = 1;
+const SPACE: u8 = 2;
+const CLOSING: u8 = 4;
+
+/// What a byte can be to a plain word.
+const BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => SPACE,
+            b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']' | b'*' | b'"' | b'\'' => CLOSING,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+fn is_space(byte: u8) -> bool {
+    BYTES[byte as usize] == SPACE
+}
+
+/// Appends the words (as [`Kind::Prose`]) and protected spans of a range of the text.
+pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Token>) {
+    let mut scanner = Scanner {
+        text,
+        bytes: text.as_bytes(),
+        at: range.start,
+        end: range.end,
+        ahead: [None; FINDS],
+        ticks: None,
+        command_is_open: false,
+        operator_is_open: false,
+        atoms,
+    };
+    while scanner.skip_blanks() {
+        scanner.step();
+    }
+}
+
+/// What is looked for ahead.
+#[derive(Clone, Copy)]
+enum Find {
+    LineEnd,
+    BlankLine,
+    Bracket,
+    DoubleQuote,
+    CurlyQuote,
+    SingleQuote,
+    TagEnd,
+    SqlFrom,
+}
+
+const FINDS: usize = 8;
+
+struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    /// For each thing, the first place at or after every place it was looked for from.
+    ahead: [Option<usize>; FINDS],
+    /// Runs of backticks by their length.
+    ticks: Option<HashMap<usize, Vec<usize>>>,
+    /// Whether the last atom is a command that may go on.
+    command_is_open: bool,
+    /// Whether the last atom is an expression that ends with its operator.
+    operator_is_open: bool,
+    atoms: &'a mut Vec<Token>,
+}
+
+impl<'a> Scanner<'a> {
+    fn skip_blanks(&mut self) -> bool {
+        while self.at < self.end && is_space(self.bytes[self.at]) {
+            self.at += 1;
+        }
+        self.at < self.end
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        if at < self.end { self.bytes[at] } else { b'\n' }
+    }
+
+    fn is_after_blank(&self) -> bool {
+        self.at == 0 || is_space(self.bytes[self.at - 1])
+    }
+
+    /// Reads one word, span or piece of punctuation.
+    fn step(&mut self) {
+        let start = self.at;
+        match self.bytes[start] {
+            byte if BYTES[byte as usize] == LETTER => {
+                if !self.word() {
+                    self.chunk();
+                }
+            }
+            b'`' => self.code(),
+            b'"' => self.quoted(1, Find::DoubleQuote, 1),
+            b'\'' => self.quoted(1, Find::SingleQuote, 1),
+            0xe2 if self.text[start..].starts_with('“') => self.quoted(3, Find::CurlyQuote, 3),
+            b'{' => self.braces(),
+            b'[' => self.bracket(),
+            b'<' if is_tag(&self.text[start..self.end]) => self.tag(),
+            b'(' => self.at += 1,
+            b'*' if self.byte(start + 1) != b'.' => self.at += 1,
+            _ => self.chunk(),
+        }
+    }
+
+    /// A plain word with closing punctuation; `false` when it is none.
+    fn word(&mut self) -> bool {
+        let start = self.at;
+        let (mut at, mut capitals) = (start, 0);
+        loop {
+            let byte = self.byte(at);
+            if BYTES[byte as usize] == LETTER {
+                capitals += usize::from(byte.is_ascii_uppercase());
+                at += 1;
+            } else if byte == b'\'' && BYTES[self.byte(at + 1) as usize] == LETTER {
+                at += 1;
+            } else if byte == 0xe2 && self.bytes[at..self.end].starts_with("’".as_bytes()) {
+                at += 3;
+            } else {
+                break;
+            }
+        }
+        let mut rest = at;
+        while BYTES[self.byte(rest) as usize] == CLOSING {
+            rest += 1;
+        }
+        if !is_space(self.byte(rest)) {
+            return false;
+        }
+        let is_plain = capitals == 0 || capitals == 1 && self.bytes[start].is_ascii_uppercase();
+        let word = &self.bytes[start..at];
+        let classes = lexicon().word(key(word)).classes;
+        self.at = at;
+        if !is_plain {
+            self.capitals(start..at);
+        } else {
+            self.plain(start..at, classes, capitals == 0);
+        }
+        self.close(rest);
+        true
+    }
+
+    /// Passes closing punctuation. No command goes on behind it.
+    fn close(&mut self, rest: usize) {
+        if rest > self.at {
+            self.command_is_open = false;
+            self.operator_is_open = false;
+            self.at = rest;
+        }
+    }
+
+    fn plain(&mut self, range: Range<usize>, classes: Classes, is_lower: bool) {
+        if self.continues(&range, classes.has(Class::Function) || classes.has(Class::Negation)) {
+            return;
+        }
+        if classes.has(Class::Tool) && is_lower {
+            self.push(Kind::Command, range);
+            self.command_is_open = true;
+            return;
+        }
+        if let Some(last) = self.neighbour(range.start) {
+            let joined = match self.atoms[last].kind {
+                Kind::Number if classes.has(Class::Unit) => Some(Kind::Number),
+                Kind::Number if classes.has(Class::Month) && !is_lower => Some(Kind::Date),
+                _ => None,
+            };
+            if let Some(kind) = joined {
+                self.atoms[last].kind = kind;
+                self.atoms[last].range.end = range.end;
+                return;
+            }
+        }
+        self.push(Kind::Prose, range);
+    }
+
+    /// Words with capitals inside: identifiers, or a statement of SQL.
+    fn capitals(&mut self, range: Range<usize>) {
+        let word = &self.text[range.clone()];
+        let line_end = self.find(Find::LineEnd, range.end);
+        let next = self.text[range.end..line_end.max(range.end)].split(' ').nth(1).unwrap_or_default();
+        let is_statement = match word {
+            "SELECT" => self.find(Find::SqlFrom, range.end) < line_end,
+            "INSERT" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "TRUNCATE" => {
+                matches!(next, "INTO" | "FROM" | "TABLE" | "INDEX" | "DATABASE" | "VIEW" | "COLUMN" | "UNIQUE")
+            }
+            _ => false,
+        };
+        if is_statement {
+            let end = memchr(b';', &self.bytes[range.start..line_end]).map_or(line_end, |at| range.start + at + 1);
+            self.push(Kind::Sql, range.start..end);
+            self.at = end;
+        } else if !self.continues(&range, false) {
+            self.push(Kind::Identifier, range);
+        }
+    }
+
+    /// Anything up to the next blank or backtick that is no plain word.
+    fn chunk(&mut self) {
+        let start = self.at;
+        let mut end = start;
+        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
+            end += 1;
+        }
+        end = self.closed(start, end);
+        self.at = end;
+        let core = trimmed(&self.text[start..end]);
+        let core = start + core.start..start + core.end;
+        let text = &self.text[core.clone()];
+        let is_followed = core.end < end;
+        match text {
+            "" => {}
+            "&" | "w/" | "w/o" | "b/c" | "b4" => self.plain(core, Classes::default(), false),
+            _ if !text.contains(|c: char| c.is_alphanumeric()) => self.operator(core),
+            _ if !text.is_ascii() && text.chars().all(|c| c.is_alphabetic() || !c.is_ascii()) => {
+                self.plain(core, Classes::default(), false);
+            }
+            _ => self.protected(core),
+        }
+        if is_followed {
+            self.command_is_open = false;
+            self.operator_is_open = false;
+        }
+    }
+
+    /// Where a chunk really ends: not before the bracket or quotation mark that it opens is closed on its line.
+    fn closed(&mut self, start: usize, end: usize) -> usize {
+        let chunk = &self.bytes[start..end];
+        let mut end = end;
+        if let Some(at) = memchr(b'(', chunk).filter(|&at| at > 0 && is_name(chunk[at - 1])) {
+            let line_end = self.find(Find::LineEnd, end);
+            let mut depth = 0;
+            for index in start + at..line_end {
+                match self.bytes[index] {
+                    b'(' => depth += 1,
+                    b')' => depth -= 1,
+                    _ => {}
+                }
+                if depth == 0 {
+                    end = end.max(index + 1);
+                    break;
+                }
+            }
+            if depth > 0 {
+                end = end.max(line_end);
+            }
+        } else if memchr::memchr_iter(b'"', chunk).count() % 2 == 1 {
+            let line_end = self.find(Find::LineEnd, end);
+            let close = self.find(Find::DoubleQuote, end);
+            if close < line_end {
+                end = close + 1;
+            }
+        }
+        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
+            end += 1;
+        }
+        end
+    }
+
+    fn protected(&mut self, range: Range<usize>) {
+        let text = &self.text[range.clone()];
+        let kind = classify(text);
+        if self.continues(&range, false) {
+            return;
+        }
+        if lexicon().word(key(text.as_bytes())).classes.has(Class::Tool) {
+            self.push(Kind::Command, range);
+            self.command_is_open = true;
+            return;
+        }
+        if let Some(last) = self.neighbour(range.start) {
+            let before = &self.atoms[last];
+            let word = &self.text[before.range.clone()];
+            let classes = lexicon().word(key(word.as_bytes())).classes;
+            let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+            let joined = match (before.kind, kind) {
+                (Kind::Prose, Kind::Flag) if classes.has(Class::WordTool) && !is_capital => Some(Kind::Command),
+                (Kind::Prose, Kind::Number) if classes.has(Class::Month) && is_capital => Some(Kind::Date),
+                (Kind::Date, Kind::Number) if text.len() == 4 => Some(Kind::Date),
+                (Kind::Number, Kind::Number) if text == "%" => Some(Kind::Number),
+                _ => None,
+            };
+            if let Some(kind) = joined {
+                self.atoms[last].kind = kind;
+                self.atoms[last].range.end = range.end;
+                self.command_is_open = kind == Kind::Command;
+                return;
+            }
+        }
+        self.push(kind, range);
+    }
+
+    /// `x = y` is one expression. Other signs are punctuation.
+    fn operator(&mut self, range: Range<usize>) {
+        let sign = &self.text[range.clone()];
+        let Some(last) = self.neighbour(range.start) else { return };
+        if self.command_is_open {
+            self.atoms[last].range.end = range.end;
+        } else if matches!(sign, "=" | "==" | "!=" | "+=" | "-=" | ":=" | "=>" | "&&" | "||") {
+            self.atoms[last].kind = Kind::Code;
+            self.atoms[last].range.end = range.end;
+            self.operator_is_open = true;
+        } else if sign == "%" && self.atoms[last].kind == Kind::Number {
+            self.atoms[last].range.end = range.end;
+        }
+    }
+
+    /// Adds a range to the command or expression before it, when that goes on.
+    fn continues(&mut self, range: &Range<usize>, stops_command: bool) -> bool {
+        let goes_on = self.operator_is_open || self.command_is_open && !stops_command;
+        let last = if goes_on { self.neighbour(range.start) } else { None };
+        self.command_is_open &= last.is_some();
+        self.operator_is_open = false;
+        if let Some(last) = last {
+            self.atoms[last].range.end = range.end;
+        }
+        last.is_some()
+    }
+
+    /// The last atom, when nothing but blanks (or a comma in a date) stand between it and a place.
+    fn neighbour(&self, start: usize) -> Option<usize> {
+        let last = self.atoms.last()?;
+        let gap = &self.bytes[last.range.end..start];
+        let is_near = gap.iter().all(|byte| matches!(byte, b' ' | b'\t')) || last.kind == Kind::Date && gap == b", ";
+        (is_near && gap.len() <= 4 && !last.kind.is_block() | self.operator_is_open).then(|| self.atoms.len() - 1)
+    }
+
+    fn push(&mut self, kind: Kind, range: Range<usize>) {
+        self.command_is_open = false;
+        self.operator_is_open = false;
+        self.atoms.push(Token { kind, range });
+    }
+
+    fn find(&mut self, what: Find, from: usize) -> usize {
+        if let Some(found) = self.ahead[what as usize].filter(|&found| found >= from) {
+            return found;
+        }
+        let from = from.min(self.end);
+        let rest = &self.bytes[from..self.end];
+        let at = match what {
+            Find::LineEnd => memchr(b'\n', rest),
+            Find::BlankLine => memmem::find(rest, b"\n\n"),
+            Find::Bracket => memchr(b']', rest),
+            Find::DoubleQuote => memchr(b'"', rest),
+            Find::CurlyQuote => memmem::find(rest, "”".as_bytes()),
+            Find::TagEnd => memchr(b'>', rest),
+            Find::SqlFrom => memmem::find(rest, b" FROM "),
+            Find::SingleQuote => memchr::memchr_iter(b'\'', rest).find(|&at| {
+                at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
+            }),
+        };
+        // What is nowhere is beyond the end, from wherever one asks.
+        let found = match (at, what) {
+            (Some(at), _) => from + at,
+            (None, Find::LineEnd | Find::BlankLine) => self.end,
+            (None, _) => usize::MAX,
+        };
+        self.ahead[what as usize] = Some(found);
+        found
+    }
+
+    fn code(&mut self) {
+        let start = self.at;
+        let len = self.bytes[start..self.end].iter().take_while(|&&byte| byte == b'`').count();
+        let (text, range) = (self.text, self.at..self.end);
+        let ticks = self.ticks.get_or_insert_with(|| runs_of_ticks(text, range));
+        let close = ticks.get(&len).and_then(|runs| runs.get(runs.partition_point(|&run| run < start + len))).copied();
+        let limit = self.find(Find::BlankLine, start);
+        let end = match close {
+            Some(close) if close < limit => close + len,
+            _ => self.find(Find::LineEnd, start).max(start + len),
+        };
+        self.push(Kind::InlineCode, start..end);
+        self.at = end;
+    }
+
+    /// A quotation that opens here, unless it is an apostrophe or never ends.
+    fn quoted(&mut self, open_len: usize, close: Find, close_len: usize) {
+        let start = self.at;
+        self.at += open_len;
+        if is_space(self.byte(self.at)) {
+            return;
+        }
+        let end = self.find(close, self.at);
+        if end == usize::MAX || end - start > QUOTED_MAX_BYTES || end >= self.find(Find::BlankLine, start) {
+            return;
+        }
+        let inside = &self.text[start + open_len..end];
+        let is_path = inside.contains('\\') || inside.contains('/') && !inside.contains("://");
+        let range = start..end + close_len;
+        self.at = range.end;
+        if !self.continues(&range, false) {
+            self.push(if is_path { Kind::Path } else { Kind::Quoted }, range);
+        }
+    }
+
+    fn braces(&mut self) {
+        let start = self.at;
+        let line_end = self.find(Find::LineEnd, start);
+        let mut depth = 0;
+        let mut end = line_end;
+        for at in start..line_end {
+            match self.bytes[at] {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                end = at + 1;
+                break;
+            }
+        }
+        self.push(Kind::Json, start..end);
+        self.at = end;
+    }
+
+    /// `[text](target)` and arrays; any other bracket is punctuation.
+    fn bracket(&mut self) {
+        let start = self.at;
+        let line_end = self.find(Find::LineEnd, start);
+        let close = self.find(Find::Bracket, start);
+        self.at += 1;
+        if close >= line_end {
+            return;
+        }
+        let is_array = matches!(self.byte(start + 1), b'{' | b'"' | b'[' | b'0'..=b'9');
+        let end = match self.byte(close + 1) {
+            b'(' => memchr(b')', &self.bytes[close..line_end]).map(|at| close + at + 1),
+            _ => is_array.then_some(close + 1),
+        };
+        if let Some(end) = end {
+            self.push(if is_array { Kind::Json } else { Kind::Url }, start..end);
+            self.at = end;
+        }
+    }
+
+    fn tag(&mut self) {
+        let start = self.at;
+        let end = self.find(Find::TagEnd, start);
+        if end >= self.find(Find::LineEnd, start) {
+            self.chunk();
+            return;
+        }
+        let kind = if self.text[start..end].contains("://") { Kind::Url } else { Kind::Html };
+        self.push(kind, start..end + 1);
+        self.at = end + 1;
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn runs_of_ticks(text: &str, range: Range<usize>) -> HashMap<usize, Vec<usize>> {
+    let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
+    let bytes = &text.as_bytes()[..range.end];
+    let mut at = range.start;
+    while let Some(found) = memchr(b'`', &bytes[at..]) {
+        let start = at + found;
+        let len = bytes[start..].iter().take_while(|&&byte| byte == b'`').count();
+        runs.entry(len).or_default().push(start);
+        at = start + len;
+    }
+    runs
+}

@@ -1,0 +1,111 @@
+//! Prose -> the changes that make it shorter: which words go, and what stands instead.
+//!
+//! Works on one paragraph at a time, as a list of words from which phrases are taken out. After each change it goes back a few
+//! words, and to the start of the sentence when a reason for keeping something is gone, so that the result has nothing more to
+//! take: shortening twice is shortening once.
+
+mod paragraph;
+
+use std::ops::Range;
+
+use paragraph::Paragraph;
+
+use super::lexicon::{Category, Entry, Intensity, Profile};
+use super::segment::{Kind, Token, atoms};
+
+/// Which entries of the lexicon apply.
+#[derive(Debug, Clone)]
+pub(crate) struct Selection {
+    /// Entries of this level and the levels below.
+    pub(crate) intensity: Intensity,
+    /// Of these categories.
+    pub(crate) categories: &'static [Category],
+    /// Only those that save real tokens.
+    pub(crate) only_saving: bool,
+    /// Only those for this kind of text.
+    pub(crate) profile: Option<Profile>,
+    /// Sentences that tell of a failure stay as they are.
+    pub(crate) spares_failures: bool,
+}
+
+impl Selection {
+    fn has(&self, entry: &Entry) -> bool {
+        entry.level <= self.intensity
+            && self.categories.contains(&entry.category)
+            && (!self.only_saving || entry.saves_tokens())
+            && self.profile.is_none_or(|profile| entry.profiles.contains(&profile))
+    }
+}
+
+/// One place of the text, and what stands there instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
+}
+
+/// What to change.
+#[derive(Debug, Default)]
+pub(crate) struct Shortened {
+    /// In order, apart.
+    pub(crate) changes: Vec<Change>,
+    /// The entry of each change, in the order in which they were found.
+    pub(crate) used: Vec<u16>,
+}
+
+impl Shortened {
+    /// The text with its changes.
+    pub(crate) fn apply(&self, text: &str) -> String {
+        let mut shorter = String::with_capacity(text.len());
+        let mut at = 0;
+        for change in &self.changes {
+            shorter.push_str(&text[at..change.range.start]);
+            shorter.push_str(&change.text);
+            at = change.range.end;
+        }
+        shorter + &text[at..]
+    }
+}
+
+/// Finds what to change. Linear.
+pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
+    let mut shortened = Shortened::default();
+    for_each_paragraph(text, |atoms, around| {
+        Paragraph::new(text, atoms, around, selection).shorten(&mut shortened);
+    });
+    shortened
+}
+
+/// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of its own
+/// last line.
+fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Token], Range<usize>)) {
+    let atoms = atoms(text);
+    let mut start = 0;
+    let mut from = 0;
+    for index in 0..atoms.len() {
+        let atom = &atoms[index];
+        let next = atoms.get(index + 1).map_or(text.len(), |next| next.range.start);
+        let gap = &text[atom.range.end..next];
+        let line_end = memchr::memchr(b'\n', gap.as_bytes());
+        let is_last = index + 1 == atoms.len();
+        if is_whole_lines(text, atom) {
+            from = atom.range.end;
+            start = index + 1;
+        } else if is_last
+            || is_whole_lines(text, &atoms[index + 1])
+            || memchr::memchr_iter(b'\n', gap.as_bytes()).nth(1).is_some()
+        {
+            let end = atom.range.end + line_end.unwrap_or(gap.len());
+            work(&atoms[start..=index], from..end);
+            from = end;
+            start = index + 1;
+        }
+    }
+}
+
+fn is_whole_lines(text: &str, atom: &Token) -> bool {
+    let bytes = text.as_bytes();
+    (atom.kind.is_block() || matches!(atom.kind, Kind::Command | Kind::Html))
+        && (atom.range.start == 0 || bytes[atom.range.start - 1] == b'\n')
+        && (atom.range.end == bytes.len() || bytes[atom.range.end - 1] == b'\n')
+}

@@ -1,0 +1,262 @@
+//! Code on real files: what the code stages save, and that the result is still code. The tables print with `--nocapture`.
+
+mod corpus;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use concertina::config::{Encoding, Preset};
+use concertina::content::{ContentType, Hints, Language, Segment};
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+use concertina::tokens::count;
+
+fn stage(name: &str) -> &'static dyn Stage {
+    STAGES.iter().copied().find(|stage| stage.name() == name).expect("a registered stage")
+}
+
+/// The stage's edits that save tokens, checked against its contract.
+fn edits(stage: &dyn Stage, text: &str, language: Language, preset: Preset) -> Vec<Edit> {
+    let context = FusionContext {
+        text,
+        content_type: ContentType::Code,
+        language: Some(language),
+        segments: &[Segment { range: 0..text.len(), content_type: ContentType::Code, language: Some(language) }],
+        sealed: &[],
+        role: Role::Tool,
+        hints: &Hints::default(),
+        original_len: text.len(),
+        preset,
+        encoding: Encoding::O200kBase,
+        max_tokens: None,
+    };
+    if !stage.should_apply(&context) {
+        return Vec::new();
+    }
+    let edits = stage.apply(&context);
+    let mut end = 0;
+    for edit in &edits {
+        assert!(edit.range.start >= end && edit.range.end <= text.len(), "sorted and apart");
+        end = edit.range.end;
+    }
+    edits.into_iter().filter(|edit| saves(text, edit)).collect()
+}
+
+fn saves(text: &str, edit: &Edit) -> bool {
+    let start = text.floor_char_boundary(edit.range.start.saturating_sub(16));
+    let end = text.ceil_char_boundary((edit.range.end + 16).min(text.len()));
+    let after = [&text[start..edit.range.start], &edit.text, &text[edit.range.end..end]].concat();
+    count(&after, Encoding::O200kBase) < count(&text[start..end], Encoding::O200kBase)
+}
+
+fn rewrite(text: &str, edits: &[Edit]) -> String {
+    let mut rewritten = String::new();
+    let mut at = 0;
+    for edit in edits {
+        rewritten.push_str(&text[at..edit.range.start]);
+        rewritten.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    rewritten + &text[at..]
+}
+
+fn grammar(language: Language, name: &str) -> tree_sitter::Language {
+    match language {
+        Language::Python => tree_sitter_python::LANGUAGE.into(),
+        Language::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+        Language::TypeScript if name.ends_with("tsx") => tree_sitter_typescript::LANGUAGE_TSX.into(),
+        Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        Language::Java => tree_sitter_java::LANGUAGE.into(),
+        Language::C => tree_sitter_c::LANGUAGE.into(),
+        Language::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+        Language::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
+        Language::Go => tree_sitter_go::LANGUAGE.into(),
+        Language::Rust => tree_sitter_rust::LANGUAGE.into(),
+        Language::Ruby => tree_sitter_ruby::LANGUAGE.into(),
+        Language::Php => tree_sitter_php::LANGUAGE_PHP.into(),
+        Language::Swift => tree_sitter_swift::LANGUAGE.into(),
+        Language::Kotlin => tree_sitter_kotlin_ng::LANGUAGE.into(),
+        Language::Scala => tree_sitter_scala::LANGUAGE.into(),
+        Language::Shell => tree_sitter_bash::LANGUAGE.into(),
+        Language::Sql => tree_sitter_sequel::LANGUAGE.into(),
+    }
+}
+
+/// The errors in a piece of code, and the names and imports that its definitions bind, in order.
+struct Facts {
+    errors: usize,
+    named: Vec<String>,
+}
+
+fn facts(code: &str, language: Language, name: &str) -> Facts {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&grammar(language, name)).expect("a compatible grammar");
+    let tree = parser.parse(code, None).expect("no limits are set");
+    let mut facts = Facts { errors: 0, named: Vec::new() };
+    let mut stack = vec![tree.root_node()];
+    while let Some(node) = stack.pop() {
+        facts.errors += usize::from(node.is_error() || node.is_missing());
+        let kind = node.kind();
+        let text = |range: Range<usize>| code[range].split_whitespace().collect::<Vec<_>>().join(" ");
+        let defines = ["function", "method", "class", "struct", "enum", "trait", "interface", "type"];
+        if node.is_named() && defines.iter().any(|word| kind.starts_with(word)) && let Some(name) = node.child_by_field_name("name") {
+            facts.named.push(text(name.byte_range()));
+        }
+        if ["import_statement", "import_declaration", "import_from_statement", "use_declaration", "preproc_include", "import"].contains(&kind) {
+            facts.named.push(tokens(node, code));
+        }
+        let mut cursor = node.walk();
+        let children: Vec<_> = node.children(&mut cursor).collect();
+        stack.extend(children.into_iter().rev());
+    }
+    facts
+}
+
+/// The text of a node without comments.
+fn tokens(node: tree_sitter::Node, code: &str) -> String {
+    if node.kind().contains("comment") {
+        return String::new();
+    }
+    let mut cursor = node.walk();
+    let below: Vec<String> = node.children(&mut cursor).map(|child| tokens(child, code)).collect();
+    if below.is_empty() { code[node.byte_range()].trim().to_owned() } else { below.concat() }
+}
+
+#[derive(Default)]
+struct Row {
+    files: usize,
+    fired: usize,
+    before: usize,
+    after: usize,
+    parsed: usize,
+    still: usize,
+}
+
+fn code_inputs() -> Vec<(Language, corpus::Input)> {
+    let inputs = corpus::inputs("code").into_iter();
+    let labelled = inputs.filter_map(|input| {
+        let language = Language::parse(input.name.split('/').nth(1)?)?;
+        input.text().is_some().then_some((language, input))
+    });
+    labelled.collect()
+}
+
+fn print_table(title: &str, rows: &BTreeMap<&str, Row>) {
+    println!("\n{title}\n| language | files | fired | tokens before | after | saved | parsed | still parse |");
+    let mut sum = Row::default();
+    for (language, row) in rows {
+        println!(
+            "| {language} | {} | {} | {} | {} | {:.1} % | {} | {} |",
+            row.files, row.fired, row.before, row.after,
+            100.0 - 100.0 * row.after as f64 / row.before as f64,
+            row.parsed, row.still
+        );
+        sum.files += row.files;
+        sum.fired += row.fired;
+        sum.before += row.before;
+        sum.after += row.after;
+        sum.parsed += row.parsed;
+        sum.still += row.still;
+    }
+    println!(
+        "| all | {} | {} | {} | {} | {:.1} % | {} | {} |",
+        sum.files, sum.fired, sum.before, sum.after,
+        100.0 - 100.0 * sum.after as f64 / sum.before as f64,
+        sum.parsed, sum.still
+    );
+}
+
+#[test]
+fn code_without_comments_still_parses_and_shows_every_definition() {
+    let neurosyntax = stage("neurosyntax");
+    for preset in [Preset::Balanced, Preset::Max] {
+        let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+        for (language, input) in code_inputs() {
+            let (name, text) = (&input.name, input.text().expect("code is text"));
+            let edits = edits(neurosyntax, text, language, preset);
+            let after = rewrite(text, &edits);
+            let again = self::edits(neurosyntax, &after, language, preset);
+            if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
+                let path = std::path::Path::new(&dir).join(preset.as_str()).join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, &after).unwrap();
+            }
+            assert!(again.is_empty(), "{name} at {preset:?}: more to do in its own output: {again:?}");
+            let row = rows.entry(language.as_str()).or_default();
+            let (old, new) = (facts(text, language, name), facts(&after, language, name));
+            if edits.is_empty() { println!("{name} {:?} did not fire", preset); }
+            row.files += 1;
+            row.fired += usize::from(!edits.is_empty());
+            row.before += count(text, Encoding::O200kBase);
+            row.after += count(&after, Encoding::O200kBase);
+            row.parsed += usize::from(old.errors == 0);
+            row.still += usize::from(old.errors == 0 && new.errors == 0);
+            if old.errors == 0 {
+                assert_eq!(new.errors, 0, "{name} at {preset:?} no longer parses");
+                assert!(preset == Preset::Max || old.named == new.named, "{name}: {:?} {:?}", old.named, new.named);
+            }
+        }
+        print_table(&format!("neurosyntax at {}", preset.as_str()), &rows);
+    }
+}
+
+#[test]
+fn folded_code_comes_back_byte_for_byte() {
+    let collapse = stage("structuralCollapse");
+    for preset in [Preset::Balanced, Preset::Lossless] {
+        let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+        for (language, input) in code_inputs() {
+            let (name, text) = (&input.name, input.text().expect("code is text"));
+            let all = edits(collapse, text, language, preset);
+            let (mut restored, mut at) = (String::new(), 0);
+            for edit in &all {
+                let replaced = &text[edit.range.clone()];
+                let (fold, len) = fold::parse(&edit.text).expect("a fold");
+                assert_eq!(len, edit.text.len(), "{name}");
+                let unfolded = collapse.unfold(&fold).unwrap_or_else(|| panic!("{name}: {fold}"));
+                assert_eq!(unfolded, replaced, "{name}: {fold}");
+                let alone = edits(collapse, replaced, language, Preset::Lossless);
+                assert_eq!(alone.first().map(|edit| &edit.text), Some(&edit.text), "{name}: folds differently alone");
+                restored.push_str(&text[at..edit.range.start]);
+                restored.push_str(&unfolded);
+                at = edit.range.end;
+            }
+            restored.push_str(&text[at..]);
+            assert_eq!(restored, text, "{name}");
+            let after = rewrite(text, &all);
+            if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
+                let path = std::path::Path::new(&dir).join("fold").join(preset.as_str()).join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, &after).unwrap();
+            }
+            let row = rows.entry(language.as_str()).or_default();
+            row.files += 1;
+            row.fired += usize::from(!all.is_empty());
+            row.before += count(text, Encoding::O200kBase);
+            row.after += count(&after, Encoding::O200kBase);
+        }
+        print_table(&format!("structuralCollapse at {}", preset.as_str()), &rows);
+    }
+}
+
+/// What the runner's marker line costs.
+const MARKER_TOKENS: usize = 20;
+
+#[test]
+fn the_python_benchmark_is_a_fifth_shorter_and_still_parses() {
+    let Some(root) = corpus::root() else { return };
+    let path = root.join("../peers/inputs/tc1_python.py");
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    let before = count(&text, Encoding::O200kBase);
+    for (preset, least) in [(Preset::Balanced, 20.0), (Preset::Max, 25.3)] {
+        let after = rewrite(&text, &edits(stage("neurosyntax"), &text, Language::Python, preset));
+        let tokens = count(&after, Encoding::O200kBase) + MARKER_TOKENS;
+        let saved = 100.0 - 100.0 * tokens as f64 / before as f64;
+        println!("tc1 at {}: {before} -> {tokens}, {saved:.1} % saved", preset.as_str());
+        if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
+            std::fs::write(std::path::Path::new(&dir).join(preset.as_str()).join("tc1.py"), &after).unwrap();
+        }
+        assert!(saved >= least, "{saved}");
+        assert_eq!(facts(&after, Language::Python, "tc1.py").errors, 0);
+    }
+}
