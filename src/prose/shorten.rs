@@ -54,6 +54,27 @@ pub(crate) struct Shortened {
 }
 
 impl Shortened {
+    /// How many bytes go.
+    pub(crate) fn removed_bytes(&self) -> usize {
+        self.changes.iter().map(|change| change.range.len().saturating_sub(change.text.len())).sum()
+    }
+
+    /// The changes of one line as one, from its first to its last.
+    pub(crate) fn by_line(self, text: &str) -> Vec<Change> {
+        let mut lines: Vec<Change> = Vec::new();
+        for change in self.changes {
+            match lines.last_mut() {
+                Some(last) if !text[last.range.end..change.range.start].contains('\n') => {
+                    last.text.push_str(&text[last.range.end..change.range.start]);
+                    last.text.push_str(&change.text);
+                    last.range.end = change.range.end;
+                }
+                _ => lines.push(change),
+            }
+        }
+        lines
+    }
+
     /// The text with its changes.
     pub(crate) fn apply(&self, text: &str) -> String {
         let mut shorter = String::with_capacity(text.len());

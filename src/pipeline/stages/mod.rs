@@ -1,15 +1,19 @@
 //! The fourteen stages, one file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
 //! [`crate::content`]: the runner asks it before every pass.
 
+mod abbrev;
 mod diff_crunch;
 pub mod ionizer;
 mod log_crunch;
 mod neurosyntax;
+mod nexus;
+mod prose_edits;
 mod quantum_lock;
 mod rle;
 mod search_crunch;
 mod semantic_dedup;
 mod structural_collapse;
+mod token_opt;
 
 use super::Stage;
 
@@ -24,4 +28,7 @@ pub const STAGES: &[&dyn Stage] = &[
     &diff_crunch::DiffCrunch,
     &structural_collapse::StructuralCollapse,
     &neurosyntax::Neurosyntax,
+    &nexus::Nexus,
+    &token_opt::TokenOpt,
+    &abbrev::Abbrev,
 ];

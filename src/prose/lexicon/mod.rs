@@ -233,6 +233,22 @@ impl Lexicon {
     }
 }
 
+/// Whether a line tells of a failure: it stays as it is.
+pub(crate) fn tells_of_failure(line: &str) -> bool {
+    has_any(line, &[Class::Failure])
+}
+
+/// Whether some words are to be heeded: `must not`, `only`.
+pub(crate) fn is_emphatic(words: &str) -> bool {
+    has_any(words, &[Class::Assertion, Class::Negation, Class::Modal])
+}
+
+fn has_any(text: &str, classes: &[Class]) -> bool {
+    let mut words =
+        text.split(|c: char| !c.is_alphabetic() && !matches!(c, '\'' | '’')).filter(|word| !word.is_empty());
+    words.any(|word| lexicon().word(key(word.as_bytes())).classes.has_any(classes))
+}
+
 fn lines() -> impl Iterator<Item = (Category, &'static str)> {
     FILES.into_iter().flat_map(|(category, _, text)| {
         text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(move |line| (category, line))

@@ -63,6 +63,8 @@ classes! {
     Tool = "tool",
     /// A program that is an English word too.
     WordTool = "wordtool",
+    /// Begins lines of programs.
+    Code = "code",
 }
 
 /// A set of classes.

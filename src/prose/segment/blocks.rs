@@ -171,7 +171,11 @@ impl Iterator for Blocks<'_> {
 
     fn next(&mut self) -> Option<Token> {
         let start = self.at;
-        while let Some(line) = self.line(self.at) {
+        loop {
+            let blank = self.text.as_bytes()[self.at..].iter().take_while(|&&byte| byte == b'\n').count();
+            self.at += blank;
+            self.may_be_code |= blank > 0;
+            let Some(line) = self.line(self.at) else { break };
             let had = (self.at, self.item_indent, self.may_be_code);
             let (kind, end) = self.block(line);
             if kind != Kind::Prose && start < line.start {
@@ -240,15 +244,13 @@ fn is_command(bare: &str) -> bool {
         let signs = [" -", " /", " ./", " ~/", " && ", " | ", " > ", " >> ", "; ", " $", " \"$"];
         signs.iter().any(|sign| memchr::memmem::find(words.as_bytes(), sign.as_bytes()).is_some())
     };
-    let second = words.split(' ').nth(1).unwrap_or_default();
+    let second = words.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ',', ';', ':', '!', '?']);
     if lexicon().word(key(second.as_bytes())).classes.has_any(&[Class::Function, Class::Modal, Class::Negation]) {
         return false;
     }
     let ends_a_sentence = words.ends_with(['.', '!', '?', ':', ',']);
-    match classes.has(Class::Tool) {
-        true => !ends_a_sentence && (words.len() < 60 || has_shell_signs()),
-        false => !ends_a_sentence && has_shell_signs(),
-    }
+    // Nothing here may depend on the length of the line: it changes when words go.
+    !ends_a_sentence && (classes.has(Class::Tool) || has_shell_signs())
 }
 
 #[derive(PartialEq)]

@@ -101,10 +101,6 @@ impl<'a> Scanner<'a> {
         if at < self.end { self.bytes[at] } else { b'\n' }
     }
 
-    fn is_after_blank(&self) -> bool {
-        self.at == 0 || is_space(self.bytes[self.at - 1])
-    }
-
     /// Reads one word, span or piece of punctuation.
     fn step(&mut self) {
         let start = self.at;

@@ -155,13 +155,12 @@ impl<'a> Paragraph<'a> {
     /// Returns whether the sentence or the clause is now without one of these classes.
     fn count(&mut self, sentence: usize, clause: usize, classes: Classes, comes: bool) -> bool {
         let mut ends = false;
-        for (index, &class) in COUNTED.iter().enumerate().filter(|(_, class)| classes.has(**class)) {
+        for (index, _) in COUNTED.iter().enumerate().filter(|(_, class)| classes.has(**class)) {
             for content in [&mut self.sentences[sentence], &mut self.clauses[clause]] {
                 let count = &mut content.counts[index];
                 *count = if comes { *count + 1 } else { *count - 1 };
                 ends |= *count == 0;
             }
-            debug_assert!(class as usize <= Class::WordTool as usize);
         }
         ends
     }
@@ -269,7 +268,11 @@ impl<'a> Paragraph<'a> {
         };
         is_in_place
             && match entry.category {
-                Category::Filler | Category::LowInformation => !clause.has(Class::Negation) && !sentence.is_question,
+                Category::Filler | Category::LowInformation => {
+                    let is_name = first.letters == Letters::Capitalized
+                        && next.is_some_and(|next| next.letters == Letters::Capitalized && self.written(next) != "I");
+                    !clause.has(Class::Negation) && !sentence.is_question && !is_name
+                }
                 Category::Hedge => {
                     let own = phrase.iter().filter(|&&node| self.nodes[node].word.classes.has(Class::Modal)).count();
                     !(sentence.is_question
@@ -278,19 +281,21 @@ impl<'a> Paragraph<'a> {
                         || sentence.has(Class::Verdict)
                         || sentence.count(Class::Modal) as usize > own)
                 }
-                Category::Article => next.is_some_and(|next| self.article_may_go(first, next, starts)),
+                Category::Article => next.is_some_and(|next| self.article_may_go(first, previous, next)),
                 Category::Pleasantry | Category::Phrase | Category::Abbreviation => true,
             }
     }
 
     /// `a` may be a name, and `The` may begin one.
-    fn article_may_go(&self, article: &Node, next: &Node, starts: bool) -> bool {
+    fn article_may_go(&self, article: &Node, previous: Option<&Node>, next: &Node) -> bool {
         let is_capital = article.letters == Letters::Capitalized;
         match next.kind {
             Kind::Prose => {
                 let is_name = next.letters == Letters::Capitalized;
                 let is_listed = next.word.classes.has_any(&[Class::Function, Class::Negation, Class::Modal]);
-                self.written(next).len() > 1 && !is_listed && !(is_capital && (is_name || !starts))
+                let is_in_name =
+                    is_name && (is_capital || previous.is_some_and(|node| node.letters == Letters::Capitalized));
+                self.written(next).len() > 1 && !is_listed && !is_in_name
             }
             Kind::Identifier => !is_capital && next.range.len() > 1,
             Kind::InlineCode | Kind::FileName | Kind::Path | Kind::Url | Kind::Command | Kind::Host => true,
@@ -308,6 +313,7 @@ impl<'a> Paragraph<'a> {
             Short::Word(_) => vec![first],
         };
         match stays.first() {
+            None if self.changes_its_neighbours(first, after) => return None,
             None => self.gaps[after] = Cow::Owned(self.joined_gap(first, after)?),
             Some(&kept) => {
                 let starts = self.is_initial(first);
@@ -386,6 +392,25 @@ impl<'a> Paragraph<'a> {
         }
     }
 
+    /// Whether the words around a place where words go would be read as something else once they meet: `the node` at the start
+    /// of a line as a command, `5 the May` as a date.
+    fn changes_its_neighbours(&self, first: usize, after: usize) -> bool {
+        let Some(next) = self.nodes.get(after) else { return false };
+        let previous = self.nodes.get(self.nodes[first].before);
+        if previous.is_none() || self.gaps[first].contains('\n') {
+            let begins_code = next.word.classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
+            let gap = &self.gaps[next.after];
+            return begins_code
+                || !matches!(next.kind, Kind::Prose | Kind::InlineCode | Kind::FileName | Kind::Url)
+                || gap.starts_with(':')
+                || gap.trim_start().starts_with('=');
+        }
+        previous.is_some_and(|previous| {
+            matches!(previous.kind, Kind::Number | Kind::Date | Kind::Command)
+                || previous.word.classes.has_any(&[Class::Month, Class::WordTool]) && next.kind != Kind::Prose
+        })
+    }
+
     /// What stands between the words around a place where words go; `None` when they had better stay.
     fn joined_gap(&self, first: usize, after: usize) -> Option<String> {
         let (left, right) = (&*self.gaps[first], &*self.gaps[after]);
@@ -401,7 +426,9 @@ impl<'a> Paragraph<'a> {
             return Some(left.to_owned());
         }
         if is_blank(left) {
-            return Some(right.trim_start_matches([' ', '\t']).to_owned());
+            let joined = right.trim_start_matches([' ', '\t']);
+            let closes = joined.is_empty() || joined.starts_with(['.', ',', ';', ':', '!', '?', ')', '\n', '\r']);
+            return Some(if closes { joined } else { right }.to_owned());
         }
         let right_blank = |prefix: char| right.strip_prefix(prefix).is_some_and(is_blank);
         if starts && (right_blank(',') || right_blank('!') || right_blank('.')) && !is_end {
@@ -436,12 +463,15 @@ impl<'a> Paragraph<'a> {
                 .beginning_with(node.word)
                 .find(|(_, entry)| entry.category == Category::Abbreviation && self.selection.has(entry));
             let spared = self.selection.spares_failures && self.sentences[node.sentence].has(Class::Failure);
-            let is_written = |entry: &Entry| self.text[node.range.clone()].eq_ignore_ascii_case(entry.long);
-            if let Some((index, entry)) = found.filter(|(_, entry)| {
-                !spared && is_written(entry) && !(entry.is_lower_only && node.letters != Letters::Lower)
-            }) && self.phrase(at, entry).is_some()
+            let is_written = |entry: &Entry| self.written(node).eq_ignore_ascii_case(entry.long);
+            let is_capital = node.letters == Letters::Capitalized;
+            // `B/c` would read as something else.
+            let keeps_case = |entry: &Entry| {
+                !is_capital || !entry.is_lower_only && entry.written.bytes().all(|byte| byte.is_ascii_alphabetic())
+            };
+            if let Some((index, entry)) = found.filter(|(_, entry)| !spared && is_written(entry) && keeps_case(entry))
+                && self.phrase(at, entry).is_some()
             {
-                let is_capital = node.letters == Letters::Capitalized && entry.written.len() > 1;
                 let word = if is_capital { capitalized(entry.written) } else { entry.written.to_owned() };
                 self.nodes[at].instead = Some(word);
                 self.used.push(index);

@@ -1,0 +1,311 @@
+//! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: blanks, empty lines and ornament of prose that cost tokens go.
+//!
+//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the balanced preset:
+//! whoever edits it needs it word for word.
+
+use std::ops::Range;
+
+use super::prose_edits::has_prose;
+use crate::config::Preset;
+use crate::content::ContentType;
+use crate::content::hints::of_command;
+use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::prose::{Kind, Token, is_emphatic, tells_of_failure, tokenize, tokenize_inline};
+
+/// Emphasis goes around at most so many bytes.
+const EMPHASIS_MAX_BYTES: usize = 200;
+
+/// See the module.
+pub(super) struct TokenOpt;
+
+impl Stage for TokenOpt {
+    fn name(&self) -> &'static str {
+        "tokenOpt"
+    }
+
+    fn order(&self) -> u32 {
+        40
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Text]
+    }
+
+    fn is_lossless(&self) -> bool {
+        false
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        let is_file = context.hints.path.is_some() || context.hints.command.as_deref().and_then(of_command).is_some();
+        let may = match context.preset {
+            Preset::Lossless => false,
+            Preset::Balanced => !is_file,
+            Preset::Max => true,
+        };
+        may && has_prose(context)
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Text) {
+            let cleaner = Cleaner::new(&context.text[segment.range.clone()]);
+            edits.extend(cleaner.changes().into_iter().filter_map(|(range, text)| {
+                let range = segment.range.start + range.start..segment.range.start + range.end;
+                context.is_free(&range).then(|| Edit::reversible(range, text))
+            }));
+        }
+        edits
+    }
+}
+
+struct Cleaner<'a> {
+    text: &'a str,
+    /// The spans that are no prose.
+    spans: Vec<Token>,
+}
+
+impl<'a> Cleaner<'a> {
+    fn new(text: &'a str) -> Self {
+        let spans = tokenize(text).into_iter().filter(|token| token.kind != Kind::Prose).collect();
+        Self { text, spans }
+    }
+
+    /// What changes, line by line; runs of empty lines by themselves.
+    fn changes(&self) -> Vec<(Range<usize>, String)> {
+        let mut changes = Vec::new();
+        let mut spans = self.spans.iter().peekable();
+        let (mut start, mut empty_from) = (0, None);
+        for line in self.text.split_inclusive('\n') {
+            let range = start..start + line.len();
+            start = range.end;
+            while spans.next_if(|span| span.range.end <= range.start).is_some() {}
+            let block = spans.peek().filter(|span| span.range.start <= range.start && span.range.end >= range.end);
+            let kind = block.map_or(Kind::Prose, |span| span.kind);
+            let is_empty = line.trim().is_empty() && kind == Kind::Prose;
+            if is_empty {
+                empty_from.get_or_insert(range.start);
+                continue;
+            }
+            if let Some(from) = empty_from.take() {
+                changes.extend(fewer_empty_lines(&self.text[from..range.start]).map(|text| (from..range.start, text)));
+            }
+            if tells_of_failure(line) || is_note(line) {
+                continue;
+            }
+            let body = line.trim_end_matches(['\n', '\r']);
+            let cleaned = match kind {
+                Kind::TableRow => narrow_row(body),
+                Kind::Prose => {
+                    let inside: Vec<Range<usize>> = self.inside(&range, spans.clone());
+                    rule(body).unwrap_or_else(|| clean(body, &inside))
+                }
+                _ => continue,
+            };
+            if cleaned != body {
+                changes.push((range.start..range.start + body.len(), cleaned));
+            }
+        }
+        changes
+    }
+
+    /// The spans inside a line, counted from its start.
+    fn inside<'b>(&self, line: &Range<usize>, spans: impl Iterator<Item = &'b Token>) -> Vec<Range<usize>> {
+        spans
+            .take_while(|span| span.range.start < line.end)
+            .map(|span| span.range.start.saturating_sub(line.start)..(span.range.end - line.start).min(line.len()))
+            .collect()
+    }
+}
+
+/// What this pipeline wrote, or looks like it.
+fn is_note(line: &str) -> bool {
+    line.contains("[[") || line.contains("[… ")
+}
+
+/// One empty line instead of several.
+fn fewer_empty_lines(run: &str) -> Option<String> {
+    let end = if run.contains("\r\n") { "\r\n" } else { "\n" };
+    (run.len() > end.len()).then(|| end.to_owned())
+}
+
+/// A shorter line of the same signs: `----------` -> `---`.
+fn rule(line: &str) -> Option<String> {
+    let first = line.chars().next().filter(|c| matches!(c, '-' | '=' | '*' | '_' | '~' | '#'))?;
+    let is_rule = line.len() > 3 && line.trim_end().chars().all(|c| c == first);
+    is_rule.then(|| first.to_string().repeat(3))
+}
+
+/// A line without blanks at its end, odd spaces and ornament. `inside` is left alone.
+fn clean(line: &str, inside: &[Range<usize>]) -> String {
+    let emphasis = emphasis(line, inside);
+    let mut inside = inside.iter().peekable();
+    let mut emphasis = emphasis.iter().peekable();
+    let mut cleaned = String::with_capacity(line.len());
+    let mut blanks = 0..0;
+    let mut chars = line.char_indices();
+    while let Some((at, c)) = chars.next() {
+        while inside.next_if(|span| span.end <= at).is_some() {}
+        if inside.peek().is_some_and(|span| span.start <= at) {
+            cleaned.push(c);
+        } else if emphasis.next_if(|mark| **mark == at).is_some() {
+            chars.next();
+        } else if is_odd_space(c) {
+            cleaned.push(' ');
+        } else if is_invisible(c) {
+            continue;
+        } else if c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
+            // `end.  Next`: one blank is enough behind a stop.
+            blanks.end = at + 1;
+            if !cleaned.trim_end_matches(' ').ends_with(['.', '!', '?']) {
+                cleaned.push(c);
+            }
+            continue;
+        } else {
+            cleaned.push(c);
+        }
+        blanks = if c == ' ' { at..at + 1 } else { 0..0 };
+    }
+    cleaned.truncate(cleaned.trim_end_matches([' ', '\t']).len());
+    cleaned
+}
+
+fn is_odd_space(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}')
+}
+
+/// Without width and without meaning; joiners have one.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
+}
+
+/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be heeded.
+fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
+    let bytes = line.as_bytes();
+    let is_free = |at: usize| {
+        let next = inside.partition_point(|span| span.end <= at);
+        inside.get(next).is_none_or(|span| span.start >= at + 2)
+    };
+    let stars = memchr::memmem::find_iter(bytes, b"**").filter(|&at| is_free(at));
+    let before = |at: usize| line[..at].chars().next_back();
+    let after = |at: usize| line[at + 2..].chars().next();
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+    let mut marks = Vec::new();
+    let mut open: Option<usize> = None;
+    for at in stars {
+        let opens = !is_word(before(at)) && (is_word(after(at)) || matches!(after(at), Some('`' | '"' | '[')));
+        let closes =
+            before(at).is_some_and(|c| !c.is_whitespace() && c != '*') && !is_word(after(at)) && after(at) != Some('*');
+        match open {
+            Some(start) if closes && at > start + 2 => {
+                let is_whole = line[..start].trim().is_empty() && line[at + 2..].trim().is_empty();
+                if at - start <= EMPHASIS_MAX_BYTES && !is_whole && !is_emphatic(&line[start + 2..at]) {
+                    marks.extend([start, at]);
+                }
+                open = None;
+            }
+            _ => open = opens.then_some(at),
+        }
+    }
+    marks
+}
+
+/// A Markdown row with one blank around each cell, and rules of three dashes.
+fn narrow_row(row: &str) -> String {
+    let trimmed = row.trim_end();
+    if !trimmed.trim_start().starts_with('|') || !trimmed.ends_with('|') || trimmed.len() < 2 {
+        return row.to_owned();
+    }
+    let code: Vec<Range<usize>> = tokenize_inline(row)
+        .into_iter()
+        .filter(|token| token.kind == Kind::InlineCode)
+        .map(|token| token.range)
+        .collect();
+    let is_bar = |at: &usize| {
+        let next = code.partition_point(|span| span.end <= *at);
+        !row[..*at].ends_with('\\') && code.get(next).is_none_or(|span| span.start > *at)
+    };
+    let bars: Vec<usize> = memchr::memchr_iter(b'|', trimmed.as_bytes()).filter(is_bar).collect();
+    let mut narrow = String::with_capacity(row.len());
+    narrow.push_str(&row[..=bars.first().copied().unwrap_or(0)]);
+    for pair in bars.windows(2) {
+        let cell = &row[pair[0] + 1..pair[1]];
+        narrow.push_str(&narrow_cell(cell));
+        narrow.push('|');
+    }
+    match bars.last() {
+        Some(&last) if last + 1 == trimmed.len() => narrow,
+        _ => row.to_owned(),
+    }
+}
+
+fn narrow_cell(cell: &str) -> String {
+    let bare = cell.trim_matches([' ', '\t']);
+    let dashes = bare.trim_matches(':');
+    if dashes.len() >= 3 && dashes.bytes().all(|byte| byte == b'-') {
+        return bare.replace(dashes, "---");
+    }
+    let pad = |is_padded: bool| if is_padded { " " } else { "" };
+    match bare {
+        "" => pad(!cell.is_empty()).to_owned(),
+        _ => [pad(cell.starts_with([' ', '\t'])), bare, pad(cell.ends_with([' ', '\t']))].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cleaned(text: &str) -> String {
+        let mut cleaned = text.to_owned();
+        for (range, new) in Cleaner::new(text).changes().into_iter().rev() {
+            cleaned.replace_range(range, &new);
+        }
+        cleaned
+    }
+
+    #[test]
+    fn blanks_and_ornament_go() {
+        for (text, expected) in [
+            ("a line  \nanother\t\n", "a line\nanother\n"),
+            ("one\n\n\n\ntwo\n", "one\n\ntwo\n"),
+            ("one\r\n\r\n\r\ntwo\r\n", "one\r\n\r\ntwo\r\n"),
+            ("a\u{a0}b\u{200b}c\u{feff}", "a bc"),
+            ("One.  Two.   Three", "One. Two. Three"),
+            ("- **name**: the **bold `code`** here", "- name: the bold `code` here"),
+            ("| a    |  b  |\n|------|:---:|\n| `x | y`  | \\|   |\n", "| a | b |\n|---|:---:|\n| `x | y` | \\| |\n"),
+            ("Text\n\n----------\n\nmore", "Text\n\n---\n\nmore"),
+        ] {
+            assert_eq!(cleaned(text), expected, "{text:?}");
+            assert_eq!(cleaned(expected), expected, "{expected:?}");
+        }
+    }
+
+    #[test]
+    fn what_means_something_stays() {
+        for text in [
+            "```\na  \n\n\n\n**b**\n```\n",
+            "    code  \n\n",
+            "name: a  \nother: b  \n",
+            "You **must not** do it, **never**.",
+            "**A heading**",
+            "the **kwargs and **opts of 2 ** 3",
+            "a/**/b and **/c",
+            "col a   col b   col c",
+            "**ERROR** it failed  ",
+            "a | b",
+            "👩\u{200d}🚀 joined",
+        ] {
+            assert_eq!(cleaned(text), text, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_of_anything_takes_linear_time() {
+        for part in ["**a** ", "** ", "| a ", "` ", "\n", " ", "- "] {
+            let text = part.repeat(200_000 / part.len());
+            let started = std::time::Instant::now();
+            assert!(cleaned(&text).len() <= text.len());
+            assert!(started.elapsed().as_secs_f64() < 3.0, "{part:?}: {:?}", started.elapsed());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Sentences whose meaning must not turn, one a row in `tests/meaning/*.tsv`: the text (`\n` for a line end), a tab, and the words
+//! that must still stand there, in order, separated by `¦`. Every row holds at every intensity and for both objectives.
+
+use std::path::Path;
+
+use concertina::prose::{Intensity, Objective, compress_prose, expand_listed};
+
+struct Row {
+    place: String,
+    input: String,
+    words: Vec<String>,
+}
+
+fn rows() -> Vec<Row> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meaning");
+    let entries = std::fs::read_dir(dir).expect("the rows are there");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    let unescaped = |text: &str| text.replace(r"\n", "\n").replace(r"\\", r"\");
+    let mut rows = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        for (index, line) in text.lines().enumerate() {
+            let place = format!("{}:{}", file.file_name().expect("a name").display(), index + 1);
+            let (input, words) = line.split_once('\t').unwrap_or_else(|| panic!("{place}: a row has a tab"));
+            rows.push(Row { place, input: unescaped(input), words: words.split('¦').map(unescaped).collect() });
+        }
+    }
+    rows
+}
+
+/// The first of the words that is not there, in order, whatever its capitals.
+fn missing<'a>(row: &'a Row, text: &str) -> Option<&'a str> {
+    let text = text.to_lowercase();
+    let mut at = 0;
+    row.words.iter().map(String::as_str).find(|words| match text[at..].find(&words.to_lowercase()) {
+        Some(found) => {
+            at += found + words.to_lowercase().len();
+            false
+        }
+        None => true,
+    })
+}
+
+#[test]
+fn no_sentence_turns_its_meaning() {
+    let rows = rows();
+    assert!(rows.len() >= 150, "{} rows", rows.len());
+    let mut wrong = Vec::new();
+    for row in &rows {
+        assert_eq!(missing(row, &row.input), None, "{}: the input has the words", row.place);
+        for intensity in Intensity::ALL {
+            for objective in Objective::ALL {
+                let (shorter, receipt) = compress_prose(&row.input, intensity, objective);
+                // Short forms are no loss.
+                let read = expand_listed(&shorter, &receipt.substitutions);
+                if let Some(words) = missing(row, &read) {
+                    let case = format!("{} {} {}", row.place, intensity.as_str(), objective.as_str());
+                    wrong.push(format!("{case}: {:?} -> {shorter:?} lacks {words:?}", row.input));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len() * 6, wrong.join("\n"));
+}
