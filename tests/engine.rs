@@ -40,7 +40,8 @@ fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
 /// Six user turns after a message, so that it is stale.
 fn aged(message: Value) -> Vec<Value> {
     let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": 1 }), message];
-    messages.extend((0..6).map(|turn| json!({ "role": "user", "content": format!("t{turn}"), "timestamp": 10 + turn })));
+    messages
+        .extend((0..6).map(|turn| json!({ "role": "user", "content": format!("t{turn}"), "timestamp": 10 + turn })));
     messages
 }
 
@@ -144,7 +145,8 @@ fn earlier_bytes_change_only_in_a_logged_epoch() {
         let dir = TempDir::new().unwrap();
         let mut engine = open(&dir);
         let mut sent: Vec<Value> = Vec::new();
-        let turns: Vec<usize> = (1..=messages.len()).filter(|&end| messages.get(end).is_none_or(|next| next["role"] == "user")).collect();
+        let turns: Vec<usize> =
+            (1..=messages.len()).filter(|&end| messages.get(end).is_none_or(|next| next["role"] == "user")).collect();
         // A tenth of a long session's turns is enough to see every kind of change.
         for end in turns.iter().copied().step_by(turns.len().div_ceil(12)) {
             let history = &messages[..end];
@@ -176,7 +178,9 @@ fn every_fold_of_a_session_brings_back_its_bytes() {
             let was = patch.path.follow(&messages[patch.message]).expect("a patched value");
             let id = action.ref_id.as_deref().expect("a new fold has an id");
             match fetch(&engine, id) {
-                FetchedBlock::Text(text) => assert_eq!(text, was.as_str().map_or_else(|| was.to_string(), str::to_owned)),
+                FetchedBlock::Text(text) => {
+                    assert_eq!(text, was.as_str().map_or_else(|| was.to_string(), str::to_owned))
+                }
                 FetchedBlock::Image(bytes, _) => {
                     let base64 = was["data"].as_str().or(was["source"]["data"].as_str()).expect("an inline image");
                     assert_eq!(base64_simd::STANDARD.decode_to_vec(base64).expect("base64"), bytes);

@@ -64,7 +64,10 @@ impl Engine {
         Some(Proposal {
             block,
             path,
-            placeholder: Placeholder::output(&stored, self.summary(&stored, result, self.config.sccs_summary_max_chars)),
+            placeholder: Placeholder::output(
+                &stored,
+                self.summary(&stored, result, self.config.sccs_summary_max_chars),
+            ),
             original: Original::text(&stored, label(result)),
             tokens_before: tokens::count(text, self.config.encoding) as u64,
         })

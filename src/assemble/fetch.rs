@@ -154,7 +154,13 @@ fn unknown(id: &RefId) -> String {
     )
 }
 
-fn part(id: &RefId, original: &Original, fetch: &Fetch, pattern: Option<&regex::Regex>, max_chars: usize) -> FetchedBlock {
+fn part(
+    id: &RefId,
+    original: &Original,
+    fetch: &Fetch,
+    pattern: Option<&regex::Regex>,
+    max_chars: usize,
+) -> FetchedBlock {
     let text = match &original.media {
         Media::Image(mime) => return FetchedBlock::Image(original.bytes.clone(), mime.clone()),
         Media::Text => String::from_utf8_lossy(&original.bytes),
@@ -241,7 +247,8 @@ fn matches(
 ) -> String {
     let asked = lines.unwrap_or(1..=usize::MAX);
     let all: Vec<&str> = text.lines().collect();
-    let hits: Vec<usize> = (0..all.len()).filter(|&at| asked.contains(&(at + 1)) && pattern.is_match(all[at])).collect();
+    let hits: Vec<usize> =
+        (0..all.len()).filter(|&at| asked.contains(&(at + 1)) && pattern.is_match(all[at])).collect();
     if hits.is_empty() {
         return format!("No line of the original {id} ({} lines) matches.", all.len());
     }

@@ -60,7 +60,8 @@ impl Engine {
         let known = know(&transcript, &meter);
         let total = known.iter().map(|known| known.tokens).sum();
         let untouched = || Report { tokens_before: total, tokens_after: total, ..Report::default() };
-        let has_fetch_tool = options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
+        let has_fetch_tool =
+            options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         if !self.config.sccs_enabled || !has_fetch_tool {
             return Reply::unchanged(untouched());
         }

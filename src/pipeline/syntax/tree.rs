@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn hostile_text_ends_early_in_every_grammar() {
-        for text in ["[{".repeat(25_000), "a<b ".repeat(12_000), "(".repeat(100_000), "\0".repeat(1000), String::new()] {
+        for text in ["[{".repeat(25_000), "a<b ".repeat(12_000), "(".repeat(100_000), "\0".repeat(1000), String::new()]
+        {
             for &language in Language::ALL {
                 let _ = Parsed::parse(&text, Syntax::of(language));
             }
