@@ -105,7 +105,7 @@ fn a_marker_line_behind_the_code_does_not_hide_it() {
 fn line_ends_of_windows_stay() {
     let text = format!("// {LONG}\r\n// {LONG}\r\nint a; // and some words that are not needed\r\n");
     assert_eq!(rewritten(&text, Language::C, Preset::Balanced), "// [… 2 lines 1-2]\r\nint a; // […]\r\n");
-    assert_eq!(rewritten(&text, Language::C, Preset::Max), "// [… 3 comment lines]\nint a;\r\n");
+    assert_eq!(rewritten(&text, Language::C, Preset::Max), "// [… 3 comment lines]\r\nint a;\r\n");
 }
 
 #[test]
