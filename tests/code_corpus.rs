@@ -99,10 +99,22 @@ fn facts(code: &str, language: Language, name: &str) -> Facts {
         let kind = node.kind();
         let text = |range: Range<usize>| code[range].split_whitespace().collect::<Vec<_>>().join(" ");
         let defines = ["function", "method", "class", "struct", "enum", "trait", "interface", "type"];
-        if node.is_named() && defines.iter().any(|word| kind.starts_with(word)) && let Some(name) = node.child_by_field_name("name") {
+        if node.is_named()
+            && defines.iter().any(|word| kind.starts_with(word))
+            && let Some(name) = node.child_by_field_name("name")
+        {
             facts.named.push(text(name.byte_range()));
         }
-        if ["import_statement", "import_declaration", "import_from_statement", "use_declaration", "preproc_include", "import"].contains(&kind) {
+        if [
+            "import_statement",
+            "import_declaration",
+            "import_from_statement",
+            "use_declaration",
+            "preproc_include",
+            "import",
+        ]
+        .contains(&kind)
+        {
             facts.named.push(tokens(node, code));
         }
         let mut cursor = node.walk();
@@ -147,9 +159,13 @@ fn print_table(title: &str, rows: &BTreeMap<&str, Row>) {
     for (language, row) in rows {
         println!(
             "| {language} | {} | {} | {} | {} | {:.1} % | {} | {} |",
-            row.files, row.fired, row.before, row.after,
+            row.files,
+            row.fired,
+            row.before,
+            row.after,
             100.0 - 100.0 * row.after as f64 / row.before as f64,
-            row.parsed, row.still
+            row.parsed,
+            row.still
         );
         sum.files += row.files;
         sum.fired += row.fired;
@@ -160,9 +176,13 @@ fn print_table(title: &str, rows: &BTreeMap<&str, Row>) {
     }
     println!(
         "| all | {} | {} | {} | {} | {:.1} % | {} | {} |",
-        sum.files, sum.fired, sum.before, sum.after,
+        sum.files,
+        sum.fired,
+        sum.before,
+        sum.after,
         100.0 - 100.0 * sum.after as f64 / sum.before as f64,
-        sum.parsed, sum.still
+        sum.parsed,
+        sum.still
     );
 }
 
@@ -184,7 +204,9 @@ fn code_without_comments_still_parses_and_shows_every_definition() {
             assert!(again.is_empty(), "{name} at {preset:?}: more to do in its own output: {again:?}");
             let row = rows.entry(language.as_str()).or_default();
             let (old, new) = (facts(text, language, name), facts(&after, language, name));
-            if edits.is_empty() { println!("{name} {:?} did not fire", preset); }
+            if edits.is_empty() {
+                println!("{name} {:?} did not fire", preset);
+            }
             row.files += 1;
             row.fired += usize::from(!edits.is_empty());
             row.before += count(text, Encoding::O200kBase);

@@ -79,9 +79,9 @@ impl Reading {
     ) -> bool {
         match &self.kind {
             Kind::Tree(parsed) => parsed.is_same_but(code, replaced, rewritten, replacing),
-            Kind::Scan(rules, comments) => rules
-                .comments(rewritten)
-                .is_some_and(|after| without(code, comments).eq(without(rewritten, &after))),
+            Kind::Scan(rules, comments) => {
+                rules.comments(rewritten).is_some_and(|after| without(code, comments).eq(without(rewritten, &after)))
+            }
         }
     }
 }

@@ -93,7 +93,8 @@ impl Rules {
 /// The length of a C literal; one that does not end on its line is no literal but an apostrophe.
 fn literal_len(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..];
-    let word = bytes[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').take(20).count();
+    let word =
+        bytes[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').take(20).count();
     let prefix = &bytes[at - word..at];
     if rest[0] == b'"' && prefix.ends_with(b"R") {
         return raw_len(rest);
@@ -184,7 +185,13 @@ mod tests {
 
     #[test]
     fn scanning_is_linear_in_quotes_and_slashes() {
-        for text in ["'".repeat(200_001), "/*".repeat(100_000), "$a$ ".repeat(50_000), "R\"".repeat(100_000), "\"\n".repeat(100_000)] {
+        for text in [
+            "'".repeat(200_001),
+            "/*".repeat(100_000),
+            "$a$ ".repeat(50_000),
+            "R\"".repeat(100_000),
+            "\"\n".repeat(100_000),
+        ] {
             let _ = Rules::C.comments(&text);
             let _ = Rules::SQL.comments(&text);
         }

@@ -44,14 +44,8 @@ impl<'a> Source<'a> {
         let text = without_marker_line(&context.text[range.clone()]);
         let sealed = context.sealed.partition_point(|sealed| sealed.end <= range.start);
         let mut sealed = context.sealed[sealed..].iter().take_while(|sealed| sealed.start < range.end).peekable();
-        let mut source = Self {
-            code: Cow::Borrowed(text),
-            prelude: 0,
-            prelude_rows: 0,
-            base: range.start,
-            first_line,
-            rows: None,
-        };
+        let mut source =
+            Self { code: Cow::Borrowed(text), prelude: 0, prelude_rows: 0, base: range.start, first_line, rows: None };
         if sealed.peek().is_some() {
             let mut bytes = text.as_bytes().to_vec();
             for sealed in sealed {

@@ -2,6 +2,7 @@
 //!
 //! Walks never recurse: code may be nested as deep as it is long.
 
+use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Language as Grammar, Node, ParseOptions, ParseState, Parser, Tree};
@@ -11,9 +12,30 @@ use super::languages::{COMMENTS, Syntax};
 /// Longer code is not parsed.
 const PARSE_MAX_BYTES: usize = 256 << 10;
 
-/// What a parse may cost: real code needs up to 18 of the parser's progress reports for 1,000 bytes.
-const STEPS: usize = 500;
-const STEPS_PER_KILOBYTE: usize = 40;
+/// What a parse may cost, in the parser's progress reports: real code needs up to 18 for 1,000 bytes, and up to 5 after an
+/// error, where each of them may take long.
+const STEPS: Budget = Budget { base: 100, for_kilobyte: 25 };
+const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
+
+/// How much of the code is handed to the parser at once, and how often it may ask: after an error it may look for the end of a
+/// string from each token on. Of real code each part is asked for up to seven times.
+const CHUNK_BYTES: usize = 4 << 10;
+const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
+
+/// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used.
+const STACK_BYTES: usize = 64 << 20;
+
+/// A limit that grows with the code.
+struct Budget {
+    base: usize,
+    for_kilobyte: usize,
+}
+
+impl Budget {
+    fn of(&self, code: &str) -> usize {
+        self.base + code.len() * self.for_kilobyte / 1000
+    }
+}
 
 /// Above this share of errors, in percent, a tree says nothing.
 const ERROR_MAX_PERCENT: usize = 10;
@@ -55,21 +77,7 @@ impl Parsed {
     }
 
     fn with_grammar(code: &str, grammar: fn() -> Grammar) -> Option<Self> {
-        if code.len() > PARSE_MAX_BYTES {
-            return None;
-        }
-        let mut parser = Parser::new();
-        parser.set_language(&grammar()).ok()?;
-        let mut steps = STEPS + code.len() / 1000 * STEPS_PER_KILOBYTE;
-        let mut watch = |_: &ParseState| match steps.checked_sub(1) {
-            Some(left) => {
-                steps = left;
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        };
-        let options = ParseOptions::new().progress_callback(&mut watch);
-        let tree = parser.parse_with_options(&mut |at, _| &code.as_bytes()[at..], None, Some(options))?;
+        let tree = parse(code, grammar)?;
         let mut errors = Vec::new();
         let mut error_bytes = 0;
         descend(tree.root_node(), |node, _| {
@@ -118,12 +126,13 @@ impl Parsed {
         let mut leaves = Vec::new();
         descend(self.root(), |node, depth| {
             let range = node.byte_range();
+            // A macro's body reaches up to the comment behind it. Line ends are tokens of some grammars; how many there are says
+            // nothing.
+            let text = code[range.clone()].trim_end();
+            let is_blank = text.is_empty() && !range.is_empty();
             let at = but.partition_point(|but| but.end <= range.start);
-            let touches = but.get(at).is_some_and(|but| but.start < range.end);
+            let touches = but.get(at).is_some_and(|but| but.start < range.start + text.len());
             let atomic = is_atomic(node);
-            let text = &code[range];
-            // Line ends are tokens of some grammars; how many there are says nothing.
-            let is_blank = !text.is_empty() && text.trim().is_empty();
             if (atomic || node.child_count() == 0) && !touches && !is_blank && !is_comment(node) {
                 leaves.push(Leaf { kind: node.kind_id(), depth, text });
             }
@@ -131,6 +140,41 @@ impl Parsed {
         });
         leaves
     }
+}
+
+/// Parses within the limits, on a thread whose stack is deep enough for any code within them.
+fn parse(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
+    if code.len() > PARSE_MAX_BYTES {
+        return None;
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        thread.spawn_scoped(scope, || parse_here(code, grammar)).ok()?.join().ok()?
+    })
+}
+
+fn parse_here(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&grammar()).ok()?;
+    let reads = Cell::new(READS.of(code));
+    let (mut steps, mut steps_in_error) = (STEPS.of(code), STEPS_IN_ERROR.of(code));
+    let mut watch = |state: &ParseState| {
+        steps = steps.saturating_sub(1);
+        steps_in_error = steps_in_error.saturating_sub(usize::from(state.has_error()));
+        match steps.min(steps_in_error).min(reads.get()) {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    };
+    let mut read = |at: usize, _| {
+        reads.set(reads.get().saturating_sub(1));
+        // Without reads left, the code ends here: a scanner on its way to the end gets there.
+        let end = if reads.get() == 0 { at } else { code.len().min(at + CHUNK_BYTES) };
+        &code.as_bytes()[at.min(end)..end]
+    };
+    let options = ParseOptions::new().progress_callback(&mut watch);
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
+    tree.filter(|_| reads.get() > 0)
 }
 
 /// Whether a node is a comment.
@@ -195,9 +239,12 @@ mod tests {
 
     #[test]
     fn hostile_text_ends_early_in_every_grammar() {
-        for text in ["[{".repeat(25_000), "a<b ".repeat(12_000), "(".repeat(100_000), "\0".repeat(1000), String::new()] {
+        let bits =
+            ["[{", "a<b ", "a<", "(", "if(0){", "!", "-", "a?b:", "a=>", "f(a,", "\"", "/*", "<a>", "\0", "if x:\n"];
+        let texts = bits.map(|bit| bit.repeat(12_000 / bit.len()));
+        for text in texts.iter().chain([&String::new(), &"[{".repeat(30_000)]) {
             for &language in Language::ALL {
-                let _ = Parsed::parse(&text, Syntax::of(language));
+                let _ = Parsed::parse(text, Syntax::of(language));
             }
         }
         assert!(Parsed::parse(&"x = 1\n".repeat(50_000), Syntax::of(Language::Python)).is_none());
@@ -210,6 +257,7 @@ mod tests {
         assert!(parsed.is_same_but(code, &[], "def f(a): # note\n  b = a\n\n  return b", &[]));
         assert!(!parsed.is_same_but(code, &[], "def f(a):\n    b = a\nreturn b\n", &[]));
         assert!(!parsed.is_same_but(code, &[], "def f(a):\n    b = c\n    return b\n", &[]));
-        assert!(parsed.is_same_but(code, &[18..19], "def f(a):\n    b = c\n    return b\n", &[18..19]));
+        let one = std::slice::from_ref(&(18..19));
+        assert!(parsed.is_same_but(code, one, "def f(a):\n    b = c\n    return b\n", one));
     }
 }

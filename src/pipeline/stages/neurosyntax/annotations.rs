@@ -9,22 +9,28 @@ use crate::pipeline::syntax::{Parsed, descend};
 
 /// Adds the changes that remove annotations without meaning at run time.
 pub(super) fn remove_redundant(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
-    descend(parsed.root(), |node, _| {
-        let sound = parsed.is_sound(node.start_position().row, node.start_position().row);
+    // Whether each definition around the node is a function, with its depth.
+    let mut around: Vec<(usize, bool)> = Vec::new();
+    descend(parsed.root(), |node, depth| {
+        while around.pop_if(|(outer, _)| *outer >= depth).is_some() {}
+        let row = node.start_position().row;
         match node.kind() {
-            "function_definition" if sound => {
-                let fields = (node.child_by_field_name("parameters"), node.child_by_field_name("return_type"));
-                if let (Some(parameters), Some(result)) = fields
+            "class_definition" => around.push((depth, false)),
+            "function_definition" => {
+                around.push((depth, true));
+                let fields = [node.child_by_field_name("parameters"), node.child_by_field_name("return_type")];
+                if let [Some(parameters), Some(result)] = fields
+                    && parsed.is_sound(row, row)
                     && &view.code[result.byte_range()] == "None"
                 {
                     changes.push(Change::cleanup(parameters.end_byte()..result.end_byte(), ""));
                 }
             }
-            "assignment" if sound => {
+            "assignment" if around.last().is_some_and(|(_, is_function)| *is_function) => {
                 let fields = [node.child_by_field_name("left"), node.child_by_field_name("type")];
                 if let [Some(left), Some(annotation)] = fields
+                    && parsed.is_sound(row, row)
                     && node.child_by_field_name("right").is_some()
-                    && is_local(node)
                 {
                     changes.push(Change::cleanup(left.end_byte()..annotation.end_byte(), ""));
                 }
@@ -33,16 +39,4 @@ pub(super) fn remove_redundant(view: &View, parsed: &Parsed, changes: &mut Vec<C
         }
         !node.kind().contains("string")
     });
-}
-
-fn is_local(node: tree_sitter::Node) -> bool {
-    let mut around = node.parent();
-    while let Some(parent) = around {
-        match parent.kind() {
-            "function_definition" => return true,
-            "class_definition" => return false,
-            _ => around = parent.parent(),
-        }
-    }
-    false
 }

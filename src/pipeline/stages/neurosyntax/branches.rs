@@ -26,13 +26,12 @@ pub(super) fn elide_dead(view: &View, parsed: &Parsed, changes: &mut Vec<Change>
             "preproc_if" => dead_lines(view, node),
             _ => None,
         };
-        match found {
-            Some(change) if is_expendable(view, &change.range, node) && is_whole(parsed, node) => {
-                changes.push(change);
-                false
-            }
-            _ => !node.kind().contains("string"),
+        let Some(change) = found else { return !node.kind().contains("string") };
+        if is_expendable(view, &change.range, node) && is_whole(parsed, node) {
+            changes.push(change);
         }
+        // What is dead in dead code makes no difference.
+        false
     });
 }
 
@@ -76,7 +75,7 @@ fn dead_lines(view: &View, node: Node) -> Option<Change> {
     }
     let closing = node.child_by_field_name("alternative").or_else(|| {
         let last = node.child_count().checked_sub(1)?;
-        node.child(last.try_into().ok()?).filter(|last| last.kind() == "#endif")
+        node.child(last).filter(|last| last.kind() == "#endif")
     })?;
     let start = condition.end_byte() + view.code[condition.end_byte()..].find('\n')? + 1;
     let end = view.code[..closing.start_byte()].rfind('\n')?;

@@ -64,11 +64,13 @@ pub(super) fn note_removals(view: &View, changes: &mut [Change]) {
     let removed: usize = changes.iter().map(|change| change.removed_lines).sum();
     let pays = |change: &&mut Change| change.removed_lines > 0 && change.range.len() >= NOTE_PAYS_BYTES;
     let Some(first) = changes.iter_mut().find(pays) else { return };
-    let whole_lines = first.text.is_empty() && view.code[first.range.clone()].ends_with('\n');
-    let note = view.note(&elided(removed, "comment lines", None), whole_lines);
     let gone = &view.code[first.range.clone()];
-    let indent = &gone[..gone.len() - gone.trim_start_matches([' ', '\t']).len()];
-    first.text = if whole_lines { format!("{indent}{note}\n") } else { format!("{indent}{note}{}", first.text) };
+    let whole_lines = gone.ends_with('\n');
+    let end = first.range.start + if whole_lines { gone.trim_end_matches(['\n', '\r']).len() } else { gone.len() };
+    let start = first.range.end - gone.trim_start_matches([' ', '\t']).len();
+    // Within the lines, so that the number which a tool printed before the first of them stays.
+    first.range = start..end;
+    first.text = view.note(&elided(removed, "comment lines", None), whole_lines);
     first.is_note = true;
 }
 

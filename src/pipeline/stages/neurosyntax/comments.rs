@@ -88,7 +88,9 @@ fn elide_run(view: &View, run: &[Comment]) -> Option<Change> {
         None if bytes < LINES_WORTH_BYTES => return None,
         None => view.elided(rows, bytes),
     };
-    Some(Change::note(range, view.note(&words, last.ends_line)))
+    // What ends a line may be part of a macro, which takes a comment up to the end of the line for its own.
+    let is_line = first.starts_line || view.code[range.clone()].starts_with(view.syntax.line_comment);
+    Some(Change::note(range, view.note(&words, is_line && last.ends_line)))
 }
 
 /// The bytes of the lines that are no rules.

@@ -16,9 +16,14 @@ const WORTH_BYTES: usize = 16;
 
 /// Adds the changes that elide docstrings.
 pub(super) fn elide(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
+    let consider = |body: Option<Node>, changes: &mut Vec<Change>| {
+        changes.extend(body.and_then(|body| docstring(view, parsed, body)));
+    };
+    // In a fragment that starts within a string, that string's end would look like the start of the module's docstring.
+    consider(Some(parsed.root()).filter(|_| !parsed.has_errors()), changes);
     descend(parsed.root(), |node, _| {
-        if let Some(found) = docstring(view, parsed, node) {
-            changes.push(found);
+        if matches!(node.kind(), "function_definition" | "class_definition") {
+            consider(node.child_by_field_name("body"), changes);
         }
         !node.kind().contains("string")
     });
@@ -26,15 +31,6 @@ pub(super) fn elide(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
 
 /// The change of the docstring in a body.
 fn docstring(view: &View, parsed: &Parsed, body: Node) -> Option<Change> {
-    let is_body = match body.kind() {
-        // In a fragment that starts within a string, that string's end would look like a docstring's start.
-        "module" => !parsed.has_errors(),
-        "block" => matches!(body.parent()?.kind(), "function_definition" | "class_definition"),
-        _ => false,
-    };
-    if !is_body {
-        return None;
-    }
     let mut cursor = body.walk();
     let mut statements = body.named_children(&mut cursor).filter(|child| child.kind() != "comment");
     let statement = statements.next().filter(|statement| statement.kind() == "expression_statement")?;
@@ -59,7 +55,7 @@ fn docstring(view: &View, parsed: &Parsed, body: Node) -> Option<Change> {
 /// What stands between the quotes of a plain string.
 fn content(code: &str, string: Node) -> Option<Range<usize>> {
     let last = string.child_count().checked_sub(1)?;
-    let (open, close) = (string.child(0)?, string.child(last.try_into().ok()?)?);
+    let (open, close) = (string.child(0)?, string.child(last)?);
     let prefix = code[open.byte_range()].trim_end_matches(['"', '\'']);
     let is_plain = prefix.chars().all(|letter| matches!(letter, 'r' | 'R' | 'u' | 'U'));
     (is_plain && open.kind() == "string_start" && close.kind() == "string_end")

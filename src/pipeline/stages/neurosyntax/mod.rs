@@ -74,12 +74,7 @@ impl Stage for Neurosyntax {
 }
 
 /// The changes of a piece of code; none when it cannot be read, or would not be the same code.
-fn rewrite(
-    source: &Source,
-    syntax: &'static Syntax,
-    preset: Preset,
-    is_free: &dyn Fn(&Change) -> bool,
-) -> Vec<Change> {
+fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
     let code = &*source.code;
     let view = View { code, source, syntax, max: preset == Preset::Max };
     let Some(reading) = Reading::of(code, syntax) else { return Vec::new() };

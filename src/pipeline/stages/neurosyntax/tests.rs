@@ -1,0 +1,209 @@
+use super::*;
+use crate::config::Encoding;
+use crate::content::{Hints, Segment};
+use crate::pipeline::Role;
+
+fn edits(text: &str, language: Language, preset: Preset, sealed: &[std::ops::Range<usize>]) -> Vec<Edit> {
+    let context = FusionContext {
+        text,
+        content_type: ContentType::Code,
+        language: Some(language),
+        segments: &[Segment { range: 0..text.len(), content_type: ContentType::Code, language: Some(language) }],
+        sealed,
+        role: Role::Tool,
+        hints: &Hints::default(),
+        original_len: text.len(),
+        preset,
+        encoding: Encoding::O200kBase,
+        max_tokens: None,
+    };
+    if Neurosyntax.should_apply(&context) { Neurosyntax.apply(&context) } else { Vec::new() }
+}
+
+fn apply(text: &str, edits: &[Edit]) -> String {
+    let (mut rewritten, mut at) = (String::new(), 0);
+    for edit in edits {
+        rewritten.push_str(&text[at..edit.range.start]);
+        rewritten.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    rewritten + &text[at..]
+}
+
+fn rewritten(text: &str, language: Language, preset: Preset) -> String {
+    apply(text, &edits(text, language, preset, &[]))
+}
+
+const LONG: &str = "Some words about the thing that follows, at length, so that they are worth a note with its range: \
+                    what it is for, who calls it, and what it never does.";
+
+#[test]
+fn nothing_reversible_happens_when_only_lossless_is_allowed() {
+    assert_eq!(
+        rewritten("# a comment that is long enough\nx = 1\n", Language::Python, Preset::Lossless).matches('…').count(),
+        0
+    );
+}
+
+#[test]
+fn a_note_names_the_lines_of_the_text_it_stands_in() {
+    let text = format!("x = 1\n\n# {LONG}\n# {LONG}\ny = 2\n");
+    assert_eq!(rewritten(&text, Language::Python, Preset::Balanced), "x = 1\n\n# [… 2 lines 3-4]\ny = 2\n");
+    let fenced = format!("words\n\n{text}");
+    let context = FusionContext {
+        text: &fenced,
+        content_type: ContentType::Text,
+        language: None,
+        segments: &[
+            Segment { range: 0..7, content_type: ContentType::Text, language: None },
+            Segment { range: 7..fenced.len(), content_type: ContentType::Code, language: Some(Language::Python) },
+        ],
+        sealed: &[],
+        role: Role::Tool,
+        hints: &Hints::default(),
+        original_len: fenced.len(),
+        preset: Preset::Balanced,
+        encoding: Encoding::O200kBase,
+        max_tokens: None,
+    };
+    assert_eq!(apply(&fenced, &Neurosyntax.apply(&context)), "words\n\nx = 1\n\n# [… 2 lines 5-6]\ny = 2\n");
+}
+
+#[test]
+fn a_numbered_listing_keeps_its_numbers_and_loses_the_lines_between() {
+    let text = format!(
+        "     7→def f():\n     8→    # {LONG}\n     9→    # {LONG}\n    10→    return 1  # and some words that are not needed\n"
+    );
+    assert_eq!(
+        rewritten(&text, Language::Python, Preset::Balanced),
+        "     7→def f():\n     8→    # [… 2 lines]\n    10→    return 1  # […]\n"
+    );
+    assert_eq!(
+        rewritten(&text, Language::Python, Preset::Max),
+        "     7→def f():\n     8→    # [… 3 comment lines]\n    10→    return 1\n"
+    );
+}
+
+#[test]
+fn what_others_sealed_is_left_alone_and_the_rest_is_read() {
+    let text = format!("# {LONG}\nx = 1\n[[FOLD:rle 1]] any\n# {LONG}\ny = 2  # and some words that are not needed\n");
+    let start = text.find("[[").unwrap();
+    let sealed = start..text.find("\ny").unwrap();
+    assert_eq!(
+        apply(&text, &edits(&text, Language::Python, Preset::Balanced, &[sealed])),
+        format!("# […]\nx = 1\n[[FOLD:rle 1]] any\n# {LONG}\ny = 2  # […]\n")
+    );
+}
+
+#[test]
+fn a_marker_line_behind_the_code_does_not_hide_it() {
+    let text = format!("# {LONG}\nx = 1\n[[REWIND:sha256:0123456789abcdef]] original: 9 lines");
+    assert!(rewritten(&text, Language::Python, Preset::Balanced).starts_with("# […]\nx = 1\n[[REWIND"));
+}
+
+#[test]
+fn line_ends_of_windows_stay() {
+    let text = format!("// {LONG}\r\n// {LONG}\r\nint a; // and some words that are not needed\r\n");
+    assert_eq!(rewritten(&text, Language::C, Preset::Balanced), "// [… 2 lines 1-2]\r\nint a; // […]\r\n");
+    assert_eq!(rewritten(&text, Language::C, Preset::Max), "// [… 3 comment lines]\r\nint a;\r\n");
+}
+
+#[test]
+fn a_function_whose_docstring_is_all_it_has_keeps_a_body() {
+    let text = format!(
+        "def f():\n    \"\"\"{LONG}\"\"\"\n\n\ndef g():\n    r'''{LONG}\n    '''\n    return f\"\"\"{{1}} {LONG}\"\"\"\n"
+    );
+    assert_eq!(
+        rewritten(&text, Language::Python, Preset::Balanced),
+        format!(
+            "def f():\n    \"\"\"[…]\"\"\"\n\n\ndef g():\n    r'''[… 2 lines]'''\n    return f\"\"\"{{1}} {LONG}\"\"\"\n"
+        )
+    );
+    let max = rewritten(&text, Language::Python, Preset::Max);
+    assert!(
+        max.starts_with("def f():\n    \"\"\"[…]\"\"\"\n\n\ndef g():\n    # [… 2 comment lines]\n    return f"),
+        "{max}"
+    );
+}
+
+#[test]
+fn annotations_of_parameters_and_fields_stay() {
+    let text = "class A:\n    x: int = 1\n\n    def f(self, a: int = 2) -> None:\n        b: dict[str, int] = {}\n        self.c: list = [a, b]\n        d: int\n";
+    assert_eq!(
+        rewritten(text, Language::Python, Preset::Max),
+        "class A:\n    x: int = 1\n\n    def f(self, a: int = 2):\n        b = {}\n        self.c = [a, b]\n        d: int\n"
+    );
+    assert_eq!(rewritten(text, Language::Python, Preset::Balanced), text);
+}
+
+#[test]
+fn only_literals_make_a_branch_dead_and_definitions_stay_in_sight() {
+    let body =
+        "    print(\"one thing that is printed\")\n    print(\"another thing\")\n    print(\"and a third one\")\n";
+    for (condition, dead) in [
+        ("False", true),
+        ("0", true),
+        ("not True", true),
+        ("False and x", true),
+        ("x and (False)", true),
+        ("x", false),
+        ("x or False", false),
+        ("not False", false),
+        ("DEBUG", false),
+    ] {
+        let rewritten = rewritten(&format!("if {condition}:\n{body}"), Language::Python, Preset::Balanced);
+        assert_eq!(rewritten.contains("...  # [… 3 lines"), dead, "{condition}");
+    }
+    let other = rewritten(&format!("if True:\n    f()\nelse:\n{body}"), Language::Python, Preset::Balanced);
+    assert_eq!(other, "if True:\n    f()\nelse:\n    ...  # [… 3 lines]\n");
+    let defines = format!("if False:\n    import os\n{body}");
+    assert_eq!(rewritten(&defines, Language::Python, Preset::Balanced), defines);
+    assert!(rewritten(&defines, Language::Python, Preset::Max).contains("...  # [… 4 lines"));
+}
+
+#[test]
+fn long_code_is_an_outline_at_max_only() {
+    let function = |n: usize| {
+        format!(
+            "int f{n}(int a) {{\n    int b = a * {n};\n    b += some_other_function(b);\n    return b + another_function(a, b);\n}}\n\n"
+        )
+    };
+    let text: String = (0..200).map(function).collect();
+    assert_eq!(rewritten(&text, Language::C, Preset::Balanced), text);
+    let outline = rewritten(&text, Language::C, Preset::Max);
+    assert!(outline.contains("int f7(int a) { /* [… 3 lines] */ }\n"), "{}", &outline[..400]);
+    assert!(outline.len() * 2 < text.len());
+}
+
+#[test]
+fn what_is_not_the_language_or_too_long_stays_as_it_is() {
+    let prose = "# A title of the page\nSome words, (and more of them.\n".repeat(40);
+    assert_eq!(rewritten(&prose, Language::Java, Preset::Max), prose);
+    let long = "x = 1  # and some words that are not needed\n".repeat(8_000);
+    assert_eq!(rewritten(&long, Language::Python, Preset::Max), long);
+    // Where comments can be told without a parser, length is no limit.
+    let long = "int x; // and some words that are not needed\n".repeat(8_000);
+    assert_eq!(rewritten(&long, Language::C, Preset::Balanced), "int x; // […]\n".repeat(8_000));
+}
+
+#[test]
+fn hostile_texts_change_nothing_or_little() {
+    for text in [
+        "\n".repeat(40_000),
+        "a".repeat(300_000),
+        "#".repeat(100_000),
+        "/*".repeat(50_000),
+        "/**/ ".repeat(20_000),
+        "\"\"\"".repeat(30_000),
+        "if 0:\n".repeat(2_000),
+        "\0\r\n".repeat(1_000),
+        "# 世界 世界 世界 世界\n".repeat(5_000),
+    ] {
+        for language in [Language::Python, Language::C, Language::Sql, Language::JavaScript, Language::Shell] {
+            for preset in [Preset::Balanced, Preset::Max] {
+                let once = rewritten(&text, language, preset);
+                assert!(once.len() <= text.len(), "{language:?}");
+            }
+        }
+    }
+}

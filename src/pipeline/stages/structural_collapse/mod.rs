@@ -31,7 +31,7 @@ struct Worth {
     left_percent: usize,
 }
 
-const ANY_WORTH: Worth = Worth { saved_bytes: 64, left_percent: 80 };
+const ANY_WORTH: Worth = Worth { saved_bytes: 24, left_percent: 90 };
 const CODE_WORTH: Worth = Worth { saved_bytes: 512, left_percent: 50 };
 
 /// See the module's documentation.
@@ -97,8 +97,7 @@ fn collapse<'t>(text: &'t str, worth: &Worth) -> Vec<(Range<usize>, Template<'t>
             let original = starts[end] - 1 - starts[at];
             let Some(template) = Template::of(&lines[at..end], period) else { continue };
             let saved = original.saturating_sub(template.len());
-            let is_worth =
-                saved >= worth.saved_bytes && template.len() * 100 <= original * worth.left_percent;
+            let is_worth = saved >= worth.saved_bytes && template.len() * 100 <= original * worth.left_percent;
             if is_worth && best.as_ref().is_none_or(|(most, _)| saved > *most) {
                 best = Some((saved, template));
             }
@@ -115,11 +114,19 @@ fn collapse<'t>(text: &'t str, worth: &Worth) -> Vec<(Range<usize>, Template<'t>
     found
 }
 
-/// Whether lines can be a block: an empty line in it is what sets it apart from the one before.
+/// Whether lines can be a block: it starts with what sets it apart from the one before, an empty line or a line that is not
+/// deeper than the others and closes nothing, and does not end with an empty one.
 fn is_block(lines: &[Shape]) -> bool {
-    let (first, rest) = lines.split_first().expect("a period is at least one line");
-    first.is_blank() == lines.iter().any(Shape::is_blank) && rest.last().is_some_and(|last| !last.is_blank())
-        || (rest.is_empty() && !first.is_blank())
+    let indent = |line: &Shape| line.line.len() - line.line.trim_start().len();
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return false };
+    if last.is_blank() {
+        return false;
+    }
+    if lines.iter().any(Shape::is_blank) {
+        return first.is_blank();
+    }
+    let closes = first.line.trim_start().starts_with(['}', ')', ']']);
+    !closes && lines.iter().all(|line| indent(line) >= indent(first))
 }
 
 /// For each line how many lines from it on have the shape of the line `period` further on.
