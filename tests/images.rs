@@ -86,7 +86,15 @@ fn real_images_never_grow() {
             let Some(shrunk) = shrink(&input.name, &input.bytes, provider, preset) else { continue };
             saved.0 += input.bytes.len() - shrunk.bytes.len();
             saved.1 += shrunk.tokens_before - shrunk.tokens_after;
-            println!("  {} {}x{} {} -> {} {}", input.name, size.width, size.height, input.bytes.len(), shrunk.bytes.len(), shrunk.mime);
+            println!(
+                "  {} {}x{} {} -> {} {}",
+                input.name,
+                size.width,
+                size.height,
+                input.bytes.len(),
+                shrunk.bytes.len(),
+                shrunk.mime
+            );
         }
         println!("{model}, {}: {} of {} bytes, {} of {} tokens", preset.as_str(), saved.0, before.0, saved.1, before.1);
     }
