@@ -125,13 +125,22 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         assert!(done.tokens_after <= done.tokens_before, "{}", session.name);
         let after = done.rewrite.apply(&messages);
         let (before, shown) = (Transcript::read(&messages), Transcript::read(&after));
-        for ((index, old), (_, new)) in before.blocks().zip(shown.blocks()) {
+        // The note of a smaller image stands behind the blocks of its message.
+        let pairs = before.messages.iter().zip(&shown.messages).enumerate();
+        let pairs =
+            pairs.flat_map(|(index, (old, new))| old.blocks.iter().zip(&new.blocks).map(move |pair| (index, pair)));
+        for (index, (old, new)) in pairs {
             let place = format!("{} message {index}", session.name);
             match (old.kind, new.kind) {
                 (Kind::Text(old_text), Kind::Text(new_text)) if old_text != new_text => {
                     assert!(old.result.is_some(), "{place}: only tool results change");
                     let stored = done.originals.iter().any(|original| original.bytes == old_text.as_bytes());
                     assert!(stored || engine.restore(new_text, &[]) == old_text, "{place}: not recoverable");
+                }
+                (Kind::Image(old_image), Kind::Image(new_image)) if old_image.base64 != new_image.base64 => {
+                    assert!(old.result.is_some(), "{place}: only images of tool results change");
+                    let bytes = base64_simd::STANDARD.decode_to_vec(old_image.base64.expect("inline")).expect("base64");
+                    assert!(done.originals.iter().any(|original| original.bytes == bytes), "{place}: not recoverable");
                 }
                 _ => assert_eq!(old.path.follow(&messages[index]), new.path.follow(&after[index]), "{place}"),
             }

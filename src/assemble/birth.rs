@@ -1,7 +1,7 @@
 //! The moment of birth: a tool result is rewritten before it is first sent, when that costs nothing.
 //!
-//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a summary. Either
-//! way the original is stored first, whole, so that the fetch tool brings back its bytes whatever a stage did.
+//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a summary. Images
+//! are scaled down to what a model perceives. Either way the original is stored first, whole, so that the fetch tool brings back its bytes whatever a stage did.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,16 @@ use super::placeholder::{Placeholder, tokens_of};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::Result;
+use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, Compressed};
 use crate::plan::measure::Meter;
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::summarize;
-use crate::transcript::{Kind, Patch, Path, ToolResult, Transcript};
+use crate::tokens::vision::Provider;
+use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript};
 
-/// How one text block is to be shown.
+/// How one block is to be shown.
 struct Proposal<'a> {
     block: usize,
     path: &'a Path,
@@ -31,6 +33,18 @@ enum Form<'a> {
     Shortened(Compressed),
     /// A reference and a summary.
     Reference(Placeholder<'a>),
+    /// The image, smaller.
+    Shrunk(Box<ShrunkBlock>),
+}
+
+/// What stands in the place of a block, once its id is known.
+struct Shown {
+    value: Value,
+    /// What the block is known by from now on.
+    known_by: String,
+    /// A text at the end of the content.
+    note: Option<String>,
+    tokens: u64,
 }
 
 impl Form<'_> {
@@ -38,35 +52,46 @@ impl Form<'_> {
         match self {
             Self::Shortened(_) => "shortened",
             Self::Reference(_) => "large",
+            Self::Shrunk(_) => "shrunk",
         }
     }
 
     /// What later calls take the shown text for.
     fn printed(&self) -> Printed {
         match self {
-            Self::Shortened(_) => Printed::Copy,
+            Self::Shortened(_) | Self::Shrunk(_) => Printed::Copy,
             Self::Reference(_) => Printed::Placeholder,
         }
     }
 
-    /// The shown text; `None` when the id is not the one that the pipeline printed, because another original has its digits.
-    fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Value> {
-        match self {
+    /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because another
+    /// original has its digits.
+    fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Shown> {
+        let text = match self {
             Self::Shortened(compressed) => {
                 let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
                 printed.then(|| json!(compressed.text))
             }
             Self::Reference(placeholder) => placeholder.render(id, engine, meter),
-        }
+            Self::Shrunk(image) => {
+                let (note, tokens) = image.note(id, engine.config.encoding)?;
+                let (value, known_by) = (image.value.clone(), image.base64.clone());
+                return Some(Shown { value, known_by, note: Some(note), tokens: tokens as u64 });
+            }
+        };
+        let value = text?;
+        let known_by = value.as_str().unwrap_or_default().to_owned();
+        Some(Shown { tokens: tokens_of(&value, meter), value, known_by, note: None })
     }
 }
 
 impl Engine {
-    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary.
+    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary; scales
+    /// images down.
     ///
     /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
-    /// Left as they are: results of exact tools (the next edit needs their bytes), of the fetch tool, of skipped tools, the
-    /// host's own files, texts that hold secrets, and images.
+    /// Left as they are: texts of exact tools (the next edit needs their bytes), results of the fetch tool, of skipped tools,
+    /// the host's own files, and texts that hold secrets.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -80,13 +105,14 @@ impl Engine {
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) => self.propose_fresh(index, &block.path, text, result, &meter),
+                (Kind::Image(_), Some(result)) => self.propose_smaller(index, message, block, result),
                 _ => None,
             })
             .collect();
         if proposals.is_empty() {
             return Reply::default();
         }
-        match self.show_fresh(scope, &proposals, &meter, now) {
+        match self.show_fresh(scope, message, &proposals, &meter, now) {
             Ok(reply) => reply,
             Err(error) => Reply::unchanged(Report { warning: Some((&error).into()), ..Report::default() }),
         }
@@ -119,6 +145,23 @@ impl Engine {
         Some(Proposal { block, path, original, form, tokens_before: meter.text(text) as u64 })
     }
 
+    /// An image at the size that a model perceives. Which model will see it is not known yet.
+    fn propose_smaller<'a>(
+        &self,
+        index: usize,
+        message: &Value,
+        block: &'a Block,
+        result: &ToolResult,
+    ) -> Option<Proposal<'a>> {
+        if !self.config.fusion_enabled || result.tool_name == Some(FETCH_TOOL) || !self.may_replace(result, "") {
+            return None;
+        }
+        let shrunk = shrink_block(message, block, label(result), Provider::default(), self.config.preset)?;
+        let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
+        let form = Form::Shrunk(Box::new(shrunk));
+        Some(Proposal { block: index, path: &block.path, original, form, tokens_before })
+    }
+
     /// The text as the pipeline shortens it, where it runs.
     fn shorten(&self, text: &str, result: &ToolResult) -> Option<Compressed> {
         let options = CompressOptions {
@@ -137,14 +180,22 @@ impl Engine {
         summarize(text, &hints(result), max_chars, self.config.sccs_enable_smart_summary)
     }
 
-    fn show_fresh(&self, scope: &Scope, proposals: &[Proposal], meter: &Meter, now: Millis) -> Result<Reply> {
+    fn show_fresh(
+        &self,
+        scope: &Scope,
+        message: &Value,
+        proposals: &[Proposal],
+        meter: &Meter,
+        now: Millis,
+    ) -> Result<Reply> {
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let mut batch = Batch::default();
         let mut reply = Reply::default();
+        let mut images = Vec::new();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let Some(value) = proposal.form.render(&proposal.original, &id, self, meter) else { continue };
-            let tokens_after = tokens_of(&value, meter);
-            if tokens_after >= proposal.tokens_before {
+            let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter) else { continue };
+            // A smaller image may pay by its bytes alone.
+            if shown.tokens >= proposal.tokens_before + u64::from(shown.note.is_some()) {
                 continue;
             }
             reply.report.actions.push(Action {
@@ -153,18 +204,25 @@ impl Engine {
                 reason: proposal.form.reason(),
                 ref_id: Some(id.to_string()),
                 tokens_before: proposal.tokens_before,
-                tokens_after,
+                tokens_after: shown.tokens,
             });
             reply.report.tokens_before += proposal.tokens_before;
-            reply.report.tokens_after += tokens_after;
-            batch.printed.push(PrintedText {
-                text: ContentHash::of(value.as_str().unwrap_or_default().as_bytes()),
-                printed: proposal.form.printed(),
-                original: proposal.original.hash,
-            });
+            reply.report.tokens_after += shown.tokens;
+            let mut record = |text: &str, printed| {
+                let text = ContentHash::of(text.as_bytes());
+                batch.printed.push(PrintedText { text, printed, original: proposal.original.hash });
+            };
+            record(&shown.known_by, proposal.form.printed());
+            if let Some(note) = shown.note {
+                record(&note, Printed::Placeholder);
+                images.push((proposal.path, shown.value, note));
+            } else {
+                reply.rewrite.patches.push(Patch { message: 0, path: proposal.path.clone(), value: shown.value });
+            }
             batch.originals.push((id, proposal.original.clone()));
-            reply.rewrite.patches.push(Patch { message: 0, path: proposal.path.clone(), value });
         }
+        // Each shows a whole content, and the texts in it are set after that.
+        reply.rewrite.patches.splice(0..0, patch_images(0, message, &images));
         if !batch.originals.is_empty() {
             batch.receipts.push(Receipt {
                 kind: "admit".into(),

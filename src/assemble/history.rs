@@ -146,7 +146,8 @@ impl Engine {
                     "large" => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
                 };
-                let (source, text) = match copy_of.and_then(|hash| Some((hash, self.stored_text(scope, hash)?))) {
+                let stored = copy_of.and_then(|hash| self.stored(scope, hash));
+                let (source, text) = match stored.and_then(|stored| Some((stored.hash, text_of(stored)?))) {
                     Some((hash, text)) => (Source::Stored(hash), text),
                     None => {
                         let stored = self.storable(text)?;
@@ -161,21 +162,27 @@ impl Engine {
                 (Source::New(Original::text(&json, label)), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
-                let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
-                let label = result.as_ref().map_or_else(|| "image".to_owned(), label);
-                let mime = image.mime.unwrap_or("application/octet-stream");
-                (Source::New(Original::image(bytes, mime, label)), Placeholder::Image { tokens: known.tokens })
+                let source = match copy_of.and_then(|hash| self.stored(scope, hash)) {
+                    Some(stored) => Source::Stored(stored.hash),
+                    None => {
+                        let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
+                        let label = result.as_ref().map_or_else(|| "image".to_owned(), label);
+                        let mime = image.mime.unwrap_or("application/octet-stream");
+                        Source::New(Original::image(bytes, mime, label))
+                    }
+                };
+                (source, Placeholder::Image { tokens: known.tokens })
             }
             _ => return None,
         };
         Some(Proposal { known, reason, source, placeholder })
     }
 
-    /// The text of an original that this agent may see; `None` where it has expired or cannot be read, so that what is in sight
-    /// is stored anew.
-    fn stored_text(&self, scope: &Scope, hash: ContentHash) -> Option<String> {
+    /// An original that this agent may see; `None` where it has expired or cannot be read, so that what is in sight is stored
+    /// anew.
+    fn stored(&self, scope: &Scope, hash: ContentHash) -> Option<Original> {
         let (_, original) = self.store.get(&hash.to_ref_id(64), &scope.agent_id).ok()??;
-        String::from_utf8(original.bytes).ok()
+        Some(original)
     }
 
     /// Puts the originals of the proposals that pay, and only then shows them.
@@ -307,6 +314,10 @@ impl Proposal<'_, '_> {
             Source::Stored(hash) => *hash,
         }
     }
+}
+
+fn text_of(original: Original) -> Option<String> {
+    String::from_utf8(original.bytes).ok()
 }
 
 /// Texts of ours of one kind, with the originals they stand for.

@@ -1,16 +1,21 @@
 //! Messages -> what to change in them: first the repeats between messages, then the pipeline on each tool result.
 //!
 //! Only tool results are ever replaced, and only by a reference to a copy that stays in sight before them. An edited re-read is
-//! not a repeat: it becomes the difference to the earlier copy where that is much shorter.
+//! not a repeat: it becomes the difference to the earlier copy where that is much shorter. Images of tool results become
+//! smaller.
 
 use serde_json::{Map, Value};
 
+use super::engine::label;
+use super::images::{patch_images, shrink_block};
 use super::sight::{Block, Sight};
 use super::{CompressOptions, FusionEngine, StageOptions, StageReport};
+use crate::config::Preset;
 use crate::content::Hints;
 use crate::error::{Error, Result};
-use crate::reference::Original;
-use crate::transcript::{Kind, Patch, Rewrite, Role, Transcript};
+use crate::reference::{Original, SHORT_ID_DIGITS};
+use crate::tokens::vision::Provider;
+use crate::transcript::{self, Kind, Patch, Rewrite, Role, Transcript};
 
 /// How a conversation is compressed.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,16 +24,18 @@ pub struct MessagesOptions {
     pub compress: CompressOptions,
     /// Whose blocks go through the pipeline.
     pub roles: Vec<Role>,
+    /// Whose rule counts the images.
+    pub provider: Provider,
 }
 
 impl Default for MessagesOptions {
     fn default() -> Self {
-        Self { compress: CompressOptions::default(), roles: vec![Role::Tool] }
+        Self { compress: CompressOptions::default(), roles: vec![Role::Tool], provider: Provider::default() }
     }
 }
 
 impl MessagesOptions {
-    /// Reads the options of `compressMessages()` as JavaScript passes them: those of `compress()`, and `roles`.
+    /// Reads the options of `compressMessages()` as JavaScript passes them: those of `compress()`, `roles` and `model`.
     ///
     /// # Errors
     /// [`Error::BadArgument`] for an unknown key or a bad value.
@@ -46,6 +53,10 @@ impl MessagesOptions {
             read.roles = known.ok_or_else(|| {
                 Error::bad_argument("roles", &roles, "an array of \"system\", \"assistant\" and \"tool\"")
             })?;
+        }
+        if let Some(model) = options.remove("model") {
+            let name = model.as_str().ok_or_else(|| Error::bad_argument("model", &model, "the name of a model"))?;
+            read.provider = Provider::of_model(name);
         }
         let (compress, stages) = CompressOptions::from_json(&options)?;
         read.compress = compress;
@@ -96,6 +107,8 @@ pub enum BlockAction {
     Runs,
     /// Only the pipeline changed it.
     Compressed,
+    /// It is an image, and smaller.
+    Shrunk,
 }
 
 /// Proposes how to show a conversation in fewer tokens.
@@ -145,7 +158,52 @@ pub fn compress_messages(
         let path = transcript.messages[block.message].blocks[block.block].path.clone();
         done.rewrite.patches.push(Patch { message: block.message, path, value: Value::String(shown.text) });
     }
+    if options.compress.preset != Preset::Lossless && options.roles.contains(&Role::Tool) {
+        shrink_images(&transcript, options, &mut done);
+    }
     done
+}
+
+/// Adds the images of tool results that pay when they are smaller.
+///
+/// A note at the end of a content moves the blocks after it, which references name by number: there, images stay.
+fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut CompressedMessages) {
+    let mut patches = Vec::new();
+    for (index, message) in transcript.messages.iter().enumerate() {
+        let Some(last) = message.blocks.last().map(|block| block.path.steps()) else { continue };
+        let mut shown = Vec::new();
+        for (number, block) in message.blocks.iter().enumerate() {
+            let content = block.path.clone().parent();
+            if block.result.is_none() || !last.starts_with(content.steps()) {
+                continue;
+            }
+            let Some(shrunk) =
+                shrink_block(message.raw, block, label(&hints(block)), options.provider, options.compress.preset)
+            else {
+                continue;
+            };
+            let id = shrunk.original.hash.to_ref_id(SHORT_ID_DIGITS);
+            let Some((note, tokens_after)) = shrunk.note(&id, options.compress.encoding) else { continue };
+            done.tokens_before += shrunk.tokens_before;
+            done.tokens_after += tokens_after;
+            done.blocks.push(BlockReport {
+                message: index,
+                block: number,
+                action: BlockAction::Shrunk,
+                tokens_before: shrunk.tokens_before,
+                tokens_after,
+                stages: Vec::new(),
+            });
+            shown.push((&block.path, shrunk.value, note));
+            if done.originals.iter().all(|known| known.hash != shrunk.original.hash) {
+                done.originals.push(shrunk.original);
+            }
+        }
+        patches.extend(patch_images(index, message.raw, &shown));
+    }
+    // Each shows a whole content, and the texts in it are set after that.
+    done.rewrite.patches.splice(0..0, patches);
+    done.blocks.sort_by_key(|row| (row.message, row.block));
 }
 
 fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
@@ -154,18 +212,22 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
         for (block, part) in read.blocks.iter().enumerate() {
             let Kind::Text(text) = part.kind else { continue };
             let role = if part.result.is_some() { Role::Tool } else { read.role };
-            let mut hints = Hints::default();
-            if let Some(result) = &part.result {
-                hints.tool_name = result.tool_name.map(str::to_owned);
-                hints.path = result.arguments.and_then(|arguments| arguments.file_path());
-                hints.command = result.arguments.and_then(|arguments| arguments.command());
-            }
-            blocks.push(Block { message, block, text, role, hints });
+            blocks.push(Block { message, block, text, role, hints: hints(part) });
         }
     }
     blocks
 }
 
+/// What the conversation says about a block.
+fn hints(block: &transcript::Block) -> Hints {
+    let mut hints = Hints::default();
+    if let Some(result) = &block.result {
+        hints.tool_name = result.tool_name.map(str::to_owned);
+        hints.path = result.arguments.and_then(|arguments| arguments.file_path());
+        hints.command = result.arguments.and_then(|arguments| arguments.command());
+    }
+    hints
+}
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -16,6 +16,7 @@ mod draft;
 mod edits;
 mod engine;
 pub mod fold;
+pub mod images;
 mod measure;
 mod messages;
 mod options;

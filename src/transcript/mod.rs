@@ -12,6 +12,7 @@ use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step};
+pub use read::{has_opaque, text_beside, with_payload};
 
 /// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

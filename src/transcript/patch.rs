@@ -35,6 +35,13 @@ impl Path {
         self
     }
 
+    /// The path of the value that this one is in; of the message itself, the message.
+    #[must_use]
+    pub fn parent(mut self) -> Self {
+        self.0.pop();
+        self
+    }
+
     /// The steps, outermost first.
     pub fn steps(&self) -> &[Step] {
         &self.0
@@ -131,6 +138,8 @@ mod tests {
             }],
             slots: Some(vec![Slot::Keep(1), Slot::Insert(json!("new")), Slot::Keep(0)]),
         };
+        let path = &rewrite.patches[0].path;
+        assert_eq!(path.clone().parent().parent().follow(&messages[0]), Some(&messages[0]["content"]));
         assert_eq!(
             rewrite.apply(&messages),
             [json!({ "content": "b" }), json!("new"), json!({ "content": [{ "text": "A", "x": 1 }] })]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, ToolResult, Transcript};
 
@@ -128,9 +128,9 @@ fn arguments(value: &Value) -> Arguments<'_> {
     }
 }
 
-/// Whether a value holds something that JSON could not carry, in the form in which it crosses from JavaScript. Such arguments
-/// read as null: nothing in them is measured or replaced.
-fn has_opaque(value: &Value) -> bool {
+/// Whether a value holds something that JSON could not carry, in the form in which it crosses from JavaScript. Such a value
+/// is not replaced by a copy of itself; as arguments it reads as null, and nothing in it is measured.
+pub fn has_opaque(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_opaque),
         Value::Object(fields) => fields.contains_key("\0opaque") || fields.values().any(has_opaque),
@@ -150,6 +150,35 @@ fn image(part: &Value) -> Option<Image<'_>> {
     let detail = part["image_url"]["detail"].as_str().or(part["detail"].as_str());
     let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     Some(Image { base64: inline.map(|(_, data)| data), mime: inline.map(|(mime, _)| mime), detail })
+}
+
+/// The same image block with another inline payload: its shape and every other field stay. `None` for a block without one.
+pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
+    let mut changed = part.clone();
+    let set = |place: &mut Value, keys: [(&str, &str); 2]| {
+        let fields = place.as_object_mut()?;
+        keys.into_iter().for_each(|(key, value)| drop(fields.insert(key.to_owned(), value.into())));
+        Some(())
+    };
+    if part["data"].is_string() {
+        set(&mut changed, [("data", base64), ("mimeType", mime)])?;
+    } else if part["source"]["data"].is_string() {
+        set(&mut changed["source"], [("data", base64), ("media_type", mime)])?;
+    } else {
+        let url =
+            if part["image_url"].is_object() { &mut changed["image_url"]["url"] } else { &mut changed["image_url"] };
+        if !url.as_str()?.starts_with("data:") {
+            return None;
+        }
+        *url = format!("data:{mime};base64,{base64}").into();
+    }
+    Some(changed)
+}
+
+/// A text block that may stand beside this block of a message.
+pub fn text_beside(part: &Value, text: &str) -> Value {
+    let kind = if part["type"] == "input_image" { "input_text" } else { "text" };
+    json!({ "type": kind, "text": text })
 }
 
 fn is_error(value: &Value) -> bool {
@@ -188,8 +217,6 @@ pub(super) fn set_ages(messages: &mut [Message]) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn shapes() -> [Value; 3] {
@@ -257,6 +284,26 @@ mod tests {
                     _ => assert!(value["type"].is_string()),
                 }
             }
+        }
+    }
+
+    #[test]
+    fn an_image_takes_another_payload_in_every_shape() {
+        for shape in shapes() {
+            let messages = shape.as_array().unwrap();
+            let transcript = Transcript::read(messages);
+            let block = &transcript.messages[2].blocks[1];
+            let part = block.path.follow(&messages[2]).unwrap();
+            let changed = with_payload(part, "image/jpeg", "BBBB").unwrap();
+            let image = image(&changed).unwrap();
+            assert_eq!((image.base64, image.mime), (Some("BBBB"), Some("image/jpeg")));
+            let back = with_payload(&changed, "image/png", "AAAA").unwrap();
+            assert_eq!(back, *part);
+        }
+        for part in
+            [json!({ "source": { "url": "x" } }), json!({ "image_url": { "url": "https://a.b/c.png" } }), json!(7)]
+        {
+            assert_eq!(with_payload(&part, "image/png", "AAAA"), None);
         }
     }
 

@@ -7,6 +7,7 @@ pub mod ionizer;
 mod log_crunch;
 mod neurosyntax;
 mod nexus;
+mod photon;
 mod prose_edits;
 mod quantum_lock;
 mod rle;
@@ -20,6 +21,7 @@ use super::Stage;
 /// Every built-in stage. The runner sorts them by [`Stage::order`].
 pub const STAGES: &[&dyn Stage] = &[
     &quantum_lock::QuantumLock,
+    &photon::Photon,
     &rle::Rle,
     &semantic_dedup::SemanticDedup,
     &ionizer::Ionizer,
@@ -28,7 +30,7 @@ pub const STAGES: &[&dyn Stage] = &[
     &diff_crunch::DiffCrunch,
     &structural_collapse::StructuralCollapse,
     &neurosyntax::Neurosyntax,
-    &nexus::Nexus,
+    &nexus::Nexus::with_defaults(),
     &token_opt::TokenOpt,
-    &abbrev::Abbrev,
+    &abbrev::Abbrev::with_defaults(),
 ];
