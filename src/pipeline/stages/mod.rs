@@ -8,6 +8,7 @@ mod quantum_lock;
 mod rle;
 mod search_crunch;
 mod semantic_dedup;
+mod token_opt;
 
 use super::Stage;
 
@@ -20,4 +21,5 @@ pub const STAGES: &[&dyn Stage] = &[
     &log_crunch::LogCrunch,
     &search_crunch::SearchCrunch,
     &diff_crunch::DiffCrunch,
+    &token_opt::TokenOpt,
 ];
