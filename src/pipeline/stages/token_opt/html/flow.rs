@@ -122,7 +122,10 @@ impl Flow {
     }
 
     pub(super) fn gap(&mut self, gap: Gap) {
-        self.gap = self.gap.max(gap);
+        // A block inside an item starts beside the item's mark.
+        if self.lead.is_empty() || self.gap < Gap::Line {
+            self.gap = self.gap.max(gap);
+        }
     }
 
     /// What the next line starts with: `## `, `- `.
@@ -151,7 +154,7 @@ impl Flow {
         }
         self.begin(word);
         self.written += word.len();
-        if self.marks.iter().any(|open| matches!(open.mark, Mark::Link(_))) {
+        if self.is_in_link() {
             self.linked += word.len();
         }
         for c in word.chars().filter(|&c| c != SOFT_HYPHEN) {
@@ -160,6 +163,10 @@ impl Flow {
             }
             self.out.push(c);
         }
+    }
+
+    pub(super) fn is_in_link(&self) -> bool {
+        self.marks.iter().any(|open| matches!(open.mark, Mark::Link(_)))
     }
 
     /// Writes all that waits for the next visible character.
@@ -185,10 +192,14 @@ impl Flow {
     /// Writes the gap; returns whether a line starts here.
     fn start_line(&mut self) -> bool {
         let gap = std::mem::replace(&mut self.gap, Gap::None);
+        if gap >= Gap::Line && self.out.ends_with(" | ") {
+            // A cell that turns out to hold lines of its own.
+            self.truncate(self.out.len() - 3);
+        }
         let is_empty = self.out.is_empty();
         match gap {
-            _ if is_empty => {}
             Gap::None => {}
+            _ if is_empty => {}
             Gap::Space if self.out.ends_with([' ', '\n']) => {}
             Gap::Space => self.out.push(' '),
             Gap::Line => self.out.push('\n'),

@@ -197,7 +197,10 @@ impl Page<'_> {
                 self.flow.lead(format!("{} ", &"######"[..usize::from(name.as_bytes()[1] - b'0')]));
             }
             "li" | "option" => self.item(tag),
-            "dt" => self.block(Gap::Line),
+            "dt" => {
+                self.flow.lead(String::new());
+                self.block(Gap::Line);
+            }
             "dd" => {
                 self.block(Gap::Line);
                 self.flow.lead(": ".to_owned());
@@ -222,7 +225,7 @@ impl Page<'_> {
             "blockquote" => {
                 self.block(Gap::Paragraph);
                 self.flow.lead("> ".to_owned());
-                self.scopes.push(name, Scope::Plain);
+                self.scopes.push(name, Scope::Marked);
             }
             _ if Scopes::knows(name) => self.container(tag),
             _ => self.inline(tag),
@@ -241,6 +244,7 @@ impl Page<'_> {
             "sup" => self.flow.open(Mark::Raised),
             "sub" => self.flow.open(Mark::Lowered),
             "q" => self.flow.text("\""),
+            "img" if self.flow.is_in_link() => self.flow.text(tag.image().trim_matches(['[', ']'])),
             "img" => self.flow.text(&tag.image()),
             "input" => {
                 self.flow.gap(Gap::Space);
@@ -281,6 +285,9 @@ impl Page<'_> {
         if name == "select" {
             self.flow.text(&tag.field());
             self.flow.gap(Gap::Line);
+        }
+        if matches!(name, "select" | "dl") {
+            return self.scopes.push(name, Scope::Marked);
         }
         let kind = match tag.get("role").unwrap_or_default() {
             "navigation" => Some("navigation"),
@@ -427,6 +434,10 @@ impl Page<'_> {
             let Some(scope) = self.scopes.pop() else { break };
             match scope {
                 Scope::Plain => self.block(Gap::Line),
+                Scope::Marked => {
+                    self.flow.lead(String::new());
+                    self.block(Gap::Line);
+                }
                 Scope::List(_) => {
                     self.flow.lists = self.scopes.lists();
                     self.flow.lead(String::new());

@@ -10,6 +10,8 @@ use super::table::Table;
 #[derive(Debug)]
 pub(super) enum Scope {
     Plain,
+    /// A mark that no words of the element used goes with it.
+    Marked,
     /// With the number of the last item, where they have numbers.
     List(Option<usize>),
     Table(Box<Table>),
