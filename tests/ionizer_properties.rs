@@ -44,7 +44,9 @@ fn check(text: &str, content_type: ContentType) -> usize {
         assert!(tokens::count(&edit.text, Encoding::O200kBase) < tokens::count(old, Encoding::O200kBase));
     }
     for edit in apply(text, content_type, Preset::Max, Some(10)) {
-        assert!(edit.lossless || tokens::count(&edit.text, Encoding::O200kBase) < tokens::count(text, Encoding::O200kBase));
+        assert!(
+            edit.lossless || tokens::count(&edit.text, Encoding::O200kBase) < tokens::count(text, Encoding::O200kBase)
+        );
     }
     edits.len()
 }
@@ -81,13 +83,19 @@ impl Json {
         let (first, next, last, colon) = match style {
             Style::Minified => (String::new(), String::new(), String::new(), ":"),
             Style::Spaced => (String::new(), " ".into(), String::new(), ": "),
-            Style::Indent(unit) => (line(unit, depth + 1, "\n"), line(unit, depth + 1, "\n"), line(unit, depth, "\n"), ": "),
-            Style::Tight(unit) => (line(unit, depth + 1, "\n"), line(unit, depth + 1, "\n"), line(unit, depth, "\n"), ":"),
+            Style::Indent(unit) => {
+                (line(unit, depth + 1, "\n"), line(unit, depth + 1, "\n"), line(unit, depth, "\n"), ": ")
+            }
+            Style::Tight(unit) => {
+                (line(unit, depth + 1, "\n"), line(unit, depth + 1, "\n"), line(unit, depth, "\n"), ":")
+            }
             Style::Crlf(unit) => {
                 (line(unit, depth + 1, "\r\n"), line(unit, depth + 1, "\r\n"), line(unit, depth, "\r\n"), ": ")
             }
             Style::Mixed(_) if flat => (" ".into(), " ".into(), " ".into(), ": "),
-            Style::Mixed(unit) => (line(unit, depth + 1, "\n"), line(unit, depth + 1, "\n"), line(unit, depth, "\n"), ": "),
+            Style::Mixed(unit) => {
+                (line(unit, depth + 1, "\n"), line(unit, depth + 1, "\n"), line(unit, depth, "\n"), ": ")
+            }
             Style::Odd => (" ".repeat(length % 3), "\t".repeat(depth % 2), "\n".repeat(length % 2), " :  "),
         };
         out.push(open);
@@ -168,13 +176,14 @@ fn column(rows: usize) -> impl Strategy<Value = Vec<Option<Json>>> {
         ("[a-z_]{1,5}", 90..110_i64).prop_map(move |(name, from)| {
             (0..rows as i64).map(|row| text(format!("{name}{:04}@x", from + row))).collect()
         }),
-        (1..28_usize).prop_map(move |day| (0..rows).map(|row| text(format!("2024-{:02}-{day:02}", row % 12 + 1))).collect()),
+        (1..28_usize)
+            .prop_map(move |day| (0..rows).map(|row| text(format!("2024-{:02}-{day:02}", row % 12 + 1))).collect()),
         prop::collection::vec(prop::option::weighted(0.7, scalar()), rows),
-        prop::collection::vec(inner(), 3).prop_map(move |few| (0..rows).map(|row| text(few[row * row % 3].clone())).collect()),
+        prop::collection::vec(inner(), 3)
+            .prop_map(move |few| (0..rows).map(|row| text(few[row * row % 3].clone())).collect()),
         prop::collection::vec(prop::option::weighted(0.8, tree()), rows),
-        (inner(), prop::collection::vec("[a-z]{3,6}", rows)).prop_map(move |(base, own)| {
-            own.into_iter().map(|own| text(format!("{base}/{own}.txt"))).collect()
-        }),
+        (inner(), prop::collection::vec("[a-z]{3,6}", rows))
+            .prop_map(move |(base, own)| { own.into_iter().map(|own| text(format!("{base}/{own}.txt"))).collect() }),
     ]
 }
 
@@ -219,7 +228,8 @@ fn document() -> impl Strategy<Value = Json> {
 }
 
 fn style() -> impl Strategy<Value = Style> {
-    let unit = prop_oneof![Just("  ".to_owned()), Just("    ".to_owned()), Just("\t".to_owned()), Just("   ".to_owned())];
+    let unit =
+        prop_oneof![Just("  ".to_owned()), Just("    ".to_owned()), Just("\t".to_owned()), Just("   ".to_owned())];
     (0..7, unit).prop_map(|(kind, unit)| match kind {
         0 => Style::Minified,
         1 => Style::Spaced,

@@ -6,8 +6,8 @@ use std::time::Instant;
 use concertina::content::Language;
 use concertina::error::Result;
 use concertina::pipeline::{
-    BlockAction, BlockReport, CompressOptions, Compressed, FusionEngine, FusionPipeline, Job, MessagesOptions, Progress,
-    Role, StageReport, compress_messages, restore,
+    BlockAction, BlockReport, CompressOptions, Compressed, FusionEngine, FusionPipeline, Job, MessagesOptions,
+    Progress, Role, StageReport, compress_messages, restore,
 };
 use concertina::reference::{ContentHash, Media, Original};
 use napi::bindgen_prelude::{AsyncTask, Buffer};
@@ -162,6 +162,7 @@ fn block_row(block: &BlockReport) -> Value {
         BlockAction::Delta => "delta",
         BlockAction::Runs => "runs",
         BlockAction::Compressed => "compressed",
+        BlockAction::Shrunk => "shrunk",
     };
     json!({
         "message": block.message, "block": block.block, "action": action, "tokensBefore": block.tokens_before,

@@ -3,6 +3,7 @@
 //! A few tags make no HTML: Markdown, JSX and log messages have them, too.
 
 use super::lines::{head, lines};
+use super::{Hints, hints};
 
 const OPENERS: &[&str] =
     &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
@@ -51,6 +52,92 @@ pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
     Some(close.map_or(text.len(), |at| {
         memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |newline| at + newline + 1)
     }))
+}
+
+/// Elements that a piece of a page starts with.
+const PIECES: &[&str] = &[
+    "a",
+    "article",
+    "aside",
+    "blockquote",
+    "button",
+    "center",
+    "details",
+    "div",
+    "dl",
+    "fieldset",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "iframe",
+    "img",
+    "li",
+    "link",
+    "main",
+    "meta",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "span",
+    "table",
+    "tbody",
+    "td",
+    "tr",
+    "ul",
+];
+
+/// What only templates have in their tags: the words of the page are yet to come.
+const TEMPLATE_MARKS: &[&str] =
+    &["=\"{{", "='{{", "<%", "<?php", "<?=", " v-if=\"", " v-for=\"", " *ngIf=\"", " *ngFor=\""];
+
+/// Whether an HTML text is a page to be read: not data (a feed, a picture, settings), not a template, and not a file that
+/// somebody opened to work on it.
+pub fn is_page(text: &str, hints: &Hints) -> bool {
+    let opening = opening(text);
+    let is_piece = PIECES.contains(&opening.as_str());
+    let is_page = is_piece || matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body");
+    is_page && !is_opened_file(hints) && !TEMPLATE_MARKS.iter().any(|mark| text.contains(mark))
+}
+
+/// The document type or the name of the first element, in small letters.
+fn opening(text: &str) -> String {
+    let mut bare = text.trim_start_matches('\u{feff}').trim_start();
+    while let Some(end) = match bare {
+        _ if bare.starts_with("<!--") => bare.find("-->").map(|at| at + 3),
+        _ if bare.starts_with("<?xml") => bare.find("?>").map(|at| at + 2),
+        _ => None,
+    } {
+        bare = bare[end..].trim_start();
+    }
+    let Some(tag) = bare.strip_prefix('<') else { return String::new() };
+    let start = head(tag, 40).to_ascii_lowercase();
+    if let Some(kind) = start.strip_prefix("!doctype") {
+        let kind = kind.trim_start();
+        let name = kind.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        return format!("!doctype {name}");
+    }
+    start.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
+}
+
+/// Whether the text is a file of this machine, and not something that was fetched.
+fn is_opened_file(hints: &Hints) -> bool {
+    let is_file = |path: &str| !path.contains("://") && hints::of_path(path).is_some();
+    let fetched = |command: &str| command.contains("://");
+    match (&hints.path, &hints.command) {
+        (Some(path), _) => is_file(path),
+        (None, Some(command)) => !fetched(command) && hints::of_command(command).is_some(),
+        (None, None) => false,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod code;
 mod detect;
 pub mod diff;
 pub mod hints;
-mod html;
+pub mod html;
 mod json;
 mod lexicon;
 mod lines;

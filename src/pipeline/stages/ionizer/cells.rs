@@ -158,9 +158,7 @@ pub(super) fn predict<'a>(
         Rule::Fixed(cell) => Some(cell.clone()),
         Rule::Above { back, step: None } => cells.cell(column, *back).cloned(),
         Rule::Above { back, step: Some(step) } => match cells.cell(column, *back)? {
-            Cell::Text { quoted, text } => {
-                Some(Cell::Text { quoted: *quoted, text: Cow::Owned(step.apply(text)?) })
-            }
+            Cell::Text { quoted, text } => Some(Cell::Text { quoted: *quoted, text: Cow::Owned(step.apply(text)?) }),
             _ => None,
         },
         Rule::Like(source) => cells.like(column, *source).cloned(),

@@ -12,7 +12,10 @@ pub(super) struct Escapes {
 impl Escapes {
     /// How the strings of a JSON text seem to be escaped.
     pub(super) fn of(json: &str) -> Self {
-        Self { ascii: json.is_ascii() && json.contains("\\u"), html: json.contains("\\u003c") || json.contains("\\u0026") }
+        Self {
+            ascii: json.is_ascii() && json.contains("\\u"),
+            html: json.contains("\\u003c") || json.contains("\\u0026"),
+        }
     }
 
     /// The words that name it in a legend.
@@ -86,7 +89,9 @@ mod tests {
             assert_eq!(escapes.unescape(inner).as_deref(), Some(text));
             assert_eq!(escapes.escape(text), inner);
         }
-        for (escapes, inner) in [(plain, r"\/"), (plain, r"\u00e9"), (ascii, r"\u00E9"), (plain, r"\ud800"), (ascii, "é")] {
+        for (escapes, inner) in
+            [(plain, r"\/"), (plain, r"\u00e9"), (ascii, r"\u00E9"), (plain, r"\ud800"), (ascii, "é")]
+        {
             assert_eq!(escapes.unescape(inner), None, "{inner}");
         }
     }

@@ -276,7 +276,8 @@ impl Gap<'_> {
                 let indent = text.strip_prefix(setting.line_end());
                 indent.is_some_and(|indent| {
                     indent.len() == unit.len() * depth
-                        && (unit.is_empty() || indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes()))
+                        && (unit.is_empty()
+                            || indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes()))
                 })
             }
         }

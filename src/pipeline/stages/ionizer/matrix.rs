@@ -57,7 +57,8 @@ pub(super) fn counting(tree: &Tree<'_>, items: &[Id]) -> usize {
 /// The ends of a printed run of numbers that count up: `3..17`.
 pub(super) fn parse_counting(text: &str) -> Option<(i64, i64)> {
     let (first, last) = text.split_once("..")?;
-    let number = |text: &str| (text.len() < 16 && is_number(text) && is_whole(text)).then(|| text.parse::<i64>().ok())?;
+    let number =
+        |text: &str| (text.len() < 16 && is_number(text) && is_whole(text)).then(|| text.parse::<i64>().ok())?;
     Some((number(first)?, number(last)?)).filter(|(first, last)| first < last)
 }
 

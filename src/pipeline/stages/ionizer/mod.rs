@@ -151,7 +151,8 @@ impl Proposal<'_> {
         let first_line = context.text[..self.range.start].matches('\n').count() + 1;
         match &self.rows {
             Rows::Json(found) => {
-                let lines = if is_original { sample::lines_of(&found.scan, first_line, found.lines) } else { Lines::new() };
+                let lines =
+                    if is_original { sample::lines_of(&found.scan, first_line, found.lines) } else { Lines::new() };
                 let sample = sample::sample(&found.scan.tree, &lines)?;
                 Some(sample + found.tail)
             }

@@ -393,9 +393,9 @@ impl<'r> Reader<'r> {
     }
 
     fn class(&self, name: &str) -> Option<usize> {
-        let number = name.bytes().fold(0_usize, |number, letter| {
-            number.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1)
-        });
+        let number = name
+            .bytes()
+            .fold(0_usize, |number, letter| number.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1));
         let number = number.checked_sub(1)?;
         (number < self.classes.len()).then_some(number)
     }
@@ -421,7 +421,9 @@ impl<'r> Reader<'r> {
             }
             return Some(Node::Array(items));
         }
-        if let Some(packed) = [("#", false), ("=", true)].into_iter().find_map(|(m, packed)| self.take(m).map(|()| packed)) {
+        if let Some(packed) =
+            [("#", false), ("=", true)].into_iter().find_map(|(m, packed)| self.take(m).map(|()| packed))
+        {
             let text = self.until(|c| c == ']');
             self.take("]")?;
             return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
@@ -435,7 +437,9 @@ impl<'r> Reader<'r> {
                         return None;
                     }
                     self.at += length;
-                    items.extend((first..=last).map(|number| self.tree.push(Node::Scalar(Cow::Owned(number.to_string())))));
+                    items.extend(
+                        (first..=last).map(|number| self.tree.push(Node::Scalar(Cow::Owned(number.to_string())))),
+                    );
                 }
                 None => items.push(self.value(Around::Array)?),
             }
@@ -475,7 +479,11 @@ impl<'r> Reader<'r> {
                     continue;
                 }
             }
-            key.push_str(if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) });
+            key.push_str(if self.rest().starts_with('"') {
+                self.quoted()?
+            } else {
+                self.until(|c| matches!(c, ':' | '\n'))
+            });
             self.take(":")?;
             items.push((Cow::Owned(key), self.value(Around::Object)?));
             if self.take("}").is_some() {

@@ -259,7 +259,8 @@ impl Stats<'_> {
             found.extend(self.numbers.last().filter(|last| last.0 > at(3) + reach).map(|last| last.1));
         }
         if self.texts.len() > 1 && self.texts.len() * 10 <= rows.max(20) {
-            let mut rare: Vec<&Vec<usize>> = self.texts.values().filter(|rows_of| rows_of.len() * 50 <= rows.max(50)).collect();
+            let mut rare: Vec<&Vec<usize>> =
+                self.texts.values().filter(|rows_of| rows_of.len() * 50 <= rows.max(50)).collect();
             rare.sort_by_key(|rows_of| rows_of.len());
             found.extend(rare.iter().take(ODD_ROWS).map(|rows_of| rows_of[0]));
         }
@@ -295,7 +296,18 @@ fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usiz
 }
 
 const ERROR_WORDS: [&str; 12] = [
-    "error", "exception", "fail", "fatal", "panic", "denied", "refused", "timeout", "timed out", "critical", "unauthorized", "crash",
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "panic",
+    "denied",
+    "refused",
+    "timeout",
+    "timed out",
+    "critical",
+    "unauthorized",
+    "crash",
 ];
 
 fn speaks_of_error(tree: &Tree<'_>, record: Id) -> bool {

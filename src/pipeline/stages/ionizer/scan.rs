@@ -194,7 +194,16 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn new(text: &'a str, escapes: Escapes, inner_depth: usize) -> Self {
-        Self { text, escapes, inner_depth, at: 0, gaps: Vec::new(), tree: Tree::default(), stack: Vec::new(), good: None }
+        Self {
+            text,
+            escapes,
+            inner_depth,
+            at: 0,
+            gaps: Vec::new(),
+            tree: Tree::default(),
+            stack: Vec::new(),
+            good: None,
+        }
     }
 
     fn run(mut self) -> Option<Scan<'a>> {
@@ -211,7 +220,8 @@ impl<'a> Scanner<'a> {
 
     /// Takes one token; `None` where the text stops being JSON.
     fn step(&mut self, expect: Expect) -> Option<Expect> {
-        let blank = self.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+        let blank =
+            self.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
         let start = self.at + blank;
         let byte = *self.text.as_bytes().get(start)?;
         let gap = &self.text[self.at..start];
@@ -274,7 +284,8 @@ impl<'a> Scanner<'a> {
 
     /// The JSON in a string, where printing it minified gives the string again.
     fn inner(&self, raw: &str) -> Option<(Tree<'static>, bool)> {
-        let is_candidate = self.inner_depth > 0 && raw.len() > 40 && raw.starts_with(['"']) && raw[1..].starts_with(['{', '[']);
+        let is_candidate =
+            self.inner_depth > 0 && raw.len() > 40 && raw.starts_with(['"']) && raw[1..].starts_with(['{', '[']);
         if !is_candidate || !raw.ends_with(['}', ']', 'n', '"']) {
             return None;
         }
@@ -284,7 +295,8 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
-        let is_minified = scan.gaps.iter().all(|gap| gap.is_empty()) && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
+        let is_minified = scan.gaps.iter().all(|gap| gap.is_empty())
+            && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
         let tree = Tree { nodes: scan.tree.nodes.into_iter().map(Node::into_owned).collect(), root: scan.tree.root };
         is_minified.then_some((tree, value.len() < text.len()))
     }
@@ -335,7 +347,10 @@ pub(super) fn string_end(text: &str, start: usize) -> Option<usize> {
 
 /// End of the number or literal that starts here. A run that ends with the text may be cut, so it does not count.
 fn literal_end(text: &str, start: usize) -> Option<usize> {
-    let length = text[start..].bytes().take_while(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'+' | b'.' | b'E')).count();
+    let length = text[start..]
+        .bytes()
+        .take_while(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'+' | b'.' | b'E'))
+        .count();
     let literal = &text[start..start + length];
     is_literal(literal).then_some(start + length)
 }

@@ -230,7 +230,9 @@ mod tests {
 
     #[test]
     fn a_spelling_that_a_step_cannot_restore_is_no_sequence() {
-        for (from, to) in [("1", "1"), ("1", "02"), ("1.5", "2"), ("a1b1", "a2b2"), ("1e5", "1e6"), ("x", "y"), ("a5", "a-1")] {
+        for (from, to) in
+            [("1", "1"), ("1", "02"), ("1.5", "2"), ("a1b1", "a2b2"), ("1e5", "1e6"), ("x", "y"), ("a5", "a-1")]
+        {
             assert_eq!(Step::between(from, to).filter(|step| step.apply(from).as_deref() != Some(to)), None);
         }
         assert_eq!(Step::between("a1b1", "a2b2"), None);

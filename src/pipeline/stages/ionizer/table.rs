@@ -266,10 +266,8 @@ fn print_aligned(out: &mut String, row: &[String], columns: &[Column]) {
 
 /// The fields of all lines, with a mark between them; the same number on each.
 fn split(text: &str, mark: char) -> Option<Vec<Vec<String>>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .delimiter(u8::try_from(mark).ok()?)
-        .from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).delimiter(u8::try_from(mark).ok()?).from_reader(text.as_bytes());
     let mut rows: Vec<Vec<String>> = Vec::new();
     for record in reader.records() {
         rows.push(record.ok()?.iter().map(str::to_owned).collect());

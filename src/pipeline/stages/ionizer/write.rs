@@ -14,8 +14,8 @@ use std::collections::HashMap;
 
 use super::cells::{Cell, Rule};
 use super::escapes::Escapes;
-use super::matrix;
 use super::fit::{Outcome, index_of};
+use super::matrix;
 use super::records::{Plan, Step};
 use super::scan::{Id, Node, Tree, is_literal};
 use super::shared_text::SharedText;
@@ -113,7 +113,10 @@ pub(super) fn short_names(names: &[String]) -> Vec<&str> {
             *counts.entry(name).or_default() += 1;
         }
     }
-    names.iter().map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name.as_str() }).collect()
+    names
+        .iter()
+        .map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name.as_str() })
+        .collect()
 }
 
 /// Prints the body of a fold.
@@ -279,7 +282,8 @@ impl Writer<'_, '_> {
                 self.out.push(']');
             }
             Node::Object(items) => {
-                if let Some((class, _)) = self.plan.rows.get(&id).filter(|(class, _)| !self.plan.classes[*class].keyed) {
+                if let Some((class, _)) = self.plan.rows.get(&id).filter(|(class, _)| !self.plan.classes[*class].keyed)
+                {
                     self.out.push('(');
                     self.out.push_str(&class_name(*class));
                     self.out.push(' ');

@@ -9,6 +9,8 @@ use super::NAME;
 use super::reference::{Reference, delta};
 use super::simhash::{HAMMING_MAX, fingerprints, key};
 use crate::config::Preset;
+use crate::content::html::is_page;
+use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::repeats::Lines;
 use crate::pipeline::restore::quote;
@@ -30,6 +32,17 @@ pub(super) struct Passages<'a> {
     is_free: Vec<bool>,
 }
 
+/// The pages whose markup goes anyhow, later: repeated tags are no repeat to a reader.
+fn pages(context: &FusionContext) -> Vec<Range<usize>> {
+    if context.preset == Preset::Lossless {
+        return Vec::new();
+    }
+    let is_page = |segment: &&Segment| {
+        segment.content_type == ContentType::Html && is_page(&context.text[segment.range.clone()], context.hints)
+    };
+    context.segments.iter().filter(is_page).map(|segment| segment.range.clone()).collect()
+}
+
 impl<'a> Passages<'a> {
     pub(super) fn new(context: &'a FusionContext<'a>) -> Self {
         let mut lines = Lines::default();
@@ -40,10 +53,13 @@ impl<'a> Passages<'a> {
             !quote.is_empty() && quotes.insert(xxh3_64(quote.as_bytes()))
         });
         let is_first = is_first.collect();
+        let pages = pages(context);
         let is_free = all.map(|line| {
             // With its line end, so that an empty line inside a fold counts too.
             let range = lines.range(&(line..line + 1));
-            context.is_free(&(range.start..(range.end + 1).min(context.text.len())))
+            let page = pages.partition_point(|page| page.end <= range.start);
+            pages.get(page).is_none_or(|page| range.start < page.start)
+                && context.is_free(&(range.start..(range.end + 1).min(context.text.len())))
         });
         let is_free = is_free.collect();
         Self { context, lines, is_first, is_free }

@@ -5,57 +5,38 @@
 
 use std::ops::Range;
 
-use super::prose_edits::has_prose;
+use super::super::prose_edits::has_prose;
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::content::hints::of_command;
-use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::pipeline::{Edit, FusionContext};
 use crate::prose::{Kind, Token, is_emphatic, tells_of_failure, tokenize, tokenize_inline};
 
 /// Emphasis goes around at most so many bytes.
 const EMPHASIS_MAX_BYTES: usize = 200;
 
-/// See the module.
-pub(super) struct TokenOpt;
+/// Whether a text may be cleaned at all.
+pub(super) fn may_apply(context: &FusionContext) -> bool {
+    let is_file = context.hints.path.is_some() || context.hints.command.as_deref().and_then(of_command).is_some();
+    let may = match context.preset {
+        Preset::Lossless => false,
+        Preset::Balanced => !is_file,
+        Preset::Max => true,
+    };
+    may && has_prose(context)
+}
 
-impl Stage for TokenOpt {
-    fn name(&self) -> &'static str {
-        "tokenOpt"
+/// The clean-up of every text segment.
+pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Text) {
+        let cleaner = Cleaner::new(&context.text[segment.range.clone()]);
+        edits.extend(cleaner.changes().into_iter().filter_map(|(range, text)| {
+            let range = segment.range.start + range.start..segment.range.start + range.end;
+            context.is_free(&range).then(|| Edit::reversible(range, text))
+        }));
     }
-
-    fn order(&self) -> u32 {
-        40
-    }
-
-    fn content_types(&self) -> &'static [ContentType] {
-        &[ContentType::Text]
-    }
-
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
-    fn should_apply(&self, context: &FusionContext) -> bool {
-        let is_file = context.hints.path.is_some() || context.hints.command.as_deref().and_then(of_command).is_some();
-        let may = match context.preset {
-            Preset::Lossless => false,
-            Preset::Balanced => !is_file,
-            Preset::Max => true,
-        };
-        may && has_prose(context)
-    }
-
-    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Text) {
-            let cleaner = Cleaner::new(&context.text[segment.range.clone()]);
-            edits.extend(cleaner.changes().into_iter().filter_map(|(range, text)| {
-                let range = segment.range.start + range.start..segment.range.start + range.end;
-                context.is_free(&range).then(|| Edit::reversible(range, text))
-            }));
-        }
-        edits
-    }
+    edits
 }
 
 struct Cleaner<'a> {

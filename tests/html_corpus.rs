@@ -1,0 +1,149 @@
+//! Web pages through the pipeline: what is saved, and that every visible word stays, in order, or stands behind a note that says
+//! where. `--nocapture` prints the table.
+
+mod corpus;
+
+use std::ops::RangeInclusive;
+
+use concertina::config::{Encoding, Preset};
+use concertina::content::{ContentType, Hints, Segment};
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, Role, restore};
+use regex::{Captures, Regex};
+
+/// The page as the stage alone writes it.
+fn text_of(page: &str) -> String {
+    let stage = STAGES.iter().find(|stage| stage.name() == "tokenOpt").expect("a registered stage");
+    let segments = [Segment { range: 0..page.len(), content_type: ContentType::Html, language: None }];
+    let context = FusionContext {
+        text: page,
+        content_type: ContentType::Html,
+        language: None,
+        segments: &segments,
+        sealed: &[],
+        role: Role::Tool,
+        hints: &Hints::default(),
+        original_len: page.len(),
+        preset: Preset::Balanced,
+        encoding: Encoding::O200kBase,
+        max_tokens: None,
+    };
+    let edits = stage.apply(&context);
+    assert_eq!(edits.len(), 1, "one edit for a page");
+    edits[0].text.clone()
+}
+
+/// The visible text, by patterns, each line where it was.
+fn visible(page: &str) -> String {
+    let gone = Regex::new(
+        r#"(?is)<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<td class="linenos">.*?</td>|<[a-z/!][^>]*>"#,
+    )
+    .unwrap();
+    let entity = Regex::new(r"&(#x?[0-9A-Fa-f]+|[a-z]+);").unwrap();
+    let bare = gone.replace_all(page, |tag: &Captures| format!(" {}", "\n".repeat(tag[0].matches('\n').count())));
+    entity.replace_all(&bare, |entity: &Captures| decoded(&entity[1])).into_owned()
+}
+
+fn decoded(entity: &str) -> String {
+    let number =
+        |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32).unwrap().to_string();
+    match entity {
+        "amp" => "&".into(),
+        "lt" => "<".into(),
+        "gt" => ">".into(),
+        "quot" => "\"".into(),
+        "nbsp" | "thinsp" => " ".into(),
+        "mdash" => "—".into(),
+        "copy" => "©".into(),
+        "para" => "¶".into(),
+        _ if entity.starts_with("#x") => number(&entity[2..], 16),
+        _ if entity.starts_with('#') => number(&entity[1..], 10),
+        _ => panic!("&{entity}; is not in the test's list"),
+    }
+}
+
+/// The lines that the notes of a text stand for.
+fn noted(text: &str) -> Vec<RangeInclusive<usize>> {
+    let note = Regex::new(r"\[… (\d+) lines (\d+)-(\d+): \w+, \d+ links\]").unwrap();
+    let ranges = note.captures_iter(text).map(|note| {
+        let [count, first, last] = [1, 2, 3].map(|group| note[group].parse::<usize>().unwrap());
+        assert_eq!(count, last - first + 1, "{}", &note[0]);
+        first..=last
+    });
+    ranges.collect()
+}
+
+#[test]
+fn every_visible_word_stays_in_order_or_behind_a_note() {
+    let mut words = 0;
+    for input in corpus::inputs("html") {
+        let page = input.text().expect("UTF-8");
+        let text = text_of(page);
+        let noted = noted(&text);
+        let lines: Vec<&str> = page.lines().collect();
+        for range in &noted {
+            let (first, last) = (lines[range.start() - 1], lines[range.end() - 1]);
+            assert!(Regex::new("<nav|<footer|<aside|role=\"").unwrap().is_match(first), "{}: {first}", input.name);
+            assert!(last.contains("</"), "{}: {last}", input.name);
+        }
+        let mut at = 0;
+        for (number, line) in visible(page).lines().enumerate() {
+            if noted.iter().any(|range| range.contains(&(number + 1))) {
+                continue;
+            }
+            for word in line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)) {
+                let found = text[at..].find(word);
+                let found = found.unwrap_or_else(|| panic!("{}:{}: {word:?} is lost", input.name, number + 1));
+                // What lies between is marks and targets, not a leap to some later place.
+                assert!(found < 400, "{}:{}: {word:?} only {found} bytes on", input.name, number + 1);
+                at += found + word.len();
+                words += 1;
+            }
+        }
+    }
+    assert!(words > 100, "{words} words looked for");
+}
+
+#[test]
+fn links_of_the_main_part_keep_their_targets() {
+    for input in corpus::inputs("html") {
+        let page = input.text().expect("UTF-8");
+        let text = text_of(page);
+        let noted = noted(&text);
+        let target = Regex::new(r##"<a\b[^>]*?\bhref="([^"#][^"]*)""##).unwrap();
+        for (number, line) in page.lines().enumerate() {
+            if noted.iter().any(|range| range.contains(&(number + 1))) {
+                continue;
+            }
+            for link in target.captures_iter(line) {
+                let target = link[1].replace("&amp;", "&");
+                let shown = target.trim_end_matches('/').trim_start_matches("mailto:");
+                assert!(text.contains(shown), "{}:{}: {target}", input.name, number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn most_of_a_page_is_markup() {
+    let engine = FusionEngine::default();
+    let (mut before, mut after) = (0, 0);
+    for input in corpus::inputs("html") {
+        let page = input.text().expect("UTF-8");
+        let options = CompressOptions::default();
+        let done = engine.compress(page, &options, &|| 0.0);
+        assert_eq!(restore(&done.text, &done.originals), page, "{}", input.name);
+        for row in &done.stages {
+            assert!(!row.notes.iter().any(|(name, _)| name == "unsettled"), "{}: {row:?}", input.name);
+        }
+        let again = engine.compress(&done.text, &options, &|| 0.0);
+        assert_eq!(again.text, done.text, "{}", input.name);
+        let saved = 100.0 * (1.0 - done.tokens_after as f64 / done.tokens_before as f64);
+        println!("{saved:5.1} %  {:7} -> {:6}  {}", done.tokens_before, done.tokens_after, input.name);
+        assert!(saved >= 60.0, "{} saves {saved:.1} %", input.name);
+        before += done.tokens_before;
+        after += done.tokens_after;
+    }
+    println!("{:5.1} %  {before:7} -> {after:6}  all", 100.0 * (1.0 - after as f64 / before as f64));
+    assert!(before > 0);
+}
