@@ -235,6 +235,7 @@ mod tests {
     use crate::config::Preset;
 
     use super::*;
+    use crate::pipeline::FusionPipeline;
 
     fn config(port: u32) -> String {
         let lines = (0..40).map(|n| format!("    setting_{n}: int = read_setting(\"SETTING_{n}\", {})\n", n * port));
@@ -271,8 +272,10 @@ mod tests {
         shapes
     }
 
+    /// The cross-message pass alone: no stage rewrites what it leaves.
     fn compressed(messages: &[Value]) -> (CompressedMessages, Vec<String>) {
-        let done = compress_messages(&FusionEngine::default(), messages, &MessagesOptions::default(), &|| 0.0);
+        let alone = FusionPipeline::only(Vec::new(), &StageOptions::default()).expect("no stage has no name twice");
+        let done = compress_messages(&FusionEngine::new(alone), messages, &MessagesOptions::default(), &|| 0.0);
         let after = done.rewrite.apply(messages);
         let shown = Transcript::read(&after);
         let results =

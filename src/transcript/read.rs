@@ -165,8 +165,8 @@ pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     } else if part["source"]["data"].is_string() {
         set(&mut changed["source"], [("data", base64), ("media_type", mime)])?;
     } else {
-        let url =
-            if part["image_url"].is_object() { &mut changed["image_url"]["url"] } else { &mut changed["image_url"] };
+        let place = changed.get_mut("image_url")?;
+        let url = if place.is_object() { place.get_mut("url")? } else { place };
         if !url.as_str()?.starts_with("data:") {
             return None;
         }

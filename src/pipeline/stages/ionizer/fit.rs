@@ -57,7 +57,8 @@ pub(super) fn last_like(columns: &[Vec<Cell<'_>>]) -> LastLike {
     }
     for (column, cells) in columns.iter().enumerate() {
         let mut last: HashMap<&Cell<'_>, usize> = HashMap::new();
-        let rows_like: Vec<Option<usize>> = cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
+        let rows_like: Vec<Option<usize>> =
+            cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
         // Equal containers are one node only on the writing side.
         let has_nodes = cells.iter().any(|cell| matches!(cell, Cell::Node(_)));
         if !has_nodes && last.len() > 1 && last.len() * 2 <= rows {
@@ -130,7 +131,8 @@ impl<'g, 'a> Grid<'g, 'a> {
     /// The order of the columns by mean length of their texts.
     fn ranks(&self) -> Vec<usize> {
         let mean = |column: &Vec<Cell<'_>>| {
-            let (sum, count) = column.iter().filter_map(Cell::text).fold((0, 0), |(s, c), text| (s + text.len(), c + 1));
+            let (sum, count) =
+                column.iter().filter_map(Cell::text).fold((0, 0), |(s, c), text| (s + text.len(), c + 1));
             sum * 16 / count.max(1)
         };
         let mut order: Vec<(usize, usize)> = self.columns.iter().map(mean).zip(0..).collect();

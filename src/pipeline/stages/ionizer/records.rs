@@ -120,7 +120,9 @@ impl<'a> Plan<'a> {
         let in_rows: HashSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
         let mut chosen: Vec<Id> = counts
             .into_iter()
-            .filter(|(id, count)| *count > 1 && sizes[*id] >= SHARED_BYTES && !in_rows.contains(id) && *id != self.same[tree.root])
+            .filter(|(id, count)| {
+                *count > 1 && sizes[*id] >= SHARED_BYTES && !in_rows.contains(id) && *id != self.same[tree.root]
+            })
             .map(|(id, _)| id)
             .collect();
         chosen.sort_unstable();
@@ -464,7 +466,8 @@ impl<'a> Collector<'_, 'a> {
                     numbers.iter().partition(|_| *fits.next().expect("one answer for each"));
                 // At least the first list keeps its order.
                 let name = taken[0];
-                let mut members: Vec<Id> = taken.iter().flat_map(|number| std::mem::take(&mut self.members[*number])).collect();
+                let mut members: Vec<Id> =
+                    taken.iter().flat_map(|number| std::mem::take(&mut self.members[*number])).collect();
                 members.sort_unstable();
                 groups.keys.insert(name, (self.by_number[name].0, keys));
                 groups.members.insert(name, members);
@@ -633,7 +636,13 @@ impl<'a> Builder<'_, 'a> {
     }
 
     /// The columns of objects, one for each key or for what is inside its values.
-    fn object_columns(&mut self, keys: &[String], rows: &[Option<Id>], path: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
+    fn object_columns(
+        &mut self,
+        keys: &[String],
+        rows: &[Option<Id>],
+        path: &mut Vec<Step>,
+        found: &mut Vec<Vec<Step>>,
+    ) {
         let place: HashMap<&str, usize> = keys.iter().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
         let mut children: Vec<Vec<Option<Id>>> = vec![vec![None; rows.len()]; keys.len()];
         for (row, record) in rows.iter().enumerate() {
