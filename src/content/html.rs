@@ -54,59 +54,136 @@ pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
     }))
 }
 
-/// Elements that a piece of a page starts with.
-const PIECES: &[&str] = &[
+/// The elements of pages.
+const ELEMENTS: &[&str] = &[
     "a",
+    "abbr",
+    "address",
     "article",
     "aside",
+    "b",
     "blockquote",
+    "body",
+    "br",
     "button",
+    "caption",
     "center",
+    "circle",
+    "code",
+    "col",
+    "colgroup",
+    "dd",
+    "del",
     "details",
     "div",
     "dl",
+    "dt",
+    "em",
     "fieldset",
+    "figcaption",
     "figure",
+    "font",
     "footer",
     "form",
+    "g",
     "h1",
     "h2",
     "h3",
     "h4",
     "h5",
     "h6",
+    "head",
     "header",
     "hr",
+    "html",
+    "i",
     "iframe",
     "img",
+    "input",
+    "ins",
+    "kbd",
+    "label",
+    "legend",
     "li",
     "link",
     "main",
+    "mark",
     "meta",
     "nav",
+    "noscript",
     "ol",
+    "option",
     "p",
+    "path",
+    "picture",
     "pre",
+    "q",
+    "rect",
+    "s",
+    "samp",
+    "script",
     "section",
+    "select",
+    "small",
+    "source",
     "span",
+    "strong",
+    "style",
+    "sub",
+    "summary",
+    "sup",
+    "svg",
     "table",
     "tbody",
     "td",
+    "textarea",
+    "tfoot",
+    "th",
+    "thead",
+    "time",
+    "title",
     "tr",
+    "tt",
+    "u",
     "ul",
+    "use",
+    "var",
+    "video",
+    "wbr",
 ];
 
 /// What only templates have in their tags: the words of the page are yet to come.
 const TEMPLATE_MARKS: &[&str] =
     &["=\"{{", "='{{", "<%", "<?php", "<?=", " v-if=\"", " v-for=\"", " *ngIf=\"", " *ngFor=\""];
 
-/// Whether an HTML text is a page to be read: not data (a feed, a picture, settings), not a template, and not a file that
-/// somebody opened to work on it.
+/// What a piece of a page does not have either, but JSX and Markdown.
+const OTHER_MARKS: &[&str] = &["className=", "={", "\n```", "\n~~~", "\n# ", "\n## ", "\n### ", "\n- ", "\n* ", "\n| "];
+
+/// Whether an HTML text is a page to be read, or a piece of one: not data (a feed, a picture, settings), not a template, and
+/// not a file that somebody opened to work on it.
 pub fn is_page(text: &str, hints: &Hints) -> bool {
     let opening = opening(text);
-    let is_piece = PIECES.contains(&opening.as_str());
-    let is_page = is_piece || matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body");
-    is_page && !is_opened_file(hints) && !TEMPLATE_MARKS.iter().any(|mark| text.contains(mark))
+    let is_whole = matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body");
+    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    let is_piece = || {
+        let starts_apart = !matches!(opening.as_str(), "svg" | "path" | "g" | "title" | "script" | "style");
+        starts_apart && ELEMENTS.contains(&opening.as_str()) && !has(OTHER_MARKS) && has_page_elements(text)
+    };
+    (is_whole || is_piece()) && !is_opened_file(hints) && !has(TEMPLATE_MARKS)
+}
+
+/// Whether nearly all elements are those of pages.
+fn has_page_elements(text: &str) -> bool {
+    let (mut all, mut known) = (0, 0);
+    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
+        let name = head(&text[at + 1..], 12);
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            all += 1;
+            known += usize::from(ELEMENTS.contains(&name.to_ascii_lowercase().as_str()));
+        }
+    }
+    known * 10 >= all * 9
 }
 
 /// The document type or the name of the first element, in small letters.
@@ -162,6 +239,37 @@ mod tests {
         assert!(!is_markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
         assert!(!is_markup("<output>\nline\nline\nline\n</output>\n"));
         assert!(!is_markup("<?php\necho '</a></b></c>';\n"));
+    }
+
+    #[test]
+    fn a_page_is_no_data_no_template_and_no_opened_file() {
+        let page = |text| is_page(text, &Hints::default());
+        for text in [
+            "\u{feff}<!-- a --><!DOCTYPE HTML PUBLIC \"x\">\n<p>",
+            "<?xml version=\"1.0\"?>\n<!doctype html>\n<html>",
+            "<html lang=en>",
+            "<div>\n<p>a</p>\n<p>b</p>\n</div>\n",
+        ] {
+            assert!(page(text), "{text}");
+        }
+        for text in [
+            "",
+            "<?xml version=\"1.0\"?>\n<rss><channel/></rss>",
+            "<!DOCTYPE svg PUBLIC \"x\"><svg/>",
+            "<svg><path d=\"M0\"/></svg>",
+            "<project>\n<name>a</name>\n</project>",
+            "<table name=\"t\"><column/><column/><column/></table>",
+            "<html><body><a href=\"{{ url }}\">x</a>",
+            "<div className=\"a\">\n<p>a</p>\n</div>",
+            "<p align=\"center\">\n<b>a</b>\n</p>\n\n```sh\nx\n```\n",
+        ] {
+            assert!(!page(text), "{text}");
+        }
+        let path = |path: &str| Hints { path: Some(path.to_owned()), ..Hints::default() };
+        let command = |command: &str| Hints { command: Some(command.to_owned()), ..Hints::default() };
+        assert!(!is_page("<html>", &path("site/index.html")) && !is_page("<html>", &command("cat site/index.html")));
+        assert!(is_page("<html>", &path("https://a.example/b.html")));
+        assert!(is_page("<html>", &command("curl -s https://a.example/b.html")));
     }
 
     #[test]

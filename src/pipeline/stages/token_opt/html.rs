@@ -22,65 +22,65 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     if context.preset == Preset::Lossless {
         return Vec::new();
     }
-    let mut fences = Fences { text: context.text, at: 0, open: None };
+    let mut before = Before { text: context.text, at: 0, lines: 0, fence: None };
     let mut edits = Vec::new();
     for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Html) {
-        let is_page = html::is_page(&context.text[segment.range.clone()], context.hints);
-        if is_page && !fences.is_open_at(segment.range.start) {
-            rewrite(context, &segment.range, &mut edits);
+        before.read_to(segment.range.start);
+        // What stands in a fence is an example.
+        if before.fence.is_none() && html::is_page(&context.text[segment.range.clone()], context.hints) {
+            rewrite(context, &segment.range, before.lines + 1, &mut edits);
         }
     }
     edits
 }
 
 /// One page, around what is sealed in it.
-fn rewrite(context: &FusionContext, range: &Range<usize>, edits: &mut Vec<Edit>) {
+fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize, edits: &mut Vec<Edit>) {
     let source = &context.text[range.clone()];
-    let inside = |sealed: &&Range<usize>| range.start < sealed.end && sealed.start < range.end;
-    let sealed: Vec<Range<usize>> = context
-        .sealed
-        .iter()
-        .filter(inside)
+    let first = context.sealed.partition_point(|sealed| sealed.end <= range.start);
+    let inside = context.sealed[first..].iter().take_while(|sealed| sealed.start < range.end);
+    let sealed: Vec<Range<usize>> = inside
         .map(|sealed| sealed.start.saturating_sub(range.start)..(sealed.end - range.start).min(source.len()))
         .collect();
-    let first_line = memchr::memchr_iter(b'\n', &context.text.as_bytes()[..range.start]).count() + 1;
     let (mut text, holes) = page::render(source, first_line, &sealed);
     if source.ends_with('\n') && !text.is_empty() {
         text.push('\n');
     }
-    let starts = sealed.iter().map(|sealed| sealed.start).chain([source.len()]);
     let (mut old, mut new) = (0, 0);
-    for ((start, next), hole) in starts
-        .zip(sealed.iter().map(|sealed| sealed.end).chain([source.len()]))
-        .zip(holes.into_iter().chain([text.len()]))
-    {
-        let place = range.start + old..range.start + start;
+    let end = (source.len()..source.len(), text.len());
+    for (sealed, hole) in sealed.into_iter().zip(holes).chain([end]) {
+        let place = range.start + old..range.start + sealed.start;
         if context.text[place.clone()] != text[new..hole] {
             edits.push(Edit::reversible(place, &text[new..hole]));
         }
-        (old, new) = (next, hole);
+        (old, new) = (sealed.end, hole);
     }
 }
 
-/// Whether a fence is open, onwards only: what stands in it is an example.
-struct Fences<'a> {
+/// What stands before a place, onwards only.
+struct Before<'a> {
     text: &'a str,
     at: usize,
-    open: Option<Fence<'a>>,
+    lines: usize,
+    /// The fence that is open.
+    fence: Option<Fence<'a>>,
 }
 
-impl Fences<'_> {
-    fn is_open_at(&mut self, at: usize) -> bool {
+impl Before<'_> {
+    fn read_to(&mut self, at: usize) {
         let text = self.text;
         for line in text[self.at..at].lines() {
+            self.lines += 1;
             let Some(fence) = Fence::parse(line) else { continue };
-            match self.open {
-                Some(open) if fence.closes(&open) => self.open = None,
+            match self.fence {
+                Some(open) if fence.closes(&open) => self.fence = None,
                 Some(_) => {}
-                None => self.open = Some(fence),
+                None => self.fence = Some(fence),
             }
         }
         self.at = at;
-        self.open.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! The attributes of a start tag, for those that tell a reader something.
 
+use super::flow::Target;
+
 /// A start tag as it is read.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
@@ -28,6 +30,7 @@ const WANTED: &[&str] = &[
     "checked",
     "selected",
     "label",
+    "title",
 ];
 
 impl Attributes {
@@ -80,8 +83,9 @@ impl Attributes {
     }
 
     /// What a link leads to.
-    pub(super) fn target(&self) -> Option<&str> {
-        self.url("href")
+    pub(super) fn target(&self) -> Option<Target> {
+        let label = ["aria-label", "title", "alt"].into_iter().find_map(|name| self.get(name)).unwrap_or_default();
+        Some(Target { url: self.url("href")?.to_owned(), label: label.to_owned() })
     }
 
     /// What stands for an image: its words, or the name of its file where the page gives none.

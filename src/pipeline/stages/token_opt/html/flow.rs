@@ -20,12 +20,20 @@ pub(super) enum Gap {
 /// Marks around a run of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// With the target to show, where it tells something.
-    Link(Option<String>),
+    /// With what to show for it, where it leads somewhere.
+    Link(Option<Target>),
     Code,
     Struck,
     Raised,
     Lowered,
+}
+
+/// Where a link leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) url: String,
+    /// What stands for the words of a link that has none, such as a picture's.
+    pub(super) label: String,
 }
 
 impl Mark {
@@ -264,10 +272,14 @@ impl Flow {
 
     fn close_to(&mut self, marks: usize) {
         while self.marks.len() > marks {
+            if let Some(Opened { mark: Mark::Link(Some(target)), start: None }) = self.marks.last() {
+                let label = if target.label.is_empty() { &target.url } else { &target.label };
+                self.text(&label.clone());
+            }
             let Some(Opened { mark, start: Some(start) }) = self.marks.pop() else { continue };
             let content = start.at + start.opening.len();
             match mark {
-                Mark::Link(target) => self.close_link(target.as_deref(), start),
+                Mark::Link(target) => self.close_link(target.as_ref().map(|target| target.url.as_str()), &start),
                 // Code over several lines has no marks that Markdown knows.
                 Mark::Code if self.out[content..].contains('\n') => self.replace(&(start.at..content), ""),
                 Mark::Code if self.out[content..].contains('`') => {
@@ -280,7 +292,7 @@ impl Flow {
         }
     }
 
-    fn close_link(&mut self, target: Option<&str>, start: Start) {
+    fn close_link(&mut self, target: Option<&str>, start: &Start) {
         let words = &self.out[start.at + start.opening.len()..];
         let Some(target) = target else {
             // `¶` and the like: a handle for the mouse.

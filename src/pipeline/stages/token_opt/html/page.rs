@@ -18,6 +18,9 @@ use crate::pipeline::elided;
 /// A menu with fewer links stays as it is.
 const MENU_MIN_LINKS: usize = 4;
 
+/// A page has room for so many notes of menus; whoever has more of them is no page.
+const MENUS_MAX: usize = 100;
+
 /// What a page's tags have made so far.
 pub(super) struct Page<'a> {
     source: &'a str,
@@ -30,6 +33,10 @@ pub(super) struct Page<'a> {
     pre: Option<String>,
     /// How many links began.
     links: usize,
+    /// How many menus were folded.
+    menus: usize,
+    /// How many more cells may be written that the source only spans: not more than it has bytes.
+    spanned_cells: usize,
     has_title: bool,
     /// Whether this is a text inside the page: its places are not the page's.
     is_inner: bool,
@@ -47,6 +54,8 @@ pub(super) fn render(source: &str, first_line: usize, sealed: &[Range<usize>]) -
         raw: None,
         pre: None,
         links: 0,
+        menus: 0,
+        spanned_cells: source.len(),
         has_title: false,
         is_inner: false,
         sealed,
@@ -237,7 +246,7 @@ impl Page<'_> {
             "a" => {
                 self.flow.close(&Mark::Link(None));
                 self.links += usize::from(tag.get("href").is_some());
-                self.flow.open(Mark::Link(tag.target().map(str::to_owned)));
+                self.flow.open(Mark::Link(tag.target()));
             }
             "code" | "kbd" | "samp" | "tt" => self.flow.open(Mark::Code),
             "del" | "s" | "strike" => self.flow.open(Mark::Struck),
@@ -260,8 +269,7 @@ impl Page<'_> {
             "object" => self.media(tag, "data"),
             "area" => {
                 self.flow.gap(Gap::Space);
-                self.flow.open(Mark::Link(tag.target().map(str::to_owned)));
-                self.flow.text(tag.get("alt").unwrap_or_default());
+                self.flow.open(Mark::Link(tag.target()));
                 self.flow.close(&Mark::Link(None));
             }
             name if sets_apart(name) => self.flow.gap(Gap::Space),
@@ -348,10 +356,16 @@ impl Page<'_> {
             self.row();
         }
         let Some(table) = self.scopes.table() else { return self.flow.gap(Gap::Space) };
-        let (columns, mut is_first) =
+        let (mut columns, mut is_first) =
             table.next_cell(tag.number("colspan").unwrap_or(1), tag.number("rowspan").unwrap_or(1));
         table.in_cell = true;
         let Some(row) = table.row().cloned() else { return };
+        let spanned = columns.len() - 1;
+        if spanned > self.spanned_cells {
+            columns.drain(..spanned);
+        } else {
+            self.spanned_cells -= spanned;
+        }
         for column in columns {
             self.flow.cell(&row, is_first);
             is_first = false;
@@ -464,7 +478,7 @@ impl Page<'_> {
     fn end_menu(&mut self, menu: &Menu, at: usize) {
         let links = self.links - menu.links;
         let (written, linked) = (self.flow.written - menu.written, self.flow.linked - menu.linked);
-        if links >= MENU_MIN_LINKS && linked * 10 >= written * 6 {
+        if links >= MENU_MIN_LINKS && self.menus < MENUS_MAX && linked * 10 >= written * 6 {
             let last = self.lines.of(self.source, at, self.is_inner);
             let what = format!("{}, {links} links", menu.kind);
             let note = if last > menu.line {
@@ -473,6 +487,7 @@ impl Page<'_> {
             } else {
                 elided(links, &format!("links: {}", menu.kind), None)
             };
+            self.menus += 1;
             self.flow.rewind(&menu.start);
             self.flow.line(&note);
         } else {

@@ -5,7 +5,10 @@
 use super::flow::Place;
 
 /// Wider spans than this are mistakes, or attacks.
-const SPAN_MAX: usize = 100;
+const SPAN_MAX: usize = 64;
+
+/// Spans over rows are followed in the first so many columns.
+const COLUMNS_MAX: usize = 256;
 
 /// A table that is open.
 #[derive(Debug, Default)]
@@ -66,7 +69,7 @@ impl Table {
         let columns = columns.clamp(1, SPAN_MAX);
         self.spanned = columns - 1;
         let end = self.column + columns;
-        if rows > 1 {
+        if rows > 1 && end <= COLUMNS_MAX {
             self.reach.resize(self.reach.len().max(end), 0);
             self.reach[self.column..end].fill(rows.min(u16::MAX.into()) - 1);
         }
