@@ -196,17 +196,9 @@ fn code_without_comments_still_parses_and_shows_every_definition() {
             let edits = edits(neurosyntax, text, language, preset);
             let after = rewrite(text, &edits);
             let again = self::edits(neurosyntax, &after, language, preset);
-            if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
-                let path = std::path::Path::new(&dir).join(preset.as_str()).join(name);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, &after).unwrap();
-            }
             assert!(again.is_empty(), "{name} at {preset:?}: more to do in its own output: {again:?}");
             let row = rows.entry(language.as_str()).or_default();
             let (old, new) = (facts(text, language, name), facts(&after, language, name));
-            if edits.is_empty() {
-                println!("{name} {:?} did not fire", preset);
-            }
             row.files += 1;
             row.fired += usize::from(!edits.is_empty());
             row.before += count(text, Encoding::O200kBase);
@@ -246,11 +238,6 @@ fn folded_code_comes_back_byte_for_byte() {
             restored.push_str(&text[at..]);
             assert_eq!(restored, text, "{name}");
             let after = rewrite(text, &all);
-            if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
-                let path = std::path::Path::new(&dir).join("fold").join(preset.as_str()).join(name);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, &after).unwrap();
-            }
             let row = rows.entry(language.as_str()).or_default();
             row.files += 1;
             row.fired += usize::from(!all.is_empty());
@@ -275,9 +262,6 @@ fn the_python_benchmark_is_a_fifth_shorter_and_still_parses() {
         let tokens = count(&after, Encoding::O200kBase) + MARKER_TOKENS;
         let saved = 100.0 - 100.0 * tokens as f64 / before as f64;
         println!("tc1 at {}: {before} -> {tokens}, {saved:.1} % saved", preset.as_str());
-        if let Ok(dir) = std::env::var("CONCERTINA_DUMP") {
-            std::fs::write(std::path::Path::new(&dir).join(preset.as_str()).join("tc1.py"), &after).unwrap();
-        }
         assert!(saved >= least, "{saved}");
         assert_eq!(facts(&after, Language::Python, "tc1.py").errors, 0);
     }

@@ -12,5 +12,5 @@ mod tree;
 
 pub(super) use languages::Syntax;
 pub(super) use reading::{Comment, Reading};
-pub(super) use source::Source;
+pub(super) use source::{Source, pieces};
 pub(super) use tree::{Parsed, descend, gaps};

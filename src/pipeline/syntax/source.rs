@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::languages::Syntax;
 use crate::content::numbered::NumberedLine;
+use crate::content::{ContentType, Language};
 use crate::pipeline::FusionContext;
 use crate::reference::find_markers;
 
@@ -21,6 +22,28 @@ pub(in crate::pipeline) struct Source<'a> {
     base: usize,
     first_line: usize,
     rows: Option<Vec<Row>>,
+}
+
+/// The code in a text, each piece with its language. What an earlier stage sealed within a piece does not end it.
+pub(in crate::pipeline) fn pieces(context: &FusionContext) -> Vec<(Range<usize>, Language)> {
+    let mut pieces: Vec<(Range<usize>, Language)> = Vec::new();
+    let mut joins = false;
+    for segment in context.segments {
+        let language = segment.language.or(context.language);
+        match (segment.content_type, language) {
+            (ContentType::Code, Some(language)) => {
+                match pieces.last_mut().filter(|(_, before)| joins && *before == language) {
+                    Some((range, _)) => range.end = segment.range.end,
+                    None => pieces.push((segment.range.clone(), language)),
+                }
+                joins = true;
+            }
+            (content_type, _) => {
+                joins &= content_type == ContentType::Unknown && !context.is_free(&segment.range);
+            }
+        }
+    }
+    pieces
 }
 
 /// A line of a numbered listing.
@@ -123,7 +146,7 @@ fn listing(text: &str, base: usize) -> Option<(String, Vec<Row>)> {
 mod tests {
     use super::*;
     use crate::config::{Encoding, Preset};
-    use crate::content::{ContentType, Hints, Language};
+    use crate::content::{Hints, Segment};
     use crate::pipeline::Role;
 
     fn with_source(text: &str, sealed: &[Range<usize>], language: Language, check: impl FnOnce(Source)) {
@@ -167,6 +190,35 @@ mod tests {
             assert_eq!(&text[source.to_text(&(at..at + 5))], "c = 2");
             assert_eq!(source.lines((3, 3)), Some((4, 4)));
         });
+    }
+
+    #[test]
+    fn a_fold_does_not_end_a_piece_of_code_and_prose_does() {
+        use ContentType::{Code, Text, Unknown};
+        let segment = |range, content_type| Segment { range, content_type, language: None };
+        let context = FusionContext {
+            text: &" ".repeat(60),
+            content_type: Code,
+            language: Some(Language::Go),
+            segments: &[
+                segment(0..10, Code),
+                segment(10..20, Unknown),
+                segment(20..30, Code),
+                segment(30..40, Unknown),
+                segment(40..45, Code),
+                segment(45..50, Text),
+                segment(50..60, Code),
+            ],
+            sealed: std::slice::from_ref(&(10..19)),
+            role: Role::Tool,
+            hints: &Hints::default(),
+            original_len: 60,
+            preset: Preset::Balanced,
+            encoding: Encoding::O200kBase,
+            max_tokens: None,
+        };
+        let ranges: Vec<_> = pieces(&context).into_iter().map(|(range, _)| range).collect();
+        assert_eq!(ranges, [0..30, 40..45, 50..60]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, predict};
+use super::hashing::FastMap;
 use super::scan::is_literal;
 use super::steps::Step;
 use crate::tokens::{self, Encoding};
@@ -56,7 +57,7 @@ pub(super) fn last_like(columns: &[Vec<Cell<'_>>]) -> LastLike {
         return found;
     }
     for (column, cells) in columns.iter().enumerate() {
-        let mut last: HashMap<&Cell<'_>, usize> = HashMap::new();
+        let mut last: FastMap<&Cell<'_>, usize> = FastMap::default();
         let rows_like: Vec<Option<usize>> =
             cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
         // Equal containers are one node only on the writing side.
@@ -275,8 +276,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let cells = self.cells();
         let mut found = Vec::new();
         // How often a cell was seen, where last, and where before that.
-        let mut counts: HashMap<&Cell<'_>, (usize, usize, usize)> = HashMap::new();
-        let mut distances: HashMap<usize, usize> = HashMap::new();
+        let mut counts: FastMap<&Cell<'_>, (usize, usize, usize)> = FastMap::default();
+        let mut distances: FastMap<usize, usize> = FastMap::default();
         for (row, cell) in cells.iter().enumerate() {
             let (count, last, before) = counts.entry(cell).or_insert((0, row, row));
             if *count > 0 {

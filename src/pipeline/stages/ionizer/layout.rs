@@ -172,7 +172,8 @@ impl Setting {
         for mut setting in candidates(scan, lines) {
             setting.lines = lines;
             setting.missing = scan.missing;
-            let limit = best.as_ref().map_or(usize::MAX, Self::oddities);
+            // Beyond this, another layout is better, or none is any good.
+            let limit = best.as_ref().map_or(64 + scan.gaps.len() / 8, Self::oddities);
             setting.except = exceptions(&setting, scan, limit);
             if best.is_none() || setting.oddities() < limit {
                 best = Some(setting);

@@ -4,6 +4,7 @@ mod cells;
 mod escapes;
 mod find;
 mod fit;
+mod hashing;
 mod json;
 mod layout;
 mod matrix;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
 use super::fit::index_of;
+use super::hashing::FastMap;
 use super::layout::Setting;
 use super::records::{MARKS, Step, path_of};
 use super::scan::{Id, Node, Tree, is_literal, string_end};
@@ -53,13 +54,13 @@ struct Class {
     rules: Vec<Rule<'static>>,
     rows: Vec<Vec<Cell<'static>>>,
     /// For columns that others are alike by: the last row with each cell.
-    last_like: HashMap<usize, HashMap<Cell<'static>, usize>>,
+    last_like: FastMap<usize, FastMap<Cell<'static>, usize>>,
 }
 
 /// A row in the making.
 struct Draft<'d> {
     above: &'d [Vec<Cell<'static>>],
-    last_like: &'d HashMap<usize, HashMap<Cell<'static>, usize>>,
+    last_like: &'d FastMap<usize, FastMap<Cell<'static>, usize>>,
     cells: &'d [Option<Cell<'static>>],
 }
 
@@ -196,7 +197,7 @@ impl<'r> Reader<'r> {
             return None;
         }
         let sources = rules.iter().filter_map(|rule| if let Rule::Like(source) = rule { Some(*source) } else { None });
-        let last_like = sources.map(|source| (source, HashMap::new())).collect();
+        let last_like = sources.map(|source| (source, FastMap::default())).collect();
         let short = short_names(&names).into_iter().map(str::to_owned).collect();
         self.classes.push(Class { keyed, mark, paths, short, last_like, rules, rows: Vec::new() });
         Some(())

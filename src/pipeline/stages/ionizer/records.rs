@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cells::{Cell, Rule};
 use super::fit::{Grid, LastLike, Outcome, last_like};
+use super::hashing::{FastMap, FastSet};
 use super::scan::{Id, Node, Tree};
 use crate::tokens::{self, Encoding};
 
@@ -48,15 +49,15 @@ pub(super) struct Class<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Plan<'a> {
     /// Subtrees that are printed once, above all else: the number of each, by the first equal node.
-    pub(super) shared: HashMap<Id, usize>,
+    pub(super) shared: FastMap<Id, usize>,
     /// A node for each of them.
     pub(super) entries: Vec<Id>,
     /// The record classes.
     pub(super) classes: Vec<Class<'a>>,
     /// Which records are rows: class and row number.
-    pub(super) rows: HashMap<Id, (usize, usize)>,
+    pub(super) rows: FastMap<Id, (usize, usize)>,
     /// Arrays and objects that are printed as rows, and the class of most of them.
-    pub(super) blocks: HashMap<Id, usize>,
+    pub(super) blocks: FastMap<Id, usize>,
     /// The first equal node of each node.
     pub(super) same: Vec<Id>,
 }
@@ -75,9 +76,9 @@ impl<'a> Plan<'a> {
         let mut plan = Self { same, ..Self::default() };
         plan.share(tree, &sizes);
         let groups = Groups::of(tree, &plan);
-        let maps: HashSet<Id> = groups.maps.iter().copied().collect();
+        let maps: FastSet<Id> = groups.maps.iter().copied().collect();
         let mut builder =
-            Builder { tree, plan, members: groups.members, keys: groups.keys, maps, flattened: HashSet::new() };
+            Builder { tree, plan, members: groups.members, keys: groups.keys, maps, flattened: FastSet::default() };
         builder.classes(&groups.classes);
         builder.choose_blocks();
         let mut plan = builder.plan;
@@ -93,13 +94,13 @@ impl<'a> Plan<'a> {
 
     /// Whether a node is printed as a reference to an entry.
     pub(super) fn entry(&self, id: Id) -> Option<usize> {
-        self.shared.get(&self.same[id]).copied()
+        if self.shared.is_empty() { None } else { self.shared.get(&self.same[id]).copied() }
     }
 
     /// Chooses the subtrees that are printed once.
     fn share(&mut self, tree: &Tree<'a>, sizes: &[usize]) {
-        let mut counts: HashMap<Id, usize> = HashMap::new();
-        let mut rows: HashSet<Id> = HashSet::new();
+        let mut counts: FastMap<Id, usize> = FastMap::default();
+        let mut rows: FastSet<Id> = FastSet::default();
         let mut stack = vec![tree.root];
         while let Some(id) = stack.pop() {
             if matches!(tree.nodes[id], Node::Scalar(_)) {
@@ -117,7 +118,7 @@ impl<'a> Plan<'a> {
             }
             stack.extend(items.iter().rev());
         }
-        let in_rows: HashSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
+        let in_rows: FastSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
         let mut chosen: Vec<Id> = counts
             .into_iter()
             .filter(|(id, count)| {
@@ -151,7 +152,7 @@ impl<'a> Plan<'a> {
     }
 
     fn number_rows(&mut self, tree: &Tree<'a>) {
-        let members: HashMap<Id, usize> = self.rows.iter().map(|(id, (class, _))| (*id, *class)).collect();
+        let members: FastMap<Id, usize> = self.rows.iter().map(|(id, (class, _))| (*id, *class)).collect();
         let mut order = Order { tree, plan: self, members: &members };
         for index in 0..order.plan.entries.len() {
             order.visit(order.plan.entries[index], true);
@@ -216,7 +217,7 @@ pub(super) fn follow(tree: &Tree<'_>, record: Id, path: &[Step]) -> Option<Id> {
 struct Order<'o, 'a> {
     tree: &'o Tree<'a>,
     plan: &'o mut Plan<'a>,
-    members: &'o HashMap<Id, usize>,
+    members: &'o FastMap<Id, usize>,
 }
 
 impl<'a> Order<'_, 'a> {
@@ -284,7 +285,7 @@ fn number_equal(tree: &Tree<'_>) -> (Vec<Id>, Vec<usize>) {
         Array(Vec<Id>),
         Object(Vec<(&'s str, Id)>),
     }
-    let mut known: HashMap<Shape<'_>, Id> = HashMap::new();
+    let mut known: FastMap<Shape<'_>, Id> = FastMap::default();
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
     let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
@@ -323,7 +324,7 @@ struct Groups {
 struct Collector<'c, 'a> {
     tree: &'c Tree<'a>,
     plan: &'c Plan<'a>,
-    signatures: HashMap<Signature, usize>,
+    signatures: FastMap<Signature, usize>,
     by_number: Vec<Signature>,
     members: Vec<Vec<Id>>,
     maps: Vec<Id>,
@@ -336,7 +337,7 @@ impl Groups {
         let mut collector = Collector {
             tree,
             plan,
-            signatures: HashMap::new(),
+            signatures: FastMap::default(),
             by_number: Vec::new(),
             members: Vec::new(),
             maps: Vec::new(),
@@ -516,9 +517,9 @@ struct Builder<'b, 'a> {
     members: BTreeMap<usize, Vec<Id>>,
     keys: HashMap<usize, Signature>,
     /// Objects whose values are records.
-    maps: HashSet<Id>,
+    maps: FastSet<Id>,
     /// Containers that are part of a record's row.
-    flattened: HashSet<Id>,
+    flattened: FastSet<Id>,
 }
 
 impl<'a> Builder<'_, 'a> {
@@ -537,7 +538,8 @@ impl<'a> Builder<'_, 'a> {
             let worth = match records.len() {
                 0 | 1 => false,
                 2 => keys.len() >= 6,
-                _ => keys.len() >= 2 || keyed,
+                3..8 => keys.len() >= 2 || keyed,
+                _ => true,
             };
             if !worth {
                 continue;
@@ -604,6 +606,7 @@ impl<'a> Builder<'_, 'a> {
     /// Chooses the containers that are printed as rows. Records with a key of their own are rows there or not at all.
     fn choose_blocks(&mut self) {
         let keyed = |plan: &Plan<'_>, class: usize| plan.classes[class].keyed;
+        let mut in_blocks: FastSet<Id> = FastSet::default();
         for (id, node) in self.tree.nodes.iter().enumerate() {
             let is_map = matches!(node, Node::Object(_));
             if is_map && !self.maps.contains(&id) {
@@ -624,6 +627,7 @@ impl<'a> Builder<'_, 'a> {
             match most {
                 Some((class, _)) if rows * 2 >= items.len() && keyed(&self.plan, *class) == is_map => {
                     self.plan.blocks.insert(id, *class);
+                    in_blocks.extend(items);
                 }
                 _ if is_map => {
                     for item in items {
@@ -633,6 +637,9 @@ impl<'a> Builder<'_, 'a> {
                 _ => {}
             }
         }
+        // In parentheses, a record of one column is no shorter than the object.
+        let Plan { rows, classes, .. } = &mut self.plan;
+        rows.retain(|id, (class, _)| classes[*class].paths.len() > 1 || in_blocks.contains(id));
     }
 
     /// The columns of objects, one for each key or for what is inside its values.

@@ -1,8 +1,9 @@
 //! JSON text -> a tree of raw spans, and the blank space between its tokens.
 //!
 //! Why not `serde_json` alone: its values forget how a number or a string was spelt, and which keys came twice, and its raw
-//! values must be parsed again at each level. So `serde_json` decides what *is* JSON (its recursion limit also bounds every
-//! recursion of this stage), and this scanner only finds the spans. Scalars and keys keep their spelling, escapes and all.
+//! values must be parsed again at each level. So `serde_json` decides what *is* JSON, and this scanner only finds the spans.
+//! Scalars and keys keep their spelling, escapes and all. Values nested deeper than [`DEEPEST`] are not scanned, which bounds
+//! every recursion of this stage.
 
 use std::borrow::Cow;
 
@@ -12,6 +13,9 @@ use super::escapes::Escapes;
 
 /// How many levels of JSON in strings of JSON are looked into.
 const INNER_DEPTH: usize = 2;
+
+/// Most containers around a value.
+pub(super) const DEEPEST: usize = 128;
 
 /// Index of a node in its tree.
 pub(super) type Id = usize;
@@ -227,8 +231,10 @@ impl<'a> Scanner<'a> {
         let gap = &self.text[self.at..start];
         let value = matches!(expect, Expect::Value | Expect::ValueOrClose);
         let closes = matches!(expect, Expect::ValueOrClose | Expect::KeyOrClose | Expect::CommaOrClose);
+        let is_deepest = self.stack.len() == DEEPEST;
         let mut end = start + 1;
         let next = match (byte, self.stack.last_mut()) {
+            (b'[' | b'{', _) if value && is_deepest => return None,
             (b'[', _) if value => {
                 self.stack.push(Open::Array(Vec::new()));
                 Expect::ValueOrClose

@@ -1,7 +1,6 @@
 //! Many strings -> the beginnings that are worth a number: `https://api.github.com/repos/octokit` becomes `&1`.
 
-use std::collections::HashMap;
-
+use super::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
 /// Shared beginnings, each after the ones that it begins with.
@@ -9,7 +8,7 @@ use crate::tokens::{self, Encoding};
 pub(super) struct SharedText {
     /// The beginnings, as spelt in JSON.
     pub(super) texts: Vec<String>,
-    numbers: HashMap<String, usize>,
+    numbers: FastMap<String, usize>,
 }
 
 const SHORTEST: usize = 5;
@@ -20,14 +19,14 @@ const MOST_CANDIDATES: usize = 2000;
 impl SharedText {
     /// Chooses the beginnings that save tokens.
     pub(super) fn of(strings: &[String], encoding: Encoding) -> Self {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
+        let mut counts: FastMap<&str, usize> = FastMap::default();
         for text in strings {
             for cut in cuts(text) {
                 *counts.entry(&text[..cut]).or_default() += 1;
             }
         }
         // Where a longer beginning is as frequent, the shorter one is useless.
-        let mut candidates: HashMap<&str, usize> = HashMap::new();
+        let mut candidates: FastMap<&str, usize> = FastMap::default();
         for text in strings {
             let mut longer = 0;
             for cut in cuts(text).into_iter().rev() {
@@ -42,7 +41,7 @@ impl SharedText {
         candidates.sort_unstable_by(|a, b| (b.1 * b.0.len()).cmp(&(a.1 * a.0.len())).then(a.0.cmp(b.0)));
         candidates.truncate(MOST_CANDIDATES);
         candidates.sort_unstable_by(|a, b| a.0.len().cmp(&b.0.len()).then(a.0.cmp(b.0)));
-        let mut chosen: HashMap<&str, usize> = HashMap::new();
+        let mut chosen: FastMap<&str, usize> = FastMap::default();
         for (text, count) in candidates {
             let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut])).unwrap_or(0);
             let own = tokens::count(&text[base..], encoding);

@@ -144,8 +144,9 @@ pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding
         return plain;
     }
     // Keys, values and pairs of them were counted alike, but each place uses only one of these.
-    let (_, _, uses) = print(&shared);
-    print(&shared.without_idle(&uses, encoding)).0
+    let (body, _, uses) = print(&shared);
+    let kept = shared.without_idle(&uses, encoding);
+    if kept == shared { body } else { print(&kept).0 }
 }
 
 struct Writer<'w, 'a> {

@@ -54,8 +54,6 @@ const BEGINNINGS: &[&str] = &[
     "<amd-",
     "@__",
     "__PURE__",
-    "@license",
-    "@preserve",
     // Go, Rust
     "+build",
     "Output:",
@@ -166,8 +164,6 @@ const ANYWHERE: &[&str] = &[
     "@runInSeparateProcess",
     "@expectedException",
     "@noinspection",
-    "spdx-license-identifier",
-    "SPDX-License-Identifier",
 ];
 
 static ANYWHERE_WORDS: LazyLock<AhoCorasick> =

@@ -21,7 +21,7 @@ use change::Change;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Language};
-use crate::pipeline::syntax::{Reading, Source, Syntax};
+use crate::pipeline::syntax::{Reading, Source, Syntax, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage};
 
 /// From this many bytes on, code is shown as an outline at `max`.
@@ -59,12 +59,11 @@ impl Stage for Neurosyntax {
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let mut edits = Vec::new();
         let (mut line, mut at) = (1, 0);
-        for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Code) {
-            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..segment.range.start]).count();
-            at = segment.range.start;
-            let Some(language) = segment.language.or(context.language) else { continue };
+        for (range, language) in pieces(context) {
+            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..range.start]).count();
+            at = range.start;
             let syntax = Syntax::of(language);
-            let source = Source::of(context, segment.range.clone(), line, syntax);
+            let source = Source::of(context, range, line, syntax);
             let free = |change: &Change| context.is_free(&source.to_text(&change.range));
             let changes = rewrite(&source, syntax, context.preset, &free);
             edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));

@@ -4,7 +4,8 @@
 //! functions written by template. The fold keeps each name and value, in order, and the template that they stand in; it is
 //! lossless. See [`template`] for its form.
 //!
-//! A fold is not code. Under `balanced`, where code is to stay code, only what shrinks to less than half and by a lot is folded.
+//! A fold is not code, and hides what is in it from the stages that read code. Unless only lossless rewrites are allowed, what
+//! shrinks to less than half and by a lot is folded, and nothing else.
 
 mod shape;
 mod template;
@@ -59,7 +60,7 @@ impl Stage for StructuralCollapse {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let worth = if context.preset == Preset::Balanced { CODE_WORTH } else { ANY_WORTH };
+        let worth = if context.preset == Preset::Lossless { ANY_WORTH } else { CODE_WORTH };
         let mut edits = Vec::new();
         for (segment, text) in context.free_segments(ContentType::Code) {
             for (range, template) in collapse(text, &worth) {
