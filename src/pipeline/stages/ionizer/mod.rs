@@ -69,7 +69,8 @@ impl Stage for Ionizer {
             let before = tokens::count(old, context.encoding);
             let fold = Fold::new(self.name(), proposal.legend.clone(), Some(proposal.body.clone()));
             let after = tokens::count(&fold.to_string(), context.encoding);
-            if after < before {
+            // A fold that does not come undone is no fold, whatever it would save.
+            if after < before && self.unfold(&fold).as_deref() == Some(old) {
                 saved += before - after;
                 edits.push(Edit::fold(proposal.range.clone(), &fold));
             }

@@ -28,33 +28,23 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
         before.read_to(segment.range.start);
         // What stands in a fence is an example.
         if before.fence.is_none() && html::is_page(&context.text[segment.range.clone()], context.hints) {
-            rewrite(context, &segment.range, before.lines + 1, &mut edits);
+            edits.extend(rewrite(context, &segment.range, before.lines + 1));
         }
     }
     edits
 }
 
-/// One page, around what is sealed in it.
-fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize, edits: &mut Vec<Edit>) {
+/// One page, unless an earlier stage wrote a part of it.
+fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize) -> Option<Edit> {
+    if !context.is_free(range) {
+        return None;
+    }
     let source = &context.text[range.clone()];
-    let first = context.sealed.partition_point(|sealed| sealed.end <= range.start);
-    let inside = context.sealed[first..].iter().take_while(|sealed| sealed.start < range.end);
-    let sealed: Vec<Range<usize>> = inside
-        .map(|sealed| sealed.start.saturating_sub(range.start)..(sealed.end - range.start).min(source.len()))
-        .collect();
-    let (mut text, holes) = page::render(source, first_line, &sealed);
+    let (mut text, _) = page::render(source, first_line, &[]);
     if source.ends_with('\n') && !text.is_empty() {
         text.push('\n');
     }
-    let (mut old, mut new) = (0, 0);
-    let end = (source.len()..source.len(), text.len());
-    for (sealed, hole) in sealed.into_iter().zip(holes).chain([end]) {
-        let place = range.start + old..range.start + sealed.start;
-        if context.text[place.clone()] != text[new..hole] {
-            edits.push(Edit::reversible(place, &text[new..hole]));
-        }
-        (old, new) = (sealed.end, hole);
-    }
+    (text != source).then(|| Edit::reversible(range.clone(), text))
 }
 
 /// What stands before a place, onwards only.
