@@ -482,13 +482,13 @@ fn matches_glob(glob: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(options: Value) -> Result<(Config, Vec<String>)> {
+    fn read(options: &Value) -> Result<(Config, Vec<String>)> {
         Config::from_json(options.as_object().unwrap())
     }
 
     #[test]
     fn absent_options_keep_their_defaults() {
-        let (config, warnings) = read(json!({ "staleTurns": 2 })).unwrap();
+        let (config, warnings) = read(&json!({ "staleTurns": 2 })).unwrap();
         assert_eq!(config, Config { stale_turns: 2, ..Config::default() });
         assert!(warnings.is_empty());
     }
@@ -502,19 +502,19 @@ mod tests {
             (json!({ "preset": "huge" }), "preset is \"huge\"; it must be one of \"lossless\", \"balanced\", \"max\""),
             (json!({ "skipTools": [1] }), "skipTools is [1]; it must be an array of strings"),
         ] {
-            assert_eq!(read(options).unwrap_err().to_string(), words);
+            assert_eq!(read(&options).unwrap_err().to_string(), words);
         }
-        let (nested, _) = read(json!({ "fusion": { "enabled": false } })).unwrap();
+        let (nested, _) = read(&json!({ "fusion": { "enabled": false } })).unwrap();
         assert!(!nested.fusion_enabled);
-        let unknown = read(json!({ "fusion": { "enable": false } })).unwrap_err().to_string();
+        let unknown = read(&json!({ "fusion": { "enable": false } })).unwrap_err().to_string();
         assert!(unknown.starts_with("fusion.enable is not an option"), "{unknown}");
-        let unknown = read(json!({ "stale": 1 })).unwrap_err().to_string();
+        let unknown = read(&json!({ "stale": 1 })).unwrap_err().to_string();
         assert!(unknown.starts_with("stale is not an option; it must be one of preset, "), "{unknown}");
     }
 
     #[test]
     fn a_lenient_option_is_corrected_with_one_warning_each() {
-        let (config, warnings) = read(json!({
+        let (config, warnings) = read(&json!({
             "sccsCompressThreshold": 5, "sccsSummaryMaxChars": "many", "sccsMaxEntries": -1, "sccsStorageTtlSeconds": 601.5
         }))
         .unwrap();

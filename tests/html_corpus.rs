@@ -73,6 +73,9 @@ fn noted(text: &str) -> Vec<RangeInclusive<usize>> {
     ranges.collect()
 }
 
+static MENU: LazyLock<Regex> = LazyLock::new(|| Regex::new("<nav|<footer|<aside|role=\"").unwrap());
+static TARGET: LazyLock<Regex> = LazyLock::new(|| Regex::new(r##"<a\b[^>]*?\bhref="([^"#][^"]*)""##).unwrap());
+
 #[test]
 fn every_visible_word_stays_in_order_or_behind_a_note() {
     let mut words = 0;
@@ -83,7 +86,7 @@ fn every_visible_word_stays_in_order_or_behind_a_note() {
         let lines: Vec<&str> = page.lines().collect();
         for range in &noted {
             let (first, last) = (lines[range.start() - 1], lines[range.end() - 1]);
-            assert!(Regex::new("<nav|<footer|<aside|role=\"").unwrap().is_match(first), "{}: {first}", input.name);
+            assert!(MENU.is_match(first), "{}: {first}", input.name);
             assert!(last.contains("</"), "{}: {last}", input.name);
         }
         let mut at = 0;
@@ -110,12 +113,11 @@ fn links_of_the_main_part_keep_their_targets() {
         let page = input.text().expect("UTF-8");
         let text = text_of(page);
         let noted = noted(&text);
-        let target = Regex::new(r##"<a\b[^>]*?\bhref="([^"#][^"]*)""##).unwrap();
         for (number, line) in page.lines().enumerate() {
             if noted.iter().any(|range| range.contains(&(number + 1))) {
                 continue;
             }
-            for link in target.captures_iter(line) {
+            for link in TARGET.captures_iter(line) {
                 let target = link[1].replace("&amp;", "&");
                 let shown = target.trim_end_matches('/').trim_start_matches("mailto:");
                 assert!(text.contains(shown), "{}:{}: {target}", input.name, number + 1);

@@ -97,7 +97,7 @@ mod tests {
         occurs in order to stop it, nothing is lost. In the event that it is full, it is able to wait until such time as \
         it is empty, in such a way that a wide variety of the jobs is run. It makes use of the disk on a daily basis.\n";
 
-    fn compressed(settings: Value, options: &CompressOptions) -> String {
+    fn compressed(settings: &Value, options: &CompressOptions) -> String {
         let option = StageOption { settings: settings.as_object().unwrap().clone(), ..StageOption::default() };
         let mut stages = StageOptions::default();
         stages.stages.insert("abbrev".to_owned(), option);
@@ -111,23 +111,23 @@ mod tests {
     #[test]
     fn wordy_phrases_get_short_and_sentences_of_failures_stay() {
         let max = CompressOptions { preset: Preset::Max, ..CompressOptions::default() };
-        let text = compressed(json!({}), &max);
+        let text = compressed(&json!({}), &max);
         assert!(
             text.starts_with("The server can use the cache because it is near it. Before the start, consider the size"),
             "{text}"
         );
         assert!(text.contains("In spite of the fact that the error: denied occurs in order to stop it"), "{text}");
         assert!(text.contains("with respect to `max_size`"), "{text}");
-        let casual = compressed(json!({ "profile": "conversational" }), &max);
+        let casual = compressed(&json!({ "profile": "conversational" }), &max);
         assert!(casual.contains("the size about `max_size`"), "{casual}");
     }
 
     #[test]
     fn only_tools_at_max_unless_asked() {
         let balanced = CompressOptions::default();
-        assert_eq!(compressed(json!({}), &balanced), TEXT);
+        assert_eq!(compressed(&json!({}), &balanced), TEXT);
         let assistant = CompressOptions { preset: Preset::Max, role: Role::Assistant, ..CompressOptions::default() };
-        assert_eq!(compressed(json!({}), &assistant), TEXT);
-        assert!(compressed(json!({ "assistant": true }), &assistant).len() < TEXT.len());
+        assert_eq!(compressed(&json!({}), &assistant), TEXT);
+        assert!(compressed(&json!({ "assistant": true }), &assistant).len() < TEXT.len());
     }
 }

@@ -189,7 +189,7 @@ impl Iterator for Blocks<'_> {
                 return Some(Token { kind, range: start..end });
             }
         }
-        (start < self.at).then(|| Token { kind: Kind::Prose, range: start..self.at })
+        (start < self.at).then_some(Token { kind: Kind::Prose, range: start..self.at })
     }
 }
 

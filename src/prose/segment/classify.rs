@@ -46,12 +46,11 @@ pub(super) fn classify(chunk: &str) -> Kind {
     if matches!(bytes[0], b'{' | b'[') {
         return Kind::Json;
     }
-    if bytes[0].is_ascii_digit()
-        || matches!(bytes[0], b'v' | b'^' | b'~' | b'<' | b'>' | b'=' | b'$' | b'+' | b'.' | b'#')
+    if (bytes[0].is_ascii_digit()
+        || matches!(bytes[0], b'v' | b'^' | b'~' | b'<' | b'>' | b'=' | b'$' | b'+' | b'.' | b'#'))
+        && let Some(kind) = numeric(chunk)
     {
-        if let Some(kind) = numeric(chunk) {
-            return kind;
-        }
+        return kind;
     }
     if let Some((name, _)) = chunk.split_once('=')
         && !name.is_empty()

@@ -273,10 +273,10 @@ impl<'r> Reader<'r> {
     fn scalar(&mut self, around: Around) -> Option<Cell<'static>> {
         let rest = self.rest();
         let quoted = |text: String| Some(Cell::Text { quoted: true, text: Cow::Owned(text) });
-        if rest.starts_with("\"\"\"") {
-            let length = rest[3..].find("\"\"\"")?;
+        if let Some(inner) = rest.strip_prefix("\"\"\"") {
+            let length = inner.find("\"\"\"")?;
             self.at += length + 6;
-            return quoted(self.escapes.escape(&rest[3..3 + length]));
+            return quoted(self.escapes.escape(&inner[..length]));
         }
         if rest.starts_with('"') {
             return quoted(self.quoted()?.to_owned());

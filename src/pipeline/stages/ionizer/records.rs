@@ -165,7 +165,7 @@ impl<'a> Class<'a> {
     /// Whether a row says what its rule implies, so that a reader need not count from the top: every tenth row of a sequence.
     pub(super) fn is_milestone(&self, column: usize, row: usize) -> bool {
         let is_sequence = |rule: &Rule<'_>| matches!(rule, Rule::Above { step: Some(_), .. });
-        row % 10 == 0 && is_sequence(&self.rules[column]) && !self.rules[..column].iter().any(is_sequence)
+        row.is_multiple_of(10) && is_sequence(&self.rules[column]) && !self.rules[..column].iter().any(is_sequence)
     }
 
     fn cheapest_mark(&self, encoding: Encoding) -> char {

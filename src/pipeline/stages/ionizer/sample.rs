@@ -230,7 +230,7 @@ impl Stats<'_> {
         }
         if !self.texts.is_empty() {
             let mut texts: Vec<(&str, usize)> = self.texts.iter().map(|(text, rows)| (*text, rows.len())).collect();
-            texts.sort_by(|a, b| b.1.cmp(&a.1));
+            texts.sort_by_key(|text| std::cmp::Reverse(text.1));
             let shown = if texts.len() <= FEW_TEXTS { texts.len() } else { TOP_TEXTS };
             let list = texts[..shown].iter().filter(|(_, count)| *count > 1 || texts.len() <= FEW_TEXTS);
             let list: Vec<String> = list.map(|(text, count)| format!("{} {count}", shorten(text))).collect();

@@ -49,13 +49,14 @@ impl Step {
         if from == to || from.len() > 128 {
             return None;
         }
-        if let (Some(a), Some(b)) = (date(from), date(to)) {
-            if from[..a.start] == to[..b.start] && from[a.start + 10..] == to[b.start + 10..] {
-                let days = Self::Days(b.days() - a.days());
-                let months = (b.year - a.year) * 12 + b.month - a.month;
-                let step = if a.day == b.day && months != 0 { Self::Months(months) } else { days };
-                return (step.apply(from).as_deref() == Some(to)).then_some(step);
-            }
+        if let (Some(a), Some(b)) = (date(from), date(to))
+            && from[..a.start] == to[..b.start]
+            && from[a.start + 10..] == to[b.start + 10..]
+        {
+            let days = Self::Days(b.days() - a.days());
+            let months = (b.year - a.year) * 12 + b.month - a.month;
+            let step = if a.day == b.day && months != 0 { Self::Months(months) } else { days };
+            return (step.apply(from).as_deref() == Some(to)).then_some(step);
         }
         let (runs_from, runs_to) = (runs(from), runs(to));
         if runs_from.len() != runs_to.len() {

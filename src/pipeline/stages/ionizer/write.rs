@@ -448,14 +448,14 @@ impl Writer<'_, '_> {
         if !is_whole && rest.is_empty() {
             return;
         }
-        let bare = !rest.is_empty()
-            && !(is_whole && is_literal(rest))
-            && !rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' '])
-            && !(around == Around::Header && rest.starts_with('^'))
-            && !(around == Around::Array && (rest.starts_with(['#', '=']) || matrix::parse_counting(rest).is_some()))
-            && !(!is_whole && rest.starts_with(|c: char| c.is_ascii_digit()))
-            && !rest.ends_with(' ')
-            && around.is_bare(rest);
+        let is_mark = rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' ']) || rest.ends_with(' ');
+        let is_taken = match around {
+            Around::Header => rest.starts_with('^'),
+            Around::Array => rest.starts_with(['#', '=']) || matrix::parse_counting(rest).is_some(),
+            _ => false,
+        };
+        let is_value = if is_whole { is_literal(rest) } else { rest.starts_with(|c: char| c.is_ascii_digit()) };
+        let bare = !(rest.is_empty() || is_mark || is_taken || is_value) && around.is_bare(rest);
         let quote = if bare { "" } else { "\"" };
         self.out.push_str(&format!("{quote}{rest}{quote}"));
     }

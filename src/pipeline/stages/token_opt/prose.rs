@@ -169,7 +169,7 @@ fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     let stars = memchr::memmem::find_iter(bytes, b"**").filter(|&at| is_free(at));
     let before = |at: usize| line[..at].chars().next_back();
     let after = |at: usize| line[at + 2..].chars().next();
-    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let mut marks = Vec::new();
     let mut open: Option<usize> = None;
     for at in stars {
