@@ -6,6 +6,8 @@
 //!
 //! The JavaScript face in `node/lib` wraps these functions; nobody else calls them.
 
+#![expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
+
 pub mod concertina;
 pub mod fusion;
 mod guard;
