@@ -293,7 +293,7 @@ export interface CompressMessagesResult<M> {
         blocks: {
             message: number;
             block: number;
-            action: "repeat" | "delta" | "runs" | "compressed";
+            action: "repeat" | "delta" | "runs" | "compressed" | "shrunk";
             tokensBefore: number;
             tokensAfter: number;
             stages: StageRow[];
