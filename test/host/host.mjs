@@ -13,6 +13,8 @@ const OPENCLAW = path.join(HERE, "node_modules/openclaw/openclaw.mjs");
 const TOKEN = "host-test";
 const GATEWAY_READY_MS = 120_000;
 const COMMAND_MS = 180_000;
+/** Signals that end a test run before its time, and what it then exits with: the hosts it started must end with it. */
+const ENDING = [["SIGINT", 130], ["SIGTERM", 143]];
 
 /** The packed plugin, as `npm test` makes it. */
 export function packedPlugin() {
@@ -76,6 +78,7 @@ export class Host {
       fs.rmSync(this.root, { recursive: true, force: true });
     };
     process.on("exit", this.onExit);
+    for (const [signal, code] of ENDING) process.once(signal, () => process.exit(code));
   }
 
   readConfig() {
