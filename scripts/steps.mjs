@@ -35,9 +35,9 @@ export function run(title, command, args, { quiet = false, env = {}, cwd = root 
   });
 }
 
-/** Installs exactly what a lock file says, without install scripts. */
+/** Installs what a lock file says, without install scripts. Not `npm ci`: it refuses locks without every platform's optional binaries. */
 export function install(title, dir = root) {
-  return run(title, npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
+  return run(title, npm, ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
 }
 
 /** Runs a script and ends the process with its outcome. */
