@@ -3,6 +3,8 @@
 
 mod corpus;
 
+use std::sync::LazyLock;
+
 use std::ops::RangeInclusive;
 
 use concertina::config::{Encoding, Preset};
