@@ -102,7 +102,8 @@ fn menus_become_notes_with_their_lines() {
     // One line has no lines to point to.
     assert_eq!(body(&format!("<nav>{}</nav>a", links.replace('\n', ""))), "[… 5 links: navigation]\na");
     // A menu that never ends may be the whole page, and few links or many words are no menu.
-    assert!(body(&format!("<nav><ul>{links}</ul>words")).contains("[page 5](/5)\n\nwords"));
+    let open = body(&format!("<nav><ul>{links}</ul>words"));
+    assert!(open.contains("[page 5](/5)") && open.ends_with("words"), "{open}");
     assert!(body(&format!("<footer>{links}{}</footer>", "words ".repeat(20))).contains("[page 5](/5)"));
     assert_eq!(body("<nav><a href=/>Home</a></nav>"), "[Home](/)");
 }
