@@ -122,7 +122,7 @@ impl Page<'_> {
                 _ => self.read_inner(&text),
             }
         }
-        self.close_scopes(0, self.source.len());
+        self.close_scopes(0, None);
         self.pass(usize::MAX);
     }
 
@@ -384,7 +384,7 @@ impl Page<'_> {
             return;
         }
         if let Some(rest) = self.scopes.rest_after(name) {
-            self.close_scopes(rest, at);
+            self.close_scopes(rest, Some(at));
             return;
         }
         if self.pre.is_some() {
@@ -441,7 +441,8 @@ impl Page<'_> {
         }
     }
 
-    fn close_scopes(&mut self, rest: usize, at: usize) {
+    /// Ends what is open from `rest` on, by the end tag at `end` or by the end of the page.
+    fn close_scopes(&mut self, rest: usize, end: Option<usize>) {
         while self.scopes.len() > rest {
             // A row that is open stands inside what ends.
             if matches!(self.scopes.last(), Some(Scope::Table(_))) {
@@ -471,7 +472,11 @@ impl Page<'_> {
                         }
                     }
                 }
-                Scope::Menu(menu) => self.end_menu(&menu, at),
+                // A menu without an end of its own may be the whole page.
+                Scope::Menu(menu) => match end.filter(|_| self.scopes.len() == rest) {
+                    Some(at) => self.end_menu(&menu, at),
+                    None => self.block(Gap::Line),
+                },
             }
         }
     }
