@@ -11,6 +11,8 @@ import { Concertina, describe, guidance, type Options } from "../node/lib/index.
 import type { PluginApi } from "./host.js";
 import { Sessions } from "./sessions.js";
 
+/** Providers behind OpenClaw have prompt caches. */
+const SCHEDULE = "cache-aware";
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
 const UNCHANGED = "context goes to the model unchanged";
@@ -71,7 +73,7 @@ export class PluginState {
 
   /** Opens the store. @throws when it cannot be opened. */
   open(): Promise<Concertina> {
-    return Concertina.open({ ...this.options, dir: this.directory() });
+    return Concertina.open({ schedule: SCHEDULE, ...this.options, dir: this.directory() });
   }
 
   /** Where the store lives. */

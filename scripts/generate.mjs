@@ -6,6 +6,9 @@ import path from "node:path";
 
 import { main, root, run } from "./steps.mjs";
 
+/** What the plugin sets where its user says nothing: `plugin/state.ts`. */
+const PLUGIN_DEFAULTS = { schedule: "cache-aware" };
+
 const check = process.argv.includes("--check");
 const stale = [];
 
@@ -96,7 +99,7 @@ main(async () => {
   write("node/lib/options.ts", optionsType(options));
   const manifest = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(options) }, null, 2)}\n`);
+  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(options.map((option) => ({ ...option, default: PLUGIN_DEFAULTS[option.name] ?? option.default }))) }, null, 2)}\n`);
   replaceBetween("README.md", "options", table(options));
   const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   await run("compile TypeScript", process.execPath, [tsc, "-p", "tsconfig.json"], { quiet: true });

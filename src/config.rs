@@ -157,6 +157,8 @@ words! {
     Schedule {
         /// By simple ages, on every assembly.
         EveryTurn = "every-turn",
+        /// When the prompt cache makes it pay.
+        CacheAware = "cache-aware",
     }
 }
 
@@ -285,8 +287,16 @@ knobs! {
     fusion_enabled: bool = true, "fusion.enabled";
     /// Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it.
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
-    /// When content that was already sent may change.
+    /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. In OpenClaw the default is "cache-aware".
     schedule: Schedule = Schedule::EveryTurn, "schedule";
+    /// With "cache-aware": content that may go waits at most this many user turns.
+    max_deferred_turns: u64 = 40, "maxDeferredTurns", [min 1];
+    /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
+    context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
+    /// With "cache-aware": content smaller than this many tokens stays.
+    min_tokens_to_fold: u64 = 80, "minTokensToFold", [min 50];
+    /// With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them.
+    keep_names: u64 = 60, "keepNames", [min 0];
     /// Content older than this many user turns may go.
     stale_turns: u64 = 4, "staleTurns", [min 1];
     /// Content older than this many model calls may go, even within one user turn.

@@ -27,6 +27,26 @@ function moment(now: unknown): number {
   return now;
 }
 
+function positive(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) badArgument(name, String(value), "a number of at least 0");
+  return Math.trunc(value);
+}
+
+function pricesOf(prices: unknown): Prices | undefined {
+  if (prices === undefined || prices === null) return undefined;
+  needObject("prices", prices);
+  const given = prices as Record<string, unknown>;
+  for (const name of ["input", "cacheRead", "cacheWrite", "cacheTtlMs"]) {
+    const value = given[name];
+    const least = name === "input" ? Number.MIN_VALUE : 0;
+    if (typeof value !== "number" || !Number.isFinite(value) || value < least) {
+      badArgument(`prices.${name}`, String(value), least > 0 ? "a number above 0" : "a number of at least 0");
+    }
+  }
+  return given as unknown as Prices;
+}
+
 /** One open store with one set of options. Several may be open on one directory, in one process or in several. */
 export class Concertina {
   readonly #native: NativeConcertina;
@@ -92,9 +112,12 @@ export class Concertina {
     sessionId: string;
     agentId?: string;
     messages: M[];
+    /** How many tokens the host leaves for the history; above a share of it the history is folded at once. */
     tokenBudget?: number;
     model?: string;
+    /** What the model's tokens cost, in any unit; by the model's family when absent. */
     prices?: Prices;
+    /** Accepted for hosts that pass it; the state of the cache is read off the history. */
     promptCache?: unknown;
     /** Without `fetch_original_data` among them nothing is folded. */
     availableTools?: Iterable<string>;
@@ -110,6 +133,8 @@ export class Concertina {
       availableTools: input.availableTools && [...input.availableTools],
       model: input.model,
       referOversize: input.referOversize ?? false,
+      prices: pricesOf(input.prices),
+      tokenBudget: positive("tokenBudget", input.tokenBudget),
     });
     return awaiting(async () => {
       const handover = await handOverInSlices(native(), input.messages);

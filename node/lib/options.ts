@@ -4,8 +4,16 @@
 export interface Options {
   /** How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened prose. Default "balanced". */
   preset?: "lossless" | "balanced" | "max";
-  /** When content that was already sent may change. Default "every-turn". */
-  schedule?: "every-turn";
+  /** When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. In OpenClaw the default is "cache-aware". Default "every-turn". */
+  schedule?: "every-turn" | "cache-aware";
+  /** With "cache-aware": content that may go waits at most this many user turns. Default 40, at least 1. */
+  maxDeferredTurns?: number;
+  /** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
+  contextThresholdPercent?: number;
+  /** With "cache-aware": content smaller than this many tokens stays. Default 80, at least 50. */
+  minTokensToFold?: number;
+  /** With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them. Default 60, at least 0. */
+  keepNames?: number;
   /** Content older than this many user turns may go. Default 4, at least 1. */
   staleTurns?: number;
   /** Content older than this many model calls may go, even within one user turn. Default 12, at least 1. */

@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use concertina::assemble::{AssembleOptions, Engine, Fetch};
 use concertina::config::Config;
 use concertina::error::{Error, Result};
+use concertina::plan::prices::{Prices, StatedPrices};
 use concertina::store::{Scope, SqliteStore, StoreOptions, TurnStatus};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
@@ -115,6 +116,8 @@ impl NativeConcertina {
                 model: Option<String>,
                 #[serde(default)]
                 refer_oversize: bool,
+                prices: Option<StatedPrices>,
+                token_budget: Option<u64>,
             }
             let scope: Scope = read::<Session>(&session)?.into();
             let given: Options = read(&options_json)?;
@@ -122,6 +125,8 @@ impl NativeConcertina {
                 available_tools: given.available_tools,
                 model: given.model,
                 refer_oversize: given.refer_oversize,
+                prices: given.prices.map(Prices::try_from).transpose()?,
+                token_budget: given.token_budget,
             };
             let reply = engine.assemble(&scope, &slices.read()?, &asked, now as i64);
             Ok(Outcome::rewrite(&reply.rewrite, &reply.report))

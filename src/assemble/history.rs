@@ -1,18 +1,21 @@
 //! The moment of assembly: what was decided before is replayed byte for byte, then what has become stale is folded.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::birth::label;
-use super::placeholder::{Placeholder, tokens_of};
-use super::{Action, Engine, EpochReport, FETCH_TOOL, Reply, Report};
+use super::known::{Known, Shown, know, printed, replay, show};
+use super::placeholder::{Placeholder, tokens_of, with_names};
+use super::schedule::Moment;
+use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
+use crate::config::Schedule;
 use crate::error::{Error, Result};
 use crate::plan::measure::Meter;
-use crate::plan::stale::{Reason, stale};
+use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Original};
-use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Printed, Projection, Receipt, Scope};
-use crate::transcript::{Block, Kind, Patch, Transcript};
+use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope};
+use crate::transcript::{Kind, Transcript};
 
 /// What a caller may ask of an assembly.
 #[derive(Debug, Clone, Default)]
@@ -23,15 +26,10 @@ pub struct AssembleOptions {
     pub model: Option<String>,
     /// Also replace oversize results that were never seen at birth (for engines that are wrapped, not hosted).
     pub refer_oversize: bool,
-}
-
-/// One block with what it is known by.
-struct Known<'t, 'a> {
-    message: usize,
-    index: usize,
-    block: &'t Block<'a>,
-    key: BlockKey,
-    tokens: u64,
+    /// What the model's tokens cost; by its family where nobody says.
+    pub prices: Option<Prices>,
+    /// How many tokens the host leaves for the history.
+    pub token_budget: Option<u64>,
 }
 
 /// A fold that becomes a patch once its original is durable.
@@ -42,19 +40,21 @@ struct Proposal<'t, 'a> {
     placeholder: Placeholder<'a>,
 }
 
+/// What one call folds.
+struct Fold<'t, 'a> {
+    proposals: Vec<Proposal<'t, 'a>>,
+    /// Why the epoch is opened, where the schedule says.
+    cause: Option<&'static str>,
+    /// What to record of the session's tools.
+    tools: Option<ContentHash>,
+}
+
 /// Where the original of a fold is.
 enum Source {
     /// To be stored.
     New(Original),
     /// In the store already: the block is a copy of it.
     Stored(ContentHash),
-}
-
-/// Decided blocks of this call: patches and what they refer to.
-#[derive(Default)]
-struct Shown {
-    reply: Reply,
-    in_context: BTreeSet<ContentHash>,
 }
 
 impl Engine {
@@ -77,10 +77,23 @@ impl Engine {
             Err(error) => return Reply::unchanged(Report { warning: Some((&error).into()), ..untouched() }),
         };
         let mut shown = Shown { reply: Reply::unchanged(untouched()), ..Shown::default() };
-        let open = replay(&ledger, &known, &meter, &mut shown);
-        let proposals = self.propose(scope, &transcript, &ledger, &open, &meter, options.refer_oversize);
+        let states = replay(&ledger, &known, &meter, &mut shown);
+        let tools = hash_of_tools(options);
+        let tools_changed = tools.is_some() && ledger.tools.is_some() && tools != ledger.tools;
+        let moment = Moment { options, tools_changed, now };
+        let choice = self.choose(&transcript, &known, &states, &meter, &moment);
+        let copies = printed(&ledger, Printed::Copy);
+        let proposals: Vec<Proposal> = choice
+            .blocks
+            .iter()
+            .filter_map(|chosen| {
+                let known = &known[chosen.known];
+                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied())
+            })
+            .collect();
+        let fold = Fold { proposals, cause: choice.cause, tools };
         let replayed = shown.in_context.clone();
-        if let Err(error) = self.fold(scope, &known, &proposals, &meter, &mut shown, now) {
+        if let Err(error) = self.fold(scope, &known, &fold, &meter, &mut shown, now) {
             shown.reply.report.warning = Some((&error).into());
             // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
             let batch = Batch { in_context: Some(replayed), ..Batch::default() };
@@ -91,46 +104,6 @@ impl Engine {
             }
         }
         shown.reply
-    }
-
-    fn propose<'t, 'a>(
-        &self,
-        scope: &Scope,
-        transcript: &Transcript<'a>,
-        ledger: &Ledger,
-        open: &[&'t Known<'t, 'a>],
-        meter: &Meter,
-        refer_oversize: bool,
-    ) -> Vec<Proposal<'t, 'a>> {
-        let copies = printed(ledger, Printed::Copy);
-        let candidates: HashMap<(usize, usize), Reason> = stale(transcript, &self.config, meter, &|_| false)
-            .into_iter()
-            .map(|candidate| ((candidate.message, candidate.block), candidate.reason))
-            .collect();
-        open.iter()
-            .filter_map(|known| {
-                let reason = match candidates.get(&(known.message, known.index)) {
-                    Some(Reason::Stale) => "stale",
-                    Some(Reason::Superseded) => "superseded",
-                    None if refer_oversize && self.is_oversize_output(known.block) => "large",
-                    None => return None,
-                };
-                self.propose_fold(scope, known, reason, copies.get(&known.key.hash).copied())
-            })
-            .collect()
-    }
-
-    /// Whether a fresh block is an output over the reference threshold that birth would have replaced.
-    fn is_oversize_output(&self, block: &Block) -> bool {
-        match (block.kind, &block.result) {
-            (Kind::Text(text), Some(result)) => {
-                let tool = result.tool_name.unwrap_or_default();
-                text.chars().count() as u64 > self.config.sccs_compress_threshold
-                    && tool != FETCH_TOOL
-                    && !self.config.is_exact_tool(tool)
-            }
-            _ => false,
-        }
     }
 
     fn propose_fold<'t, 'a>(
@@ -154,7 +127,12 @@ impl Engine {
                         (Source::New(Original::text(&stored, label(result))), stored)
                     }
                 };
-                (source, Placeholder::output(&text, self.summary(&text, result, max_chars)))
+                let summary = self.summary(&text, result, max_chars);
+                let summary = match self.config.schedule {
+                    Schedule::CacheAware if reason != "large" => with_names(summary, &text, known.tokens, &self.config),
+                    _ => summary,
+                };
+                (source, Placeholder::output(&text, summary))
             }
             (Kind::Call(call), _) => {
                 let json = self.storable(&call.arguments.to_json())?;
@@ -190,18 +168,18 @@ impl Engine {
         &self,
         scope: &Scope,
         known: &[Known],
-        proposals: &[Proposal],
+        fold: &Fold,
         meter: &Meter,
         shown: &mut Shown,
         now: Millis,
     ) -> Result<()> {
-        let hashes: Vec<ContentHash> = proposals.iter().map(Proposal::hash).collect();
+        let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
-        let mut batch = Batch::default();
+        let mut batch = Batch { tools: fold.tools, ..Batch::default() };
         let mut accepted = Vec::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);
-        for (proposal, id) in proposals.iter().zip(ids) {
+        for (proposal, id) in fold.proposals.iter().zip(ids) {
             let Some(value) = proposal.placeholder.render(&id, self, meter) else { continue };
             let tokens = tokens_of(&value, meter);
             if tokens >= proposal.known.tokens {
@@ -221,7 +199,7 @@ impl Engine {
         }
         batch.in_context = Some(in_context.clone());
         let epoch = accepted.first().map(|(first, ..)| Epoch {
-            reason: first.reason.into(),
+            reason: fold.cause.unwrap_or(first.reason).into(),
             tokens_freed: before - after,
             tokens_rebilled: rebilled(known, &accepted) + after,
             blocks: accepted.len() as u64,
@@ -231,7 +209,7 @@ impl Engine {
                 kind: "assemble".into(),
                 tokens_before: before,
                 tokens_after: after,
-                detail: serde_json::json!({ "reason": epoch.reason, "blocks": epoch.blocks }).to_string(),
+                detail: json!({ "reason": epoch.reason, "blocks": epoch.blocks }).to_string(),
             });
         }
         batch.epoch = epoch.clone();
@@ -249,62 +227,10 @@ impl Engine {
     }
 }
 
-/// Patches what earlier calls decided; returns the blocks that are still open.
-fn replay<'k, 't, 'a>(
-    ledger: &Ledger,
-    known: &'k [Known<'t, 'a>],
-    meter: &Meter,
-    shown: &mut Shown,
-) -> Vec<&'k Known<'t, 'a>> {
-    let projections: HashMap<BlockKey, &Projection> = ledger.projections.iter().map(|row| (row.block, row)).collect();
-    let placeholders = printed(ledger, Printed::Placeholder);
-    let copies = printed(ledger, Printed::Copy);
-    let mut open = Vec::new();
-    for block in known {
-        if let Some(original) = placeholders.get(&block.key.hash) {
-            shown.in_context.insert(*original);
-        } else if let Some(row) = projections.get(&block.key) {
-            let Ok(value) = serde_json::from_str(&row.replacement) else { continue };
-            shown.in_context.insert(row.original);
-            show(block, "replay", None, value, meter, shown);
-        } else {
-            // A copy in sight keeps its original alive: its placeholder will name it.
-            shown.in_context.extend(copies.get(&block.key.hash));
-            open.push(block);
-        }
-    }
-    open
-}
-
-fn show(known: &Known, reason: &'static str, ref_id: Option<String>, value: Value, meter: &Meter, shown: &mut Shown) {
-    let tokens_after = tokens_of(&value, meter);
-    let report = &mut shown.reply.report;
-    report.tokens_after = (report.tokens_after + tokens_after).saturating_sub(known.tokens);
-    report.actions.push(Action {
-        message: known.message,
-        block: known.index,
-        reason,
-        ref_id,
-        tokens_before: known.tokens,
-        tokens_after,
-    });
-    shown.reply.rewrite.patches.push(Patch { message: known.message, path: known.block.path.clone(), value });
-}
-
-/// Hashes and counts every block. Equal blocks without a timestamp are told apart by their order.
-fn know<'t, 'a>(transcript: &'t Transcript<'a>, meter: &Meter) -> Vec<Known<'t, 'a>> {
-    let mut seen: HashMap<ContentHash, i64> = HashMap::new();
-    let mut known = Vec::new();
-    for (message, view) in transcript.messages.iter().enumerate() {
-        for (index, block) in view.blocks.iter().enumerate() {
-            let hash = hash_of(block);
-            let nth = seen.entry(hash).or_insert(-1);
-            *nth += 1;
-            let key = BlockKey { hash, place: view.timestamp.unwrap_or(*nth) };
-            known.push(Known { message, index, block, key, tokens: meter.block(block) as u64 });
-        }
-    }
-    known
+/// What a list of tools is known by, whatever its order.
+fn hash_of_tools(options: &AssembleOptions) -> Option<ContentHash> {
+    let tools: BTreeSet<&String> = options.available_tools.as_ref()?.iter().collect();
+    Some(ContentHash::of(json!(tools).to_string().as_bytes()))
 }
 
 impl Proposal<'_, '_> {
@@ -320,11 +246,6 @@ fn text_of(original: Original) -> Option<String> {
     String::from_utf8(original.bytes).ok()
 }
 
-/// Texts of ours of one kind, with the originals they stand for.
-fn printed(ledger: &Ledger, kind: Printed) -> HashMap<ContentHash, ContentHash> {
-    ledger.printed.iter().filter(|row| row.printed == kind).map(|row| (row.text, row.original)).collect()
-}
-
 /// Tokens that stay, after the first block that changed: what a prompt cache has to take in anew.
 fn rebilled(known: &[Known], accepted: &[(&Proposal, crate::reference::RefId, Value)]) -> u64 {
     let changed: BTreeSet<(usize, usize)> =
@@ -335,14 +256,4 @@ fn rebilled(known: &[Known], accepted: &[(&Proposal, crate::reference::RefId, Va
         .filter(|known| (known.message, known.index) > *first && !changed.contains(&(known.message, known.index)))
         .map(|known| known.tokens)
         .sum()
-}
-
-/// What a block is known by: its text, its image payload, or its arguments as JSON.
-fn hash_of(block: &Block) -> ContentHash {
-    match block.kind {
-        Kind::Text(text) => ContentHash::of(text.as_bytes()),
-        Kind::Image(image) => ContentHash::of(image.base64.unwrap_or_default().as_bytes()),
-        Kind::Call(call) => ContentHash::of(call.arguments.to_json().as_bytes()),
-        Kind::Thinking | Kind::Other => ContentHash::of(b""),
-    }
 }

@@ -3,9 +3,18 @@
 use serde_json::{Value, json};
 
 use super::Engine;
+use super::known::Known;
+use crate::config::Config;
 use crate::plan::{arguments, measure::Meter};
 use crate::reference::{Marker, RefId};
-use crate::transcript::Call;
+use crate::summarize::salient_identifiers;
+use crate::transcript::{Call, Kind};
+
+/// An output of fewer characters has no room for words on how to get it back; the guidance has them.
+const WORDY_CHARS: usize = 3000;
+
+/// One name is kept for so many tokens of the original.
+const TOKENS_PER_NAME: u64 = 12;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
@@ -28,16 +37,50 @@ impl Placeholder<'_> {
     pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Value> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
-            Self::Output { summary, characters, lines } => json!(format!(
-                "{marker} (Summary: {summary})\n[{} of output folded; fetch_original_data returns all or part of it]",
-                size(*characters, *lines)
-            )),
+            Self::Output { summary, characters, lines } => {
+                let size = size(*characters, *lines);
+                let rest = match *characters {
+                    0..WORDY_CHARS => format!("[{size} folded]"),
+                    _ => format!("[{size} of output folded; fetch_original_data returns all or part of it]"),
+                };
+                json!(format!("{marker} (Summary: {summary})\n{rest}"))
+            }
             Self::Image { tokens } => {
                 json!({ "type": "text", "text": format!("[image was here — {tokens} tokens] {marker}") })
             }
             Self::Arguments(call) => arguments::shrink(call, engine.config(), meter, Some(&marker))?.value,
         })
     }
+}
+
+/// A summary, and after it the names of the text that it does not hold yet.
+pub(super) fn with_names(summary: String, text: &str, tokens: u64, config: &Config) -> String {
+    let limit = names_kept(tokens, config);
+    let names = salient_identifiers(text, usize::try_from(limit).unwrap_or(usize::MAX));
+    let names: Vec<&str> = names.into_iter().filter(|name| !summary.contains(name)).collect();
+    if names.is_empty() { summary } else { format!("{summary}\nnames: {}", names.join(" ")) }
+}
+
+fn names_kept(tokens: u64, config: &Config) -> u64 {
+    config.keep_names.min(tokens / TOKENS_PER_NAME)
+}
+
+/// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted.
+pub(super) fn expected_savings(known: &Known, config: &Config, _: &Meter) -> u64 {
+    /// Marker and size.
+    const FRAME_TOKENS: u64 = 30;
+    const TOKENS_PER_KEPT_NAME: u64 = 5;
+    const IMAGE_NOTE_TOKENS: u64 = 26;
+    let cost = match known.block.kind {
+        Kind::Text(_) => {
+            let preview = (config.keep_preview_chars / 4).min(known.tokens / 4);
+            FRAME_TOKENS + preview + TOKENS_PER_KEPT_NAME * names_kept(known.tokens, config)
+        }
+        Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),
+        Kind::Image(_) => IMAGE_NOTE_TOKENS,
+        Kind::Thinking | Kind::Other => return 0,
+    };
+    known.tokens.saturating_sub(cost)
 }
 
 fn size(characters: usize, lines: usize) -> String {

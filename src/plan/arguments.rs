@@ -58,6 +58,45 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
     (tokens < before).then_some(Shrunk { value, tokens })
 }
 
+/// What [`shrink`] would free of arguments that cost `tokens`, without writing anything: by the share of their long strings.
+pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
+    /// Tokens of a note with its head, and with the id in it.
+    const NOTE_TOKENS: u64 = 45;
+    fn long_strings(value: &Value, depth: usize, total: &mut u64, found: &mut (u64, u64)) {
+        match value {
+            Value::String(text) => {
+                *total += text.len() as u64;
+                if text.len() > SHORT_CHARS {
+                    *found = (found.0 + text.len() as u64, found.1 + 1);
+                }
+            }
+            Value::Array(items) if depth < MAX_DEPTH => {
+                items.iter().for_each(|item| long_strings(item, depth + 1, total, found));
+            }
+            Value::Object(fields) if depth < MAX_DEPTH => fields.iter().for_each(|(key, field)| {
+                *total += key.len() as u64;
+                long_strings(field, depth + 1, total, found);
+            }),
+            _ => *total += 1,
+        }
+    }
+    let parsed;
+    let value = match call.arguments {
+        Arguments::Value(value) => value,
+        Arguments::Json(json) => match serde_json::from_str(json) {
+            Ok(value) => {
+                parsed = value;
+                &parsed
+            }
+            Err(_) => return 0,
+        },
+    };
+    let (mut total, mut found) = (0, (0, 0));
+    long_strings(value, 0, &mut total, &mut found);
+    let (long, notes) = found;
+    (tokens * long / total.max(1)).saturating_sub(NOTE_TOKENS * notes)
+}
+
 struct Notes<'a> {
     head_chars: usize,
     meter: &'a Meter,

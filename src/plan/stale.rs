@@ -2,11 +2,10 @@
 //!
 //! Only what was already worked through may go. User text, assistant text and thinking are never selected, whatever their age.
 
-use std::collections::HashSet;
-
 use super::Meter;
+use super::superseded::superseded;
 use crate::config::Config;
-use crate::transcript::{Arguments, Block, Call, Kind, Message, Role, Transcript};
+use crate::transcript::{Block, Kind, Message, Role, Transcript};
 
 /// A block that may leave the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +38,21 @@ pub enum Part {
 pub enum Reason {
     /// Too many turns or model calls ago.
     Stale,
-    /// Something later shows the same or newer content.
+    /// Something later shows the same or newer content of a file.
     Superseded,
+    /// The same text stands in a later result.
+    Duplicate,
+}
+
+impl Reason {
+    /// The word for reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stale => "stale",
+            Self::Superseded => "superseded",
+            Self::Duplicate => "duplicate",
+        }
+    }
 }
 
 /// Selects the stale blocks, oldest first.
@@ -59,14 +71,15 @@ pub fn stale(
     meter: &Meter,
     is_ours: &dyn Fn(&Block) -> bool,
 ) -> Vec<Candidate> {
-    let shown = bodies_read_later(transcript, config);
+    let superseded = superseded(transcript, config);
+    let is_body_read_later = |at: (usize, usize)| superseded.get(&at).is_some_and(|later| later.by_read);
     let mut candidates = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
             let Some(part) = part(message, block) else { continue };
             let reason = if is_old(message, block, part, config) {
                 Reason::Stale
-            } else if shown.contains(&(message_index, block_index)) {
+            } else if part == Part::Arguments && is_body_read_later((message_index, block_index)) {
                 Reason::Superseded
             } else {
                 continue;
@@ -93,7 +106,8 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
 }
 
-fn part(message: &Message, block: &Block) -> Option<Part> {
+/// What kind of block may go; `None` for one that never may.
+pub fn part(message: &Message, block: &Block) -> Option<Part> {
     if matches!(message.role, Role::System | Role::Other) {
         return None;
     }
@@ -111,41 +125,6 @@ fn is_old(message: &Message, block: &Block, part: Part, config: &Config) -> bool
     let counts_calls = part != Part::Image || block.result.is_some();
     // The age is 0 without any user turn.
     message.turn_age > turns || (counts_calls && message.turn_age > 0 && message.calls_after > config.stale_calls)
-}
-
-/// The calls that wrote to a file which a later call read as a whole, successfully.
-fn bodies_read_later(transcript: &Transcript, config: &Config) -> HashSet<(usize, usize)> {
-    let mut answered = HashSet::new();
-    let mut read = HashSet::new();
-    let mut bodies = HashSet::new();
-    for (message_index, message) in transcript.messages.iter().enumerate().rev() {
-        for (block_index, block) in message.blocks.iter().enumerate().rev() {
-            if let Some(result) = block.result {
-                if !result.is_error && matches!(block.kind, Kind::Text(_)) {
-                    answered.insert(result.call_id);
-                }
-            } else if let Kind::Call(call) = block.kind {
-                let was_answered = answered.remove(call.id);
-                if was_answered && config.is_exact_tool(call.name) && !reads_a_range(&call.arguments) {
-                    read.extend(call.arguments.file_path());
-                } else if writes(&call) && call.arguments.file_path().is_some_and(|path| read.contains(&path)) {
-                    bodies.insert((message_index, block_index));
-                }
-            }
-        }
-    }
-    bodies
-}
-
-/// Whether a call changes a file, going by its tool's name.
-fn writes(call: &Call) -> bool {
-    let name = call.name.to_ascii_lowercase();
-    ["write", "edit", "create", "replace", "patch"].iter().any(|word| name.contains(word))
-}
-
-fn reads_a_range(arguments: &Arguments) -> bool {
-    let keys = ["offset", "limit", "start", "end", "start_line", "end_line", "line", "lines", "range", "view_range"];
-    arguments.to_value().is_none_or(|value| keys.iter().any(|key| value.get(key).is_some_and(|given| !given.is_null())))
 }
 
 #[cfg(test)]

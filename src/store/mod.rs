@@ -163,6 +163,8 @@ pub struct Batch {
     /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer named.
     /// `None` leaves lifetimes alone (at birth).
     pub in_context: Option<BTreeSet<ContentHash>>,
+    /// A hash of the tools that the session has now; `None` leaves what was recorded.
+    pub tools: Option<ContentHash>,
 }
 
 /// What a session knows.
@@ -174,6 +176,8 @@ pub struct Ledger {
     pub printed: Vec<PrintedText>,
     /// How many epochs were logged.
     pub epochs: u64,
+    /// A hash of the tools that the session had when it was last assembled.
+    pub tools: Option<ContentHash>,
 }
 
 /// Whether a turn was new.

@@ -8,6 +8,9 @@ use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, SqliteStore
 
 use crate::suite::{START, batch_of, options, projection, scope};
 
+/// The newest version.
+const VERSIONS: u32 = 2;
+
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/version-{version}.sqlite"))
 }
@@ -24,6 +27,7 @@ fn contents(store: &dyn Store) -> Batch {
         }],
         receipts: vec![Receipt { kind: "admit".into(), tokens_before: 70, tokens_after: 7, detail: "{}".into() }],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 60, tokens_rebilled: 5, blocks: 1 }),
+        tools: Some(projection("tools", "", "").block.hash),
         ..batch_of(
             store,
             vec![text, Original::text("short", "read: a"), Original::image(vec![0, 1, 2], "image/png", "screenshot")],
@@ -45,14 +49,19 @@ fn write_the_golden_file() {
     store.commit_turn(&scope("main", "s"), "turn:1", START).unwrap();
     store.inherit(&scope("main", "s"), &scope("sub", "c"), START).unwrap();
     store.close();
-    assert!(!golden(1).exists(), "{} is never written again", golden(1).display());
-    fs::copy(dir.path().join("concertina.sqlite"), golden(1)).unwrap();
+    let newest = golden(VERSIONS);
+    assert!(!newest.exists(), "{} is never written again", newest.display());
+    fs::copy(dir.path().join("concertina.sqlite"), newest).unwrap();
 }
 
 #[test]
-fn a_file_of_version_1_opens_and_has_everything() {
+fn a_file_of_every_version_opens_and_has_everything() {
+    (1..=VERSIONS).for_each(opens_and_has_everything);
+}
+
+fn opens_and_has_everything(version: u32) {
     let dir = tempfile::tempdir().unwrap();
-    fs::copy(golden(1), dir.path().join("concertina.sqlite")).unwrap();
+    fs::copy(golden(version), dir.path().join("concertina.sqlite")).unwrap();
     let store = SqliteStore::open(dir.path(), options()).unwrap();
     let me = scope("main", "s");
     let expected = contents(&store);
@@ -63,6 +72,7 @@ fn a_file_of_version_1_opens_and_has_everything() {
     assert_eq!(expected.originals[2].1.media, Media::Image("image/png".into()));
     let ledger = store.ledger(&me).unwrap();
     assert_eq!((&ledger.projections, &ledger.printed, ledger.epochs), (&expected.projections, &expected.printed, 1));
+    assert_eq!(ledger.tools, expected.tools.filter(|_| version >= 2));
     assert_eq!(store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.originals, stats.turns, stats.tokens_before), (2, 3, 1, 70));

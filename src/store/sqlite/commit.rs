@@ -132,6 +132,9 @@ pub(super) fn write(
         }
         transaction.prepare_cached("UPDATE sessions SET last_seen = ?2 WHERE id = ?1")?.execute((session, now))?;
     }
+    if let Some(tools) = batch.tools {
+        transaction.prepare_cached("UPDATE sessions SET tools = ?2 WHERE id = ?1")?.execute((session, tools))?;
+    }
     Ok(())
 }
 
@@ -143,15 +146,20 @@ pub(super) fn may_be_skipped(
     batch: &Batch,
     now: Millis,
 ) -> Outcome<bool> {
-    let Batch { originals, projections, printed, receipts, epoch, in_context } = batch;
+    let Batch { originals, projections, printed, receipts, epoch, in_context, tools } = batch;
     let has_rows = !(originals.is_empty() && projections.is_empty() && printed.is_empty() && receipts.is_empty())
         || epoch.is_some();
     let Some(in_context) = in_context.as_ref().filter(|_| !has_rows) else { return Ok(!has_rows) };
     let seen = connection
-        .prepare_cached("SELECT id, last_seen FROM sessions WHERE session_id = ?1 AND agent_id = ?2")?
-        .query_row((&scope.session_id, &scope.agent_id), |row| Ok((row.get(0)?, row.get::<_, Millis>(1)?)))
+        .prepare_cached("SELECT id, last_seen, tools FROM sessions WHERE session_id = ?1 AND agent_id = ?2")?
+        .query_row((&scope.session_id, &scope.agent_id), |row| {
+            Ok((row.get(0)?, row.get::<_, Millis>(1)?, row.get::<_, Option<ContentHash>>(2)?))
+        })
         .optional()?;
-    let Some((session, last_seen)) = seen else { return Ok(false) };
+    let Some((session, last_seen, known_tools)) = seen else { return Ok(false) };
+    if tools.is_some() && *tools != known_tools {
+        return Ok(false);
+    }
     let is_recent = now.abs_diff(last_seen) < options.touch_interval_ms().unsigned_abs();
     Ok(is_recent && ContextChange::find(connection, session, scope, in_context)?.is_empty())
 }

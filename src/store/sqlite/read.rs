@@ -84,7 +84,10 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
     let epochs = connection
         .prepare_cached("SELECT count(*) FROM epochs WHERE session = ?1")?
         .query_row((session,), |row| count(row, 0))?;
-    Ok(Ledger { projections, printed, epochs })
+    let tools = connection
+        .prepare_cached("SELECT tools FROM sessions WHERE id = ?1")?
+        .query_row((session,), |row| row.get(0))?;
+    Ok(Ledger { projections, printed, epochs, tools })
 }
 
 /// Totals of the sessions of this name, or of the whole store.

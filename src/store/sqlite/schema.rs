@@ -16,7 +16,7 @@ use super::failure::{Failure, Outcome, unavailable};
 const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 1] = [include_str!("version_1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("version_1.sql"), include_str!("version_2.sql")];
 
 /// How long one attempt at opening waits, and how long it is until the next.
 const ATTEMPT: Duration = Duration::from_millis(10);

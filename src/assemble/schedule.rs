@@ -1,0 +1,149 @@
+//! Which blocks of a history are folded in this call.
+//!
+//! `every-turn` folds whatever may go. `cache-aware` asks what the provider's cache holds and folds when that pays.
+
+use super::known::{Known, State};
+use super::placeholder::expected_savings;
+use super::{AssembleOptions, Engine, FETCH_TOOL};
+use crate::config::Schedule;
+use crate::plan::cache::Cache;
+use crate::plan::candidates::{Candidates, candidates};
+use crate::plan::economics::{Item, Situation, decide};
+use crate::plan::measure::Meter;
+use crate::plan::prices::Family;
+use crate::store::Millis;
+use crate::transcript::{Block, Kind, Transcript};
+
+/// A block to fold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chosen {
+    /// Index among the known blocks.
+    pub(super) known: usize,
+    /// The word for the report.
+    pub(super) reason: &'static str,
+}
+
+/// What to fold, and the reason of the epoch where it is not the first block's.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    pub(super) blocks: Vec<Chosen>,
+    pub(super) cause: Option<&'static str>,
+}
+
+/// The moment of a call, beside its history.
+pub(super) struct Moment<'o> {
+    pub(super) options: &'o AssembleOptions,
+    /// Whether the ledger knows another list of tools.
+    pub(super) tools_changed: bool,
+    pub(super) now: Millis,
+}
+
+impl Engine {
+    /// Chooses among the open blocks.
+    pub(super) fn choose(
+        &self,
+        transcript: &Transcript,
+        known: &[Known],
+        states: &[State],
+        meter: &Meter,
+        moment: &Moment,
+    ) -> Choice {
+        let mut found = candidates(transcript, &self.config);
+        // What was fetched on purpose is used for a while.
+        found.young.retain(|at| !is_fetched(transcript, *at));
+        match self.config.schedule {
+            Schedule::EveryTurn => self.choose_by_age(known, states, &found, moment.options),
+            Schedule::CacheAware => self.choose_by_price(transcript, known, states, &found, meter, moment),
+        }
+    }
+
+    fn choose_by_age(&self, known: &[Known], states: &[State], found: &Candidates, options: &AssembleOptions) -> Choice {
+        let open = known.iter().enumerate().filter(|(index, _)| states[*index] == State::Open);
+        let blocks = open.filter_map(|(index, known)| {
+            let reason = match found.ripe.get(&known.at()) {
+                Some(may_go) if known.tokens >= self.config.min_tokens_to_squeeze => may_go.reason.as_str(),
+                _ if options.refer_oversize && self.is_oversize_output(known.block) => "large",
+                _ => return None,
+            };
+            Some(Chosen { known: index, reason })
+        });
+        Choice { blocks: blocks.collect(), cause: None }
+    }
+
+    fn choose_by_price(
+        &self,
+        transcript: &Transcript,
+        known: &[Known],
+        states: &[State],
+        found: &Candidates,
+        meter: &Meter,
+        moment: &Moment,
+    ) -> Choice {
+        let model = moment.options.model.as_deref();
+        let family = Family::of(model);
+        let prices = moment.options.prices.unwrap_or(family.prices);
+        let cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.now);
+        let young: std::collections::HashSet<(usize, usize)> = found.young.iter().copied().collect();
+        let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
+        let items: Vec<Item> = known
+            .iter()
+            .enumerate()
+            .map(|(index, known)| {
+                let is_sent = known.message < cache.sent;
+                let (tokens, is_open) = match states[index] {
+                    State::Open => (known.tokens, true),
+                    State::Folded(tokens) => (tokens, false),
+                };
+                sent_tokens += if is_sent { tokens } else { 0 };
+                let may_go = found.ripe.get(&known.at()).copied().filter(|_| is_open);
+                let is_young = is_open && young.contains(&known.at());
+                if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known.block) {
+                    oversize.push(Chosen { known: index, reason: "large" });
+                }
+                let worth = (may_go.is_some() || is_young) && tokens >= self.config.min_tokens_to_fold;
+                let frees = if worth { expected_savings(known, &self.config, meter) } else { 0 };
+                Item { tokens, frees, ripe: may_go, is_young, is_sent }
+            })
+            .collect();
+        let overhead = cache.last_request.saturating_sub(sent_tokens);
+        let threshold = |budget: u64| budget * self.config.context_threshold_percent / 100;
+        let situation = Situation {
+            prices,
+            cold: cache.cold,
+            binds_thinking: family.binds_thinking,
+            overhead,
+            // The host takes the system prompt off the budget that it states.
+            limit: moment.options.token_budget.map(|budget| threshold(budget) + overhead),
+            cliff: family.cliff,
+            max_deferred_turns: self.config.max_deferred_turns,
+        };
+        let Some(decision) = decide(&items, &situation) else { return Choice { blocks: oversize, cause: None } };
+        let cause = decision.cause.as_str();
+        let chosen = decision.items.into_iter().map(|index| {
+            let reason = items[index].ripe.map_or(cause, |may_go| may_go.reason.as_str());
+            Chosen { known: index, reason }
+        });
+        let mut blocks: Vec<Chosen> = chosen.chain(oversize).collect();
+        blocks.sort_by_key(|chosen| chosen.known);
+        blocks.dedup_by_key(|chosen| chosen.known);
+        Choice { blocks, cause: Some(cause) }
+    }
+
+    /// Whether a fresh block is an output over the reference threshold that birth would have replaced.
+    fn is_oversize_output(&self, block: &Block) -> bool {
+        match (block.kind, &block.result) {
+            (Kind::Text(text), Some(result)) => {
+                let tool = result.tool_name.unwrap_or_default();
+                text.chars().count() as u64 > self.config.sccs_compress_threshold
+                    && tool != FETCH_TOOL
+                    && !self.config.is_exact_tool(tool)
+            }
+            _ => false,
+        }
+    }
+}
+
+fn is_fetched(transcript: &Transcript, (message, block): (usize, usize)) -> bool {
+    let result = transcript.messages[message].blocks[block].result;
+    result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
+}

@@ -1,0 +1,164 @@
+//! What the provider's prompt cache holds at this moment, as far as the history tells.
+//!
+//! A host that calls once per user turn brings no telemetry: what remains are the timestamps and the usage that the last
+//! answer reported. Where they say nothing the cache is taken to be warm, because a needless epoch costs more than a late one.
+
+use super::prices::Prices;
+use crate::transcript::{Message, Role, Transcript};
+
+/// Why nothing of the history is cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cold {
+    /// No model call was made yet.
+    Fresh,
+    /// The last call is longer ago than the cache lives.
+    Lapsed,
+    /// The last call went to another model.
+    OtherModel,
+    /// The list of tools, which stands before the history, is another one than at the last assembly.
+    OtherTools,
+    /// The history was compacted since the last call.
+    Compacted,
+    /// The provider reports usage of its cache, and none for the last call.
+    Unused,
+}
+
+impl Cold {
+    /// The word for the epoch log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fresh => "cold: first call",
+            Self::Lapsed => "cold: idle",
+            Self::OtherModel => "cold: model changed",
+            Self::OtherTools => "cold: tools changed",
+            Self::Compacted => "cold: compacted",
+            Self::Unused => "cold: cache not used",
+        }
+    }
+}
+
+/// What the cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cache {
+    /// Why it holds nothing, if so.
+    pub cold: Option<Cold>,
+    /// Index of the first message that no request has held yet.
+    pub sent: usize,
+    /// Tokens of the last request as the provider counted them, with system prompt and tools; 0 where it did not.
+    pub last_request: u64,
+}
+
+/// A lapsed cache is believed in this much later than the provider promises, in percent of its life.
+const MARGIN_PERCENT: i64 = 5;
+
+impl Cache {
+    /// Reads the state off a history. `tools_changed` is what the ledger says.
+    pub fn of(transcript: &Transcript, prices: &Prices, model: Option<&str>, tools_changed: bool, now: i64) -> Self {
+        let is_call = |message: &&Message| message.role == Role::Assistant;
+        let Some(at) = transcript.messages.iter().rposition(|message| is_call(&message)) else {
+            return Self { cold: Some(Cold::Fresh), sent: 0, last_request: 0 };
+        };
+        let last = &transcript.messages[at];
+        let usage = Usage::of(last);
+        let has_lapsed = last.timestamp.is_some_and(|time| {
+            let life = prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(MARGIN_PERCENT) / 100);
+            now.saturating_sub(time) > life
+        });
+        let writes_are_reported = || transcript.messages.iter().filter(is_call).any(|call| Usage::of(call).written > 0);
+        let cold = if has_lapsed {
+            Some(Cold::Lapsed)
+        } else if model.zip(last.raw["model"].as_str()).is_some_and(|(now, then)| !is_same_model(now, then)) {
+            Some(Cold::OtherModel)
+        } else if tools_changed {
+            Some(Cold::OtherTools)
+        } else if was_compacted_after(transcript, last) {
+            Some(Cold::Compacted)
+        } else if usage.total > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
+            Some(Cold::Unused)
+        } else {
+            None
+        };
+        // The last answer itself was in no request.
+        Self { cold, sent: at, last_request: usage.total }
+    }
+}
+
+/// What an answer says of its request.
+struct Usage {
+    read: u64,
+    written: u64,
+    total: u64,
+}
+
+impl Usage {
+    fn of(message: &Message) -> Self {
+        let number = |key: &str| message.raw["usage"][key].as_f64().map_or(0, |tokens| tokens.max(0.0) as u64);
+        let (read, written) = (number("cacheRead"), number("cacheWrite"));
+        Self { read, written, total: number("input").saturating_add(read).saturating_add(written) }
+    }
+}
+
+/// Whether two names may mean one model: providers add a prefix and a date.
+fn is_same_model(a: &str, b: &str) -> bool {
+    let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let (a, b) = (bare(a), bare(b));
+    a.starts_with(&b) || b.starts_with(&a)
+}
+
+fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
+    transcript.messages.iter().any(|message| {
+        let is_summary = matches!(message.raw["role"].as_str(), Some("compactionSummary" | "compaction"));
+        is_summary && message.timestamp.zip(last.timestamp).is_some_and(|(then, last)| then > last)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
+
+    fn cold(messages: &[Value], model: Option<&str>, now: i64) -> Option<Cold> {
+        Cache::of(&Transcript::read(messages), &PRICES, model, false, now).cold
+    }
+
+    fn answer(at: i64, more: &Value) -> Value {
+        let mut answer = json!({ "role": "assistant", "content": "hm", "timestamp": at, "model": "mock-1" });
+        answer.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        answer
+    }
+
+    #[test]
+    fn a_cache_lapses_by_time_and_only_where_the_time_is_known() {
+        let history = [json!({ "role": "user", "content": "go" }), answer(1000, &json!({}))];
+        assert_eq!(cold(&history, None, 301_000), None);
+        assert_eq!(cold(&history, None, 316_001), Some(Cold::Lapsed));
+        let timeless = [json!({ "role": "assistant", "content": "hm" })];
+        assert_eq!(cold(&timeless, None, 999_999_999), None);
+        assert_eq!(cold(&[], None, 0), Some(Cold::Fresh));
+    }
+
+    #[test]
+    fn another_model_is_cold_and_another_spelling_is_not() {
+        let history = [answer(1000, &json!({ "model": "claude-sonnet-4-5-20250929" }))];
+        assert_eq!(cold(&history, Some("anthropic/claude-sonnet-4-5"), 1001), None);
+        assert_eq!(cold(&history, Some("claude-opus-4-1"), 1001), Some(Cold::OtherModel));
+    }
+
+    #[test]
+    fn a_compaction_after_the_last_call_is_cold() {
+        let summary = |at: i64| json!({ "role": "compactionSummary", "summary": "so far", "timestamp": at });
+        assert_eq!(cold(&[summary(5000), answer(1000, &json!({}))], None, 5001), Some(Cold::Compacted));
+        assert_eq!(cold(&[summary(500), answer(1000, &json!({}))], None, 5001), None);
+    }
+
+    #[test]
+    fn a_provider_that_reports_writes_and_then_none_holds_nothing() {
+        let used = |read: u64, written: u64| json!({ "usage": { "input": 9, "cacheRead": read, "cacheWrite": written } });
+        assert_eq!(cold(&[answer(1, &used(0, 90)), answer(2, &used(0, 0))], None, 3), Some(Cold::Unused));
+        assert_eq!(cold(&[answer(1, &used(0, 90)), answer(2, &used(90, 0))], None, 3), None);
+        assert_eq!(cold(&[answer(1, &used(90, 0)), answer(2, &used(0, 0))], None, 3), None, "writes are never reported");
+    }
+}

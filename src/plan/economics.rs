@@ -1,0 +1,244 @@
+//! When folding pays: ski-rental over the prompt cache.
+//!
+//! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call since; folding
+//! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent paid
+//! reaches a share of the price ([`EAGERNESS`]): never much worse than knowing the future, without a forecast.
+
+use super::cache::Cold;
+use super::candidates::MayGo;
+use super::prices::Prices;
+
+/// What share of the price of an epoch must have been paid as rent.
+pub const EAGERNESS: f64 = 0.5;
+
+/// A warm epoch frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
+const MIN_BATCH_TOKENS: u64 = 1500;
+/// See [`MIN_BATCH_TOKENS`].
+const MIN_BATCH_PERCENT: u64 = 2;
+
+/// Above a limit at least this share of the context leaves at once, or the prefix would break at each call.
+const LIMIT_BATCH_PERCENT: u64 = 15;
+
+/// A block of the history as the planner sees it, in order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Item {
+    /// What it costs as shown now.
+    pub tokens: u64,
+    /// How much less it would cost folded; 0 for what stays.
+    pub frees: u64,
+    /// That it may go, and since when.
+    pub ripe: Option<MayGo>,
+    /// Whether it may go when there is no more room.
+    pub is_young: bool,
+    /// Whether a request has held it.
+    pub is_sent: bool,
+}
+
+/// All that a decision depends on beside the blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Situation {
+    /// What tokens cost.
+    pub prices: Prices,
+    /// Why nothing is cached, if so.
+    pub cold: Option<Cold>,
+    /// Whether a changed prefix spoils retained thinking.
+    pub binds_thinking: bool,
+    /// Tokens of each request that are no block: system prompt and tools.
+    pub overhead: u64,
+    /// Above this many tokens the context is full.
+    pub limit: Option<u64>,
+    /// Above this many tokens the whole request costs more.
+    pub cliff: Option<u64>,
+    /// How many user turns a block may wait.
+    pub max_deferred_turns: u64,
+}
+
+/// Why an epoch is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing is cached, so it costs nothing.
+    Cold(Cold),
+    /// The rent paid has reached the price.
+    SkiRental,
+    /// The context is full.
+    Limit,
+    /// The next price step is reached.
+    Cliff,
+    /// A block has waited long enough.
+    Bound,
+}
+
+impl Cause {
+    /// The word for the epoch log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cold(cold) => cold.as_str(),
+            Self::SkiRental => "ski-rental",
+            Self::Limit => "limit",
+            Self::Cliff => "cliff",
+            Self::Bound => "bound",
+        }
+    }
+}
+
+/// A decision: fold these items, by index, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// Why.
+    pub cause: Cause,
+    /// Which; never empty.
+    pub items: Vec<usize>,
+}
+
+/// Decides whether to open an epoch, and for which blocks. Linear in the items.
+pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
+    let ripe = |item: &Item| item.ripe.is_some() && item.frees > 0;
+    let from = |first: usize| -> Vec<usize> { (first..items.len()).filter(|&at| ripe(&items[at])).collect() };
+    let opened = |cause, items: Vec<usize>| (!items.is_empty()).then_some(Decision { cause, items });
+    if let Some(cold) = situation.cold {
+        return opened(Cause::Cold(cold), from(0));
+    }
+    let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
+    let limits = [(Cause::Limit, situation.limit), (Cause::Cliff, situation.cliff)];
+    for (cause, limit) in limits {
+        if let Some(limit) = limit.filter(|&limit| context > limit)
+            && let Some(items) = make_room(items, context, limit)
+        {
+            return opened(cause, items);
+        }
+    }
+    let waited = |item: &Item| item.ripe.is_some_and(|ripe| ripe.turns >= situation.max_deferred_turns);
+    if !situation.binds_thinking
+        && let Some(first) = items.iter().position(|item| ripe(item) && waited(item))
+    {
+        return opened(Cause::Bound, from(first));
+    }
+    opened(Cause::SkiRental, from(pays_from(items, context, situation)?))
+}
+
+/// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone. `None` where
+/// that cannot be reached, because a small gain at every call would break the prefix at every call.
+fn make_room(items: &[Item], context: u64, limit: u64) -> Option<Vec<usize>> {
+    let goal = (context * LIMIT_BATCH_PERCENT / 100).max(context - limit);
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut freed = 0;
+    let indexes = || (0..items.len()).filter(|&at| items[at].frees > 0);
+    for at in indexes().filter(|&at| items[at].ripe.is_some()) {
+        chosen.push(at);
+        freed += items[at].frees;
+    }
+    for at in indexes().filter(|&at| items[at].is_young && items[at].ripe.is_none()) {
+        if freed >= goal {
+            break;
+        }
+        chosen.push(at);
+        freed += items[at].frees;
+    }
+    chosen.sort_unstable();
+    (freed >= context * LIMIT_BATCH_PERCENT / 100).then_some(chosen)
+}
+
+/// The first item of the largest tail whose folding pays.
+fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usize> {
+    let Prices { read, write, .. } = situation.prices;
+    let enough = MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100);
+    let (mut paid, mut survives, mut freed) = (0.0, 0u64, 0u64);
+    let mut first = None;
+    for (at, item) in items.iter().enumerate().rev() {
+        let Some(ripe) = item.ripe.filter(|_| item.frees > 0) else {
+            survives += if item.is_sent { item.tokens } else { 0 };
+            continue;
+        };
+        freed += item.frees;
+        if item.is_sent {
+            paid += read * item.frees as f64 * ripe.calls as f64;
+        }
+        let price = (write - read).max(0.0) * survives as f64;
+        let is_free = survives == 0 && !item.is_sent;
+        if is_free || (!situation.binds_thinking && freed >= enough && paid >= EAGERNESS * price) {
+            first = Some(at);
+        }
+        if item.is_sent {
+            survives += item.tokens - item.frees;
+        }
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stale::Reason;
+    use super::*;
+
+    const WARM: Situation = Situation {
+        prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 },
+        cold: None,
+        binds_thinking: false,
+        overhead: 0,
+        limit: None,
+        cliff: None,
+        max_deferred_turns: 40,
+    };
+
+    fn stays(tokens: u64) -> Item {
+        Item { tokens, frees: 0, ripe: None, is_young: false, is_sent: true }
+    }
+
+    fn ripe(tokens: u64, calls: u64) -> Item {
+        let ripe = Some(MayGo { reason: Reason::Stale, calls, turns: calls });
+        Item { tokens, frees: tokens - 50, ripe, is_young: false, is_sent: true }
+    }
+
+    #[test]
+    fn a_block_is_bought_when_its_rent_reaches_the_share() {
+        // Price 1.15 * 4000 = 4600, half of it 2300; rent 0.1 * 1950 = 195 a call.
+        let after = |calls| decide(&[stays(500), ripe(2000, calls), stays(4000)], &WARM);
+        assert_eq!(after(11), None);
+        assert_eq!(after(12), Some(Decision { cause: Cause::SkiRental, items: vec![1] }));
+    }
+
+    #[test]
+    fn the_largest_tail_that_pays_goes_and_what_stands_before_it_waits() {
+        let items = [ripe(2000, 1), stays(90_000), ripe(5000, 30), stays(1000), ripe(2000, 0)];
+        assert_eq!(decide(&items, &WARM).unwrap().items, [2, 4]);
+    }
+
+    #[test]
+    fn cold_takes_all_and_even_little() {
+        let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
+        let items = [ripe(100, 0), stays(90_000), ripe(200, 0)];
+        assert_eq!(decide(&items, &cold), Some(Decision { cause: Cause::Cold(Cold::Lapsed), items: vec![0, 2] }));
+        assert_eq!(decide(&items, &WARM), None);
+        assert_eq!(decide(&[stays(5)], &cold), None);
+    }
+
+    #[test]
+    fn a_full_context_lets_go_enough_at_once_or_nothing() {
+        let full = Situation { limit: Some(9000), ..WARM };
+        let young = |tokens| Item { is_young: true, ripe: None, ..ripe(tokens, 0) };
+        let items = [stays(5000), ripe(500, 0), young(2000), young(3000)];
+        assert_eq!(decide(&items, &full), Some(Decision { cause: Cause::Limit, items: vec![1, 2] }));
+        assert_eq!(decide(&[ripe(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");
+        let cliff = Situation { limit: None, cliff: Some(9000), ..WARM };
+        assert_eq!(decide(&items, &cliff).unwrap().cause, Cause::Cliff);
+    }
+
+    #[test]
+    fn deferral_is_bounded() {
+        let items = [ripe(300, 39), stays(90_000)];
+        assert_eq!(decide(&items, &WARM), None);
+        let items = [ripe(300, 40), stays(90_000)];
+        assert_eq!(decide(&items, &WARM).unwrap().cause, Cause::Bound);
+    }
+
+    #[test]
+    fn bound_thinking_changes_only_what_was_never_sent_or_must_go() {
+        let bound = Situation { binds_thinking: true, ..WARM };
+        let unsent = Item { is_sent: false, ..ripe(3000, 0) };
+        let items = [ripe(5000, 60), stays(100), unsent];
+        assert_eq!(decide(&items, &bound).unwrap().items, [2]);
+        assert_eq!(decide(&items[..2], &bound), None);
+        let full = Situation { limit: Some(2000), ..bound };
+        assert_eq!(decide(&items[..2], &full).unwrap().cause, Cause::Limit);
+    }
+}

@@ -1,0 +1,105 @@
+//! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
+//!
+//! A failed call supersedes nothing. What a later edit changed is superseded too: the agent works from what it edited, not from
+//! the older copy.
+
+use std::collections::HashMap;
+
+use super::files::{Lines, Use, file_use};
+use super::stale::Reason;
+use crate::config::Config;
+use crate::transcript::{Kind, Transcript};
+
+/// Why a block is no longer the newest, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Superseded {
+    /// [`Reason::Superseded`] or [`Reason::Duplicate`].
+    pub reason: Reason,
+    /// Whether what supersedes it was a whole read, so that its content is still in sight.
+    pub by_read: bool,
+    /// How many model calls were made since.
+    pub calls: u64,
+}
+
+/// Texts of fewer bytes are not worth finding again.
+const REPEAT_MIN_BYTES: usize = 200;
+
+/// The later uses of a file, as seen walking back from the newest message; the earliest of each kind is kept.
+#[derive(Default)]
+struct Later {
+    reads: Vec<(Lines, u64)>,
+    write: Option<u64>,
+    edit: Option<u64>,
+}
+
+/// The superseded blocks by message and block index. Linear in the messages, but for the ranges read of one file.
+pub fn superseded(transcript: &Transcript, config: &Config) -> HashMap<(usize, usize), Superseded> {
+    let mut found = HashMap::new();
+    let mut files: HashMap<String, Later> = HashMap::new();
+    let mut texts: HashMap<&str, u64> = HashMap::new();
+    // Results seen so far whose calls come next, by call id: where they are and whether they succeeded.
+    let mut results: HashMap<&str, (Vec<(usize, usize)>, bool)> = HashMap::new();
+    for (message_index, message) in transcript.messages.iter().enumerate().rev() {
+        for (block_index, block) in message.blocks.iter().enumerate().rev() {
+            let at = (message_index, block_index);
+            match (block.kind, block.result) {
+                (Kind::Text(text), Some(result)) => {
+                    let entry = results.entry(result.call_id).or_insert((Vec::new(), true));
+                    entry.0.push(at);
+                    entry.1 &= !result.is_error;
+                    if text.len() >= REPEAT_MIN_BYTES {
+                        if let Some(&calls) = texts.get(text) {
+                            found.insert(at, Superseded { reason: Reason::Duplicate, by_read: true, calls });
+                        }
+                        texts.insert(text, message.calls_after);
+                    }
+                }
+                (Kind::Call(call), None) => {
+                    let Some((shown, true)) = results.remove(call.id) else { continue };
+                    let Some((path, does)) = file_use(&call, config) else { continue };
+                    let later = files.entry(path).or_default();
+                    match does {
+                        Use::Read(lines) => {
+                            if let Some(superseded) = later.of_read(lines) {
+                                for at in shown {
+                                    let known = found.entry(at).or_insert(superseded);
+                                    if superseded.calls > known.calls {
+                                        *known = superseded;
+                                    }
+                                }
+                            }
+                            later.reads.retain(|(known, _)| !lines.cover(*known));
+                            later.reads.push((lines, message.calls_after));
+                        }
+                        Use::Write | Use::Edit => {
+                            if let Some(superseded) = later.of_body() {
+                                found.insert(at, superseded);
+                            }
+                            let place = if does == Use::Write { &mut later.write } else { &mut later.edit };
+                            *place = Some(message.calls_after);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+impl Later {
+    /// What supersedes a read of these lines, the earliest of it.
+    fn of_read(&self, lines: Lines) -> Option<Superseded> {
+        let read = self.reads.iter().filter(|(later, _)| later.cover(lines)).map(|(_, calls)| *calls).max();
+        let changed = self.write.max(self.edit);
+        let calls = read.max(changed)?;
+        Some(Superseded { reason: Reason::Superseded, by_read: read == Some(calls), calls })
+    }
+
+    /// What supersedes a written body: a read of the whole file, or a later body.
+    fn of_body(&self) -> Option<Superseded> {
+        let read = self.reads.iter().filter(|(later, _)| *later == Lines::ALL).map(|(_, calls)| *calls).max();
+        let calls = read.max(self.write)?;
+        Some(Superseded { reason: Reason::Superseded, by_read: read.is_some(), calls })
+    }
+}
