@@ -16,17 +16,20 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --prices all|R/W,...     prices of cached reads and of writes, relative to input (default 0.1/1.25)
   --ttl MINUTES            life of the provider's cache (default 5)
   --config JSON            options of Concertina
+  --bare                   leave Concertina's guidance and tool out of the bill, as they are for the other engines
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)
   --json FILE              every figure, and per session and call the tokens billed
-  --plot FILE.svg          the bill as it grows from call to call, summed over the sessions`;
+  --plot FILE.svg          the bill as it grows from call to call, summed over the sessions
+
+The optimum, the least bill of the folds that every-turn does, is found in mode full where every-turn is among the policies.`;
 
 const text = { type: "string" };
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" }, ttl: { ...text, default: "5" },
-    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, help: { type: "boolean", short: "h" },
+    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
   },
 });
 
@@ -103,6 +106,7 @@ main(async () => {
     prices: values.prices === "all" ? PRICES : values.prices.split(",").map((price) => parsePrice(price).name),
     ttlMs: positive("ttl", values.ttl) * 60_000,
     config: configOf(values.config),
+    bare: values.bare ?? false,
   };
   const files = await choose(positionals);
   const { replayAll } = await import("./jobs.mjs");

@@ -2,8 +2,8 @@
 //
 // A *fact* is a piece of text that is copied rather than phrased:
 // - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small letter, or
-//   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts (`mod.rs`) count.
-//   Words joined by hyphens alone are English too often; they count where a digit is among them;
+//   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts (`src/plan/mod.rs`, `mod.rs`) count.
+//   Two words joined by a hyphen are English too often; three count (`before-agent-start`);
 // - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
 // - hash: at least 7 hexadecimal digits with a figure among them (an identifier or a number by the rules above);
 // - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the line
@@ -22,7 +22,7 @@ import { writtenIn, textsOf, isResult } from "./transcript.mjs";
 export const FETCHED_CALLS = 12;
 
 const WHOLE = /[A-Za-z0-9_$]+(?:[./\\:@#,-]+[A-Za-z0-9_$]+)*/g;
-const IDENTIFIER = /[\d_$./\\:@#]|[a-z][A-Z]/;
+const IDENTIFIER = /[\d_$./\\:@#]|[a-z][A-Z]|-.*-/;
 const NUMBER = /^\d[\d.,:-]*$/;
 /** Longer runs are data, not names. */
 const LONGEST = 400;
@@ -37,9 +37,9 @@ function addWords(text, out) {
   for (const [whole] of text.matchAll(WHOLE)) {
     if (isFact(whole)) out.add(whole);
     if (whole.length > LONGEST || !/[^A-Za-z0-9_$]/.test(whole)) continue;
-    for (const part of whole.split(/[/\\:@#,]+/)) {
-      if (part.length >= 3 && isFact(part)) out.add(part);
-      for (const piece of part.split(/[.-]+/)) if (piece.length >= 3 && piece !== part && isFact(piece)) out.add(piece);
+    // `src/plan/mod.rs:12` is also `src/plan/mod.rs`, `mod.rs` and, were it one, `mod`.
+    for (const separators of [/[:@#,]+/, /[/\\:@#,]+/, /[^A-Za-z0-9_$]+/]) {
+      for (const part of whole.split(separators)) if (part.length >= 3 && isFact(part)) out.add(part);
     }
   }
 }

@@ -36,7 +36,8 @@ export async function replaySession(session, options, progress = () => {}) {
   async function run(policy, mode, price, watch) {
     const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: options.ttlMs };
     const engine = await POLICIES[policy].open({ config: options.config, prices });
-    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead: engine.overhead, calls });
+    const overhead = options.bare ? 0 : engine.overhead;
+    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls });
     try {
       for await (const request of requests(messages, engine, mode)) {
         const { ids, cold } = meter.send(request.messages, request.at);
@@ -46,7 +47,7 @@ export async function replaySession(session, options, progress = () => {}) {
     } finally {
       await engine.close();
     }
-    return { result: meter.result(originals), overhead: engine.overhead };
+    return { result: meter.result(originals), overhead };
   }
 
   for (const mode of options.modes) {
