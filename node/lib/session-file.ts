@@ -9,6 +9,8 @@ interface Row {
   message?: Message & { id?: string };
   timestamp?: string;
   isSidechain?: boolean;
+  /** Of a `custom_message`: what the host says to the model in the user's role. */
+  content?: unknown;
 }
 
 /** Reads a session. @throws an Error that names the file, and the line where one is not JSON. */
@@ -30,7 +32,8 @@ function readArray(file: string, text: string): Message[] {
 
 function readLines(file: string, text: string): Message[] {
   const messages: Message[] = [];
-  let open: { id: string; message: Message } | undefined;
+  const started = new Map<string, Message>();
+  const tools = new Map<string, string>();
   text.split("\n").forEach((line, index) => {
     if (line.trim() === "") return;
     let row: Row;
@@ -39,17 +42,46 @@ function readLines(file: string, text: string): Message[] {
     } catch (error) {
       throw new Error(`${file}, line ${index + 1} is not JSON: ${(error as Error).message}`, { cause: error });
     }
-    const message = row.message;
-    if (row.isSidechain || typeof message?.role !== "string" || !["message", "user", "assistant"].includes(row.type ?? "")) return;
-    // Claude Code writes one line for each block of an assistant message; they belong together.
-    if (message.id !== undefined && open?.id === message.id && Array.isArray(message.content)) {
-      (open.message.content as unknown[]).push(...message.content);
+    const message: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
+    if (row?.isSidechain || typeof message?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) return;
+    if (Array.isArray(message.content)) {
+      for (const { type, id, name } of message.content as Part[]) if (type === "tool_use" && id && name) tools.set(id, name);
+    }
+    // Claude Code writes one line for each block of an assistant message, results of its first calls between them.
+    const begun = message.id === undefined ? undefined : started.get(message.id);
+    if (begun && Array.isArray(begun.content) && Array.isArray(message.content)) {
+      begun.content.push(...(message.content as Part[]));
       return;
     }
     const timestamp = message.timestamp ?? (row.timestamp === undefined ? undefined : Date.parse(row.timestamp));
     const read: Message = timestamp === undefined ? { ...message } : { ...message, timestamp };
-    open = message.id === undefined ? undefined : { id: message.id, message: read };
-    messages.push(read);
+    if (message.id !== undefined) started.set(message.id, read);
+    messages.push(...resultsApart(read, tools));
   });
   return messages;
+}
+
+interface Part {
+  type?: string;
+  id?: string;
+  name?: string;
+  tool_use_id?: string;
+  content?: unknown;
+  is_error?: boolean;
+}
+
+/** Claude Code sends tool results in the user's role. They become messages of their own, so that none is taken for a user's turn. */
+function resultsApart(message: Message, tools: Map<string, string>): Message[] {
+  const parts = Array.isArray(message.content) ? (message.content as Part[]) : [];
+  const results = parts.filter((part) => part.type === "tool_result");
+  if (message.role !== "user" || results.length === 0) return [message];
+  const apart = results.map((part): Message => ({
+    role: "toolResult",
+    toolCallId: part.tool_use_id,
+    toolName: tools.get(part.tool_use_id ?? ""),
+    content: typeof part.content === "string" ? [{ type: "text", text: part.content }] : (part.content ?? []),
+    isError: part.is_error ?? false,
+    timestamp: message.timestamp,
+  }));
+  return results.length === parts.length ? apart : [...apart, { ...message, content: parts.filter((part) => part.type !== "tool_result") }];
 }

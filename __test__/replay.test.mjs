@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+import { countMessageTokens } from "openclaw-concertina";
+
+import { billOf, Catalogue, growth, Meter, parsePrice } from "../bench/replay/billing.mjs";
+import { Candidates, optimum } from "../bench/replay/optimum.mjs";
+import { POLICIES } from "../bench/replay/policies.mjs";
+import { factsOf, Needs, Sight } from "../bench/replay/recall.mjs";
+import { replaySession, requests } from "../bench/replay/session.mjs";
+import { classOf, find, load, select } from "../bench/replay/sessions.mjs";
+import { freshDir, noise, toolRound, user } from "./conversation.mjs";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const says = (text, timestamp) => ({ role: "assistant", content: [{ type: "text", text }], timestamp });
+const calls = (args) => ({ role: "assistant", content: [{ type: "toolCall", id: "x", name: "edit", arguments: args }] });
+const result = (text, id = "x") => ({ role: "toolResult", toolCallId: id, toolName: "exec", content: [{ type: "text", text }] });
+
+/** A meter over messages that nobody asks facts of. */
+function meterOf(messages, ttlMs = 300_000) {
+  const needs = new Needs(messages);
+  const catalogue = new Catalogue((message) => needs.shownBy(message));
+  const originals = messages.map((message) => catalogue.idOf(message));
+  const sight = new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);
+  return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length }), originals, catalogue };
+}
+
+test("an unchanged beginning is billed as read, the rest as written", () => {
+  const messages = [user("one"), says("two", 1000), user("three"), says("four", 2000)];
+  const { meter } = meterOf(messages);
+  meter.send(messages.slice(0, 1), 1000);
+  meter.send(messages.slice(0, 3), 2000);
+  const count = (...parts) => countMessageTokens(parts);
+  assert.deepEqual(meter.series.read, [0, count(messages[0])]);
+  assert.deepEqual(meter.series.write, [count(messages[0]), count(messages[1]) + count(messages[2])]);
+});
+
+test("a change far up is billed from there on and counted as an epoch", () => {
+  const messages = [user("one"), result(noise(20)), says("two"), says("three")];
+  const { meter, originals } = meterOf(messages);
+  const folded = { ...messages[1], content: [{ type: "text", text: "folded" }] };
+  meter.send(messages.slice(0, 2), 1000);
+  meter.send([messages[0], folded, messages[2]], 2000);
+  const outcome = meter.result(originals);
+  assert.equal(outcome.series.read[1], countMessageTokens([messages[0]]));
+  assert.equal(outcome.series.write[1], countMessageTokens([folded, messages[2]]));
+  assert.equal(outcome.tally.epochs, 1);
+  assert.equal(outcome.tally.rewritten, countMessageTokens([folded]));
+  // The folded result is billed once as it was, and does not count as untouched.
+  assert.equal(outcome.tally.untouched.write, countMessageTokens([messages[0], messages[2]]));
+});
+
+test("after a pause longer than the cache lives everything is written, and that is no epoch", () => {
+  const messages = [user("one"), says("two"), says("three")];
+  for (const [pause, read] of [[300_000, countMessageTokens([messages[0]])], [300_001, 0]]) {
+    const { meter } = meterOf(messages);
+    meter.send(messages.slice(0, 1), 1000);
+    meter.send([{ ...messages[0] }, messages[1]], 1000 + pause);
+    assert.equal(meter.series.read[1], read);
+    assert.equal(meter.tally.epochs, 0);
+  }
+});
+
+test("a bill is its tokens at their prices", () => {
+  const outcome = {
+    series: { read: [0, 100], write: [100, 10], fetchRead: [0, 40], fetchWrite: [0, 20] },
+    tally: { rewritten: 4, untouched: { read: 100, write: 100 }, overhead: { read: 0, write: 0 } },
+  };
+  const price = parsePrice("0.5/1.0");
+  const bill = billOf(outcome, price);
+  assert.deepEqual([bill.sent, bill.fetches, bill.total, bill.rewrites, bill.untouched], [160, 40, 200, 2, 150]);
+  assert.deepEqual(growth(outcome, price), [100, 200]);
+  for (const wrong of ["0.1", "2/1", "a/b", "-1/1"]) assert.throws(() => parsePrice(wrong), /must be READ\/WRITE/);
+});
+
+test("facts are what is copied, not what is phrased", () => {
+  const facts = (text) => [...factsOf([text])].sort();
+  assert.deepEqual(facts("A quick and\nwell-known answer,\n42 times."), []);
+  assert.deepEqual(facts("see src/plan/mod.rs:12"), ["mod.rs", "src/plan/mod.rs", "src/plan/mod.rs:12"]);
+  assert.deepEqual(facts("parseArgs of MAX_LEN\nin 3000 ms, deadbee1"), ["3000", "MAX_LEN", "deadbee1", "parseArgs"]);
+  assert.deepEqual(facts("before-agent-start"), ["before-agent-start"]);
+  assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["this line is long enough to be copied"]);
+  assert.deepEqual(facts("---------------------------------"), []);
+});
+
+test("a call needs what only tool results have shown, once", () => {
+  const messages = [
+    user("look at user_given"),
+    says("I look"),
+    result("user_given and shown_first and never_used"),
+    calls({ text: "user_given shown_first unheard_of" }),
+    result("more"),
+    calls({ text: "shown_first" }),
+  ];
+  const needs = new Needs(messages);
+  assert.deepEqual([...needs.universe.keys()], ["shown_first"]);
+  assert.deepEqual(needs.byCall, [[], [0], []]);
+  assert.deepEqual(needs.holders, [[2]]);
+});
+
+test("what the agent thought of before is not needed from a result, and thinking needs nothing", () => {
+  const thought = { role: "assistant", content: [{ type: "thinking", thinking: "shown_first or shown_next" }] };
+  const needs = new Needs([user("go"), result("shown_first shown_next"), thought, calls({ text: "shown_next" })]);
+  assert.equal(needs.universe.size, 0);
+});
+
+test("a fact out of sight is fetched and stays for twelve calls", () => {
+  const early = Array.from({ length: 20 }, (_, call) => `fact_${call}`);
+  const messages = [user("go"), result(early.join(" ")), ...early.map((fact) => calls({ fact }))];
+  const needs = new Needs(messages);
+  const { catalogue, originals } = meterOf(messages);
+  const sight = new Sight(needs, (id) => needs.shownBy(messages[originals.indexOf(id)]), (index) => originals[index]);
+  sight.turn([], [catalogue.idOf(messages[0])]);
+  const fetched = early.map((_, call) => sight.ask(call).fetched.length);
+  assert.deepEqual(fetched.flatMap((count, call) => (count > 0 ? [call] : [])), [0, 13]);
+});
+
+test("a fetch is billed as one more request and its original", () => {
+  const messages = [user("go"), result(`secret_word ${noise(10)}`), calls({ text: "secret_word" }), says("done")];
+  const { meter } = meterOf(messages);
+  meter.send([messages[0]], 1);
+  const original = countMessageTokens([messages[1]]);
+  assert.deepEqual(meter.series.fetchWrite, [original]);
+  assert.deepEqual(meter.series.fetchRead, [countMessageTokens([messages[0]]) + original * 1]);
+  assert.deepEqual([meter.tally.needed, meter.tally.missed, meter.tally.fetches], [1, 1, 1]);
+});
+
+test("never touching a session misses nothing and breaks no prefix, in both modes", async () => {
+  const messages = [user("go"), ...toolRound("a", "exec", {}, noise(100)), ...toolRound("b", "exec", { text: "unit_" }, "ok"), user("on"), says("40 unit_")];
+  const replayed = await replaySession({ name: "s", class: "c", messages }, { modes: ["full", "host"], policies: ["never"], prices: ["0.1/1.25"], ttlMs: 1e9, config: {} });
+  const [full, host] = replayed.rows;
+  assert.deepEqual([full.tally.missed, full.tally.epochs, full.tally.calls], [0, 0, 3]);
+  assert.deepEqual(full.bill, host.bill);
+});
+
+test("in mode host a history is assembled once for each user turn", async () => {
+  const seen = [];
+  const engine = { admit: (message) => message, assemble: (messages) => (seen.push(messages.length), messages) };
+  const messages = [user("go"), ...toolRound("a", "exec", {}, "1"), ...toolRound("b", "exec", {}, "2"), user("on"), says("done")];
+  const sent = [];
+  for await (const request of requests(messages, engine, "host")) sent.push(request.messages.length);
+  assert.deepEqual([seen, sent], [[0, 5], [1, 3, 6]]);
+});
+
+test("folding at once is billed as the optimum's model says", async () => {
+  const messages = [user("go")];
+  for (let round = 0; round < 30; round++) messages.push(...toolRound(`c${round}`, "exec", { round }, noise(60, round + 1), 1000 + round * 1000));
+  const ttlMs = 300_000;
+  const engine = await POLICIES["every-turn"].open({ config: { fusion: { enabled: false } }, prices: { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: ttlMs } });
+  const { meter, originals, catalogue } = meterOf(messages, ttlMs);
+  const candidates = new Candidates();
+  for await (const request of requests(messages, engine, "full")) {
+    const { ids, cold } = meter.send(request.messages, request.at);
+    candidates.add(ids, cold, catalogue.tokens);
+  }
+  await engine.close();
+  assert.ok(candidates.steps.length > 5, `only ${candidates.steps.length} folds`);
+  const price = parsePrice("0.1/1.25");
+  const everyTurn = billOf(meter.result(originals), price).sent;
+  const best = optimum(candidates, price);
+  assert.ok(best.exact);
+  assert.ok(best.bill < everyTurn, `${best.bill} is not below ${everyTurn}`);
+  // Where re-writing is free, folding at once is the optimum.
+  const free = { read: 1, write: 1 };
+  assert.ok(Math.abs(optimum(candidates, free).bill - billOf(meter.result(originals), free).sent) < 1e-6);
+});
+
+test("sessions are read in every form, and what is none is named", () => {
+  const dir = freshDir();
+  const rows = [
+    { type: "user", message: { role: "user", content: "go" }, timestamp: "2026-01-01T00:00:00Z" },
+    { type: "assistant", message: { id: "m", role: "assistant", content: [{ type: "tool_use", id: "t1", name: "Read", input: { path: "a" } }] }, timestamp: "2026-01-01T00:00:01Z" },
+    { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "one" }] }, timestamp: "2026-01-01T00:00:02Z" },
+    { type: "assistant", message: { id: "m", role: "assistant", content: [{ type: "tool_use", id: "t2", name: "Grep", input: {} }] }, timestamp: "2026-01-01T00:00:03Z" },
+    { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t2", is_error: true, content: [{ type: "text", text: "two" }] }] }, timestamp: "2026-01-01T00:00:04Z" },
+  ];
+  writeFileSync(path.join(dir, "claude.jsonl.gz"), gzipSync(rows.map((row) => JSON.stringify(row)).join("\n")));
+  const { messages } = load(path.join(dir, "claude.jsonl.gz"));
+  assert.deepEqual(messages.map(({ role, toolName, isError }) => [role, toolName, isError]), [
+    ["user", undefined, undefined], ["assistant", undefined, undefined], ["toolResult", "Read", false], ["toolResult", "Grep", true],
+  ]);
+  assert.equal(messages[1].content.length, 2);
+
+  const pi = [{ type: "session", id: "s" }, { type: "message", message: user("go") }, { type: "custom_message", customType: "note", content: "from the host" }, { type: "message", message: says("done", 5) }];
+  writeFileSync(path.join(dir, "pi.jsonl"), pi.map((row) => JSON.stringify(row)).join("\n"));
+  assert.deepEqual(load(path.join(dir, "pi.jsonl")).messages.map(({ role }) => role), ["user", "user", "assistant"]);
+
+  writeFileSync(path.join(dir, "other.json"), '{"scripts": {}}');
+  writeFileSync(path.join(dir, "words.jsonl"), "just words");
+  for (const name of ["other.json", "words.jsonl"]) assert.throws(() => load(path.join(dir, name)), new RegExp(name));
+  assert.throws(() => find([path.join(dir, "absent")]), /absent/);
+  assert.deepEqual(find([dir]).map(({ file }) => path.basename(file)), ["claude.jsonl.gz", "other.json", "pi.jsonl", "words.jsonl"]);
+  assert.deepEqual(select(find([dir]), "p*").map(({ file }) => path.basename(file)), ["pi.jsonl"]);
+  assert.equal(classOf("/x/entire-cli-00c9e235.messages.json"), "entire-cli");
+  assert.equal(classOf("/x/main/0b7c.jsonl"), "main");
+});
+
+test("the command prints a bill and writes every figure of it", () => {
+  const out = path.join(freshDir(), "out.json");
+  const session = path.join(root, "fixtures", "demo", "entire-explain.messages.json.gz");
+  const args = [path.join(root, "bench", "replay", "main.mjs"), session, "--mode", "host", "--policies", "references", "--prices", "0.1/1.25,0.5/1.0", "--json", out];
+  const printed = execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { figures } = JSON.parse(readFileSync(out, "utf8"));
+  assert.deepEqual(figures.map(({ policy, price }) => [policy, price]), [["never", "0.1/1.25"], ["references", "0.1/1.25"], ["never", "0.5/1.0"], ["references", "0.5/1.0"]]);
+  assert.equal(figures[0].bill, 1);
+  assert.ok(figures[1].bill < 1 && figures[1].billWithFetches >= figures[1].bill);
+  assert.ok(printed.includes(figures[1].billWithFetches.toFixed(3)));
+});

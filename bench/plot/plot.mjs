@@ -1,0 +1,62 @@
+// Replays -> an SVG of how each policy's bill grows from call to call. Installs the charting library on first use.
+import { existsSync } from "node:fs";
+import path from "node:path";
+
+import { install, root } from "../../scripts/steps.mjs";
+import { growth, parsePrice } from "../replay/billing.mjs";
+import { POLICIES } from "../replay/policies.mjs";
+
+const here = path.join(root, "bench", "plot");
+/** Points of one curve: more are not seen. */
+const POINTS = 400;
+
+/** Bill after the k-th call of every session, summed; sessions that have ended keep their last value. */
+function summed(curves) {
+  const calls = Math.max(...curves.map((curve) => curve.length));
+  return Array.from({ length: calls }, (_, call) => curves.reduce((sum, curve) => sum + (curve[Math.min(call, curve.length - 1)] ?? 0), 0));
+}
+
+/** One point of a curve for each policy, mode and price point at up to POINTS calls. */
+export function points(replays, { modes, policies, prices }) {
+  const out = [];
+  for (const mode of modes) {
+    for (const price of prices) {
+      for (const policy of policies) {
+        const rows = replays.map((replay) => replay.rows.find((row) => row.mode === mode && row.policy === policy && row.price === price));
+        const curve = summed(rows.map((row) => growth(row, parsePrice(price))));
+        const every = Math.max(1, Math.ceil(curve.length / POINTS));
+        curve.forEach((bill, call) => {
+          if (call % every === 0 || call === curve.length - 1) out.push({ panel: `mode ${mode}, prices ${price}`, policy: POLICIES[policy].title, call: call + 1, bill });
+        });
+      }
+    }
+  }
+  return out;
+}
+
+/** The chart as SVG. */
+export async function plot(replays, options) {
+  if (!existsSync(path.join(here, "node_modules", "vega-lite"))) await install("install the charting library", here);
+  const [vega, { compile }] = [await import("vega"), await import("vega-lite")];
+  const title = replays.length === 1 ? replays[0].name : `${replays.length} sessions`;
+  const { spec } = compile({
+    title: `Bill with fetches, ${title}`,
+    background: "white",
+    data: { values: points(replays, options) },
+    facet: { field: "panel", type: "nominal", title: null, columns: 2 },
+    spec: {
+      width: 560,
+      height: 360,
+      mark: { type: "line", strokeWidth: 2 },
+      encoding: {
+        x: { field: "call", type: "quantitative", title: "model call" },
+        y: { field: "bill", type: "quantitative", title: "input tokens billed so far" },
+        color: { field: "policy", type: "nominal", title: null, sort: options.policies.map((policy) => POLICIES[policy].title) },
+      },
+    },
+  });
+  const view = new vega.View(vega.parse(spec), { renderer: "none" });
+  const svg = await view.toSVG();
+  view.finalize();
+  return svg;
+}

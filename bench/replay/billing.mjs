@@ -1,0 +1,179 @@
+// The bill of a row of requests. What the previous request began with is read from the provider's cache, at r of the input price;
+// everything from the first changed message on is written, at w. After a pause longer than the cache lives all of it is written.
+//
+// Figures are kept in tokens, not in money, so that one replay serves every price point. Tokens are those of each message as
+// `countMessageTokens` counts them. The unit of "unchanged" is the message: a message of which one block changed is billed whole.
+import { countMessageTokens } from "openclaw-concertina";
+
+import { FETCHED_CALLS } from "./recall.mjs";
+
+/** The price points that reports show: cached read / write, relative to input. */
+export const PRICES = ["0.1/1.25", "0.05/1.25", "0.025/1.25", "0.1/1.0", "0.5/1.0"];
+
+/** `"0.1/1.25"` -> numbers. */
+export function parsePrice(text) {
+  const [read, write] = text.split("/").map(Number);
+  if (!(read >= 0) || !(write > 0) || read > write) {
+    throw new Error(`price ${JSON.stringify(text)} must be READ/WRITE relative to input, such as 0.1/1.25, with READ at most WRITE`);
+  }
+  return { name: text, read, write };
+}
+
+/** Messages by content: each is counted and read once, in whatever objects it comes. */
+export class Catalogue {
+  #byObject = new WeakMap();
+  #byContent = new Map();
+  #shown = [];
+  #examples = [];
+  tokens = [];
+
+  /** @param shownBy the facts of a message, as numbers */
+  constructor(shownBy) {
+    this.shownBy = shownBy;
+  }
+
+  idOf(message) {
+    const known = this.#byObject.get(message);
+    if (known !== undefined) return known;
+    const content = JSON.stringify(message);
+    let id = this.#byContent.get(content);
+    if (id === undefined) {
+      id = this.tokens.length;
+      this.#byContent.set(content, id);
+      this.tokens.push(countMessageTokens([message]));
+      this.#examples.push(message);
+    }
+    this.#byObject.set(message, id);
+    return id;
+  }
+
+  shown(id) {
+    if (!this.#shown[id]) {
+      this.#shown[id] = this.shownBy(this.#examples[id]);
+      this.#examples[id] = undefined;
+    }
+    return this.#shown[id];
+  }
+}
+
+/** Adds up what one engine's requests are billed. */
+export class Meter {
+  /** Per call: tokens read from the cache, tokens written, and the same for fetches. */
+  series = { read: [], write: [], fetchRead: [], fetchWrite: [] };
+  tally = { calls: 0, cold: 0, epochs: 0, peak: 0, rewritten: 0, cached: 0, cacheable: 0, needed: 0, missed: 0, fetches: 0, overhead: { read: 0, write: 0 } };
+  #before = [];
+  #at;
+  #read = new Map();
+  #write = new Map();
+
+  /** @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools */
+  constructor({ catalogue, sight, ttlMs, overhead = 0, calls }) {
+    Object.assign(this, { catalogue, sight, ttlMs, overhead, calls });
+  }
+
+  /** Bills one request. Returns its messages as numbers in the catalogue, and whether the cache was cold. */
+  send(messages, at) {
+    const { tokens } = this.catalogue;
+    const ids = messages.map((message) => this.catalogue.idOf(message));
+    const before = this.#before;
+    let same = 0;
+    while (same < before.length && ids[same] === before[same]) same++;
+    const first = this.tally.calls === 0;
+    const cold = !first && this.#at !== undefined && at !== undefined && at - this.#at > this.ttlMs;
+    this.#follow(before, ids, same);
+
+    const cached = cold ? 0 : same;
+    let [read, write] = [0, 0];
+    ids.forEach((id, index) => {
+      const isRead = index < cached;
+      if (isRead) read += tokens[id];
+      else write += tokens[id];
+      const by = isRead ? this.#read : this.#write;
+      by.set(id, (by.get(id) ?? 0) + tokens[id]);
+    });
+    if (!first && !cold) this.#stability(before, ids, same, read);
+    const tally = this.tally;
+    const reads = first || cold ? "write" : "read";
+    tally.overhead[reads] += this.overhead;
+    if (reads === "read") read += this.overhead;
+    else write += this.overhead;
+    tally.cold += cold ? 1 : 0;
+    tally.peak = Math.max(tally.peak, read + write);
+    this.series.read.push(read);
+    this.series.write.push(write);
+    this.#fetch(read + write);
+    tally.calls++;
+    this.#before = ids;
+    this.#at = at ?? this.#at;
+    return { ids, cold };
+  }
+
+  #follow(before, ids, same) {
+    const [gone, come] = [[], []];
+    for (let index = same; index < Math.max(before.length, ids.length); index++) {
+      if (before[index] === ids[index]) continue;
+      if (index < before.length) gone.push(before[index]);
+      if (index < ids.length) come.push(ids[index]);
+    }
+    this.sight.turn(gone, come);
+  }
+
+  #stability(before, ids, same, read) {
+    const { tokens } = this.catalogue;
+    if (same < before.length) this.tally.epochs++;
+    for (const id of before) this.tally.cacheable += tokens[id];
+    this.tally.cached += read;
+    for (let index = same; index < Math.min(before.length, ids.length); index++) this.tally.rewritten += tokens[ids[index]];
+  }
+
+  #fetch(request) {
+    const call = this.tally.calls;
+    const { needed, missed, fetched } = this.sight.ask(call);
+    const originals = fetched.reduce((sum, index) => sum + this.catalogue.tokens[this.sight.original(index)], 0);
+    const later = Math.min(FETCHED_CALLS, this.calls - call - 1);
+    this.tally.needed += needed;
+    this.tally.missed += missed;
+    this.tally.fetches += fetched.length > 0 ? 1 : 0;
+    this.series.fetchRead.push(fetched.length > 0 ? request + originals * later : 0);
+    this.series.fetchWrite.push(originals);
+  }
+
+  /** Tokens billed, by reason. `originals` are the session's own messages, as numbers. */
+  result(originals) {
+    const own = new Set(originals);
+    const untouched = { read: 0, write: 0 };
+    // What the last request still shows as it was recorded was never folded.
+    for (const id of new Set(this.#before)) {
+      if (!own.has(id)) continue;
+      untouched.read += this.#read.get(id) ?? 0;
+      untouched.write += this.#write.get(id) ?? 0;
+    }
+    return { series: this.series, tally: { ...this.tally, untouched } };
+  }
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/** A replay's bill at one price point, in input tokens. */
+export function billOf({ series, tally }, { read, write }) {
+  const sent = sum(series.read) * read + sum(series.write) * write;
+  const fetches = sum(series.fetchRead) * read + sum(series.fetchWrite) * write;
+  const at = (tokens) => tokens.read * read + tokens.write * write;
+  return {
+    sent,
+    fetches,
+    total: sent + fetches,
+    rewrites: tally.rewritten * (write - read),
+    untouched: at(tally.untouched),
+    overhead: at(tally.overhead),
+  };
+}
+
+/** The bill with fetches as it grows from call to call. */
+export function growth({ series }, { read, write }) {
+  let total = 0;
+  return series.read.map((tokens, call) => {
+    total += (tokens + series.fetchRead[call]) * read + (series.write[call] + series.fetchWrite[call]) * write;
+    return total;
+  });
+}

@@ -1,0 +1,139 @@
+// Could the agent still work? Of what it wrote in each call, how much that it can only have copied from a tool result was in sight?
+//
+// A *fact* is a piece of text that is copied rather than phrased:
+// - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small letter, or
+//   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts (`src/plan/mod.rs`, `mod.rs`) count.
+//   Two words joined by a hyphen are English too often; three count (`before-agent-start`);
+// - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
+// - hash: at least 7 hexadecimal digits with a figure among them (an identifier or a number by the rules above);
+// - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the line
+//   number that tools print before a line of a file.
+// A call *needs* a fact when it wrote it in its text or arguments (not in its thinking) and everything the model had read before
+// shows it in tool results only: neither in a user's words nor in what the model itself wrote or thought. So each fact is needed
+// at most once, at its first use, and an engine gets no credit for what the agent would know anyway. The fact is *in sight* when
+// the request as sent holds it by the same rules, as a whole. Text that was merely reshaped so that the whole no longer
+// occurs (a path split into a tree, a line cut) does not count, which is strict on every engine.
+//
+// A call with a fact out of sight fetches the originals that hold it, the latest ones: one more request, and the originals stay in sight
+// for the next twelve calls.
+import { writtenIn, textsOf, isResult } from "./transcript.mjs";
+
+/** How many calls a fetched original stays in sight. */
+export const FETCHED_CALLS = 12;
+
+const WHOLE = /[A-Za-z0-9_$]+(?:[./\\:@#,-]+[A-Za-z0-9_$]+)*/g;
+const IDENTIFIER = /[\d_$./\\:@#]|[a-z][A-Z]|-.*-/;
+const NUMBER = /^\d[\d.,:-]*$/;
+/** Longer runs are data, not names. */
+const LONGEST = 400;
+
+function isFact(word) {
+  if (word.length > LONGEST) return false;
+  if (NUMBER.test(word)) return word.replace(/\D+/g, "").length >= 3;
+  return word.length >= 4 && /[A-Za-z]/.test(word) && IDENTIFIER.test(word);
+}
+
+function addWords(text, out) {
+  for (const [whole] of text.matchAll(WHOLE)) {
+    if (isFact(whole)) out.add(whole);
+    if (whole.length > LONGEST || !/[^A-Za-z0-9_$]/.test(whole)) continue;
+    // `src/plan/mod.rs:12` is also `src/plan/mod.rs`, `mod.rs` and, were it one, `mod`.
+    for (const separators of [/[:@#,]+/, /[/\\:@#,]+/, /[^A-Za-z0-9_$]+/]) {
+      for (const part of whole.split(separators)) if (part.length >= 3 && isFact(part)) out.add(part);
+    }
+  }
+}
+
+function addLines(text, out) {
+  for (const raw of text.split("\n")) {
+    if (raw.length < 24) continue;
+    const line = raw.trim().replace(/^\d+\s*[→|:\t]\s*/, "");
+    if (line.length >= 24 && /[A-Za-z0-9]/.test(line)) out.add(line);
+  }
+}
+
+/** All facts of some texts. */
+export function factsOf(texts) {
+  const out = new Set();
+  for (const text of texts) {
+    addWords(text, out);
+    addLines(text, out);
+  }
+  return out;
+}
+
+/** Which facts each call of a session needs, whatever engine serves it. */
+export class Needs {
+  /** Fact -> its number. */
+  universe = new Map();
+  /** Per call, the numbers of the facts it needs. */
+  byCall = [];
+  /** Per fact, the indices of the results that hold it, in order. */
+  holders = [];
+
+  constructor(messages) {
+    const [inResults, elsewhere] = [new Map(), new Set()];
+    messages.forEach((message, index) => {
+      if (message.role === "assistant") {
+        const needed = [];
+        for (const fact of factsOf(writtenIn(message))) {
+          if (elsewhere.has(fact) || !inResults.has(fact)) continue;
+          needed.push(this.universe.size);
+          this.universe.set(fact, this.universe.size);
+          this.holders.push(inResults.get(fact));
+        }
+        this.byCall.push(needed);
+      }
+      const facts = factsOf(textsOf(message));
+      if (!isResult(message)) for (const fact of facts) elsewhere.add(fact);
+      else for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
+    });
+  }
+
+  /** Numbers of the needed facts that a message shows. */
+  shownBy(message) {
+    const shown = [];
+    for (const fact of factsOf(textsOf(message))) {
+      const number = this.universe.get(fact);
+      if (number !== undefined) shown.push(number);
+    }
+    return shown;
+  }
+}
+
+/** What is in sight of one engine's requests. Follows a request to the next by their difference. */
+export class Sight {
+  #counts;
+  #live = new Map();
+
+  /** @param shown the facts of a message, by its number in the catalogue; @param original the number of a result as it was */
+  constructor(needs, shown, original) {
+    this.needs = needs;
+    this.shown = shown;
+    this.original = original;
+    this.#counts = new Int32Array(needs.universe.size);
+  }
+
+  /** Takes the next request: which messages went and came, as numbers in the catalogue. */
+  turn(gone, come) {
+    for (const id of gone) for (const fact of this.shown(id)) this.#counts[fact]--;
+    for (const id of come) for (const fact of this.shown(id)) this.#counts[fact]++;
+  }
+
+  /** What a call needs, how much of it is in sight, and which originals it has to fetch. */
+  ask(call) {
+    for (const [index, { until }] of this.#live) if (until < call) this.#live.delete(index);
+    const needed = this.needs.byCall[call];
+    const fetched = new Map();
+    let missed = 0;
+    for (const fact of needed) {
+      if (this.#counts[fact] > 0 || [...this.#live.values()].some(({ facts }) => facts.has(fact))) continue;
+      missed++;
+      if ([...fetched.values()].some((facts) => facts.has(fact))) continue;
+      const holder = this.needs.holders[fact].at(-1);
+      fetched.set(holder, new Set(this.shown(this.original(holder))));
+    }
+    for (const [index, facts] of fetched) this.#live.set(index, { facts, until: call + FETCHED_CALLS });
+    return { needed: needed.length, missed, fetched: [...fetched.keys()] };
+  }
+}

@@ -1,0 +1,73 @@
+// One session under every policy, price point and mode asked for -> tokens billed by call.
+//
+// "full": the engine assembles before every model call. "host": as OpenClaw does it, results are admitted when they are born and the
+// history is assembled once for each user turn; what is born within the turn is appended.
+import { billOf, Catalogue, Meter, parsePrice } from "./billing.mjs";
+import { Candidates, optimum } from "./optimum.mjs";
+import { POLICIES } from "./policies.mjs";
+import { Needs, Sight } from "./recall.mjs";
+import { argumentsById, callIdOf, isResult, timeOf } from "./transcript.mjs";
+
+/** The requests of a session, one for each model call, as an engine would have sent them. */
+export async function* requests(messages, engine, mode) {
+  const args = argumentsById(messages);
+  const stored = [];
+  let [view, now] = [[], 0];
+  for (const message of messages) {
+    now = Math.max(now + 1, timeOf(message) ?? 0);
+    if (mode === "host" && message.role === "user" && !isResult(message)) view = [...(await engine.assemble(stored, now))];
+    if (message.role === "assistant") yield { messages: mode === "full" ? await engine.assemble(stored, now) : view, at: timeOf(message) };
+    const kept = isResult(message) ? await engine.admit(message, args.get(callIdOf(message)), now) : message;
+    stored.push(kept);
+    view.push(kept);
+  }
+}
+
+/** Replays a session. Resolves to one row for each mode, policy and price point: `{ mode, policy, price, result }`. */
+export async function replaySession(session, options, progress = () => {}) {
+  const { messages } = session;
+  const needs = new Needs(messages);
+  const catalogue = new Catalogue((message) => needs.shownBy(message));
+  const originals = messages.map((message) => catalogue.idOf(message));
+  const sightOf = () => new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);
+  const calls = needs.byCall.length;
+  const rows = [];
+
+  async function run(policy, mode, price, watch) {
+    const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: options.ttlMs };
+    const engine = await POLICIES[policy].open({ config: options.config, prices });
+    const overhead = options.bare ? 0 : engine.overhead;
+    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls });
+    try {
+      for await (const request of requests(messages, engine, mode)) {
+        const { ids, cold } = meter.send(request.messages, request.at);
+        watch?.add(ids, cold, catalogue.tokens);
+        progress(POLICIES[policy].title, meter.tally.calls, calls);
+      }
+    } finally {
+      await engine.close();
+    }
+    return { result: meter.result(originals), overhead };
+  }
+
+  for (const mode of options.modes) {
+    for (const policy of options.policies) {
+      const { priced } = POLICIES[policy];
+      const watch = policy === "every-turn" && mode === "full" ? new Candidates() : undefined;
+      let once;
+      for (const name of options.prices) {
+        const price = parsePrice(name);
+        if (priced || once === undefined) once = await run(policy, mode, price, watch);
+        rows.push({ mode, policy, price: name, ...once });
+        if (watch) rows.push({ mode, policy: "optimum", price: name, ...optimum(watch, price, once.overhead) });
+      }
+    }
+  }
+  return { name: session.name, class: session.class, calls, rows: rows.map((row) => summary(row)) };
+}
+
+/** A row with its bill; the series stay for plots. */
+function summary({ mode, policy, price, result, bill, exact }) {
+  if (!result) return { mode, policy, price, bill: { total: bill, sent: bill }, exact };
+  return { mode, policy, price, bill: billOf(result, parsePrice(price)), tally: result.tally, series: result.series };
+}

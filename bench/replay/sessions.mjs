@@ -1,0 +1,47 @@
+// Files and directories -> recorded sessions by name and class. What a session file may be is in `node/lib/session-file.ts`.
+//
+// Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a second form.
+import { readdirSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+
+const require = createRequire(import.meta.url);
+const { readSession } = require("../../dist/node/lib/session-file.js");
+
+const SUFFIX = /(?:\.messages)?\.jsonl?(?:\.gz)?$/;
+
+/** Files that may be sessions: what was named, and of directories whatever ends like one. `named` ones must be sessions. */
+export function find(inputs) {
+  return inputs.flatMap((input) => {
+    const about = statSync(input, { throwIfNoEntry: false });
+    if (!about) throw new Error(`there is no file or directory ${input}`);
+    if (!about.isDirectory()) return [{ file: input, named: true }];
+    const names = readdirSync(input).filter((name) => SUFFIX.test(name)).sort();
+    if (names.length === 0) throw new Error(`${input} holds no .json, .jsonl or .gz of these`);
+    return names.map((name) => ({ file: path.join(input, name), named: false }));
+  });
+}
+
+/** The session's name: its file's, without endings. */
+export const nameOf = (file) => path.basename(file).replace(SUFFIX, "");
+
+/** Sessions of one origin: the first two words of the name, or the directory where the name is only an id. */
+export function classOf(file) {
+  const words = nameOf(file).match(/^[a-z]+-[a-z]+(?=-)/i);
+  return words ? words[0] : path.basename(path.dirname(path.resolve(file)));
+}
+
+/** A session in which a model was called. @throws an Error that names a file that is none. */
+export function load(file) {
+  const messages = readSession(file);
+  if (!messages.some((message) => message.role === "assistant")) throw new Error(`${file} holds no model call`);
+  return { name: nameOf(file), class: classOf(file), messages };
+}
+
+/** Keeps the first N, or those whose name matches a glob. */
+export function select(found, filter) {
+  if (filter === undefined) return found;
+  if (/^\d+$/.test(filter)) return found.slice(0, Number(filter));
+  const pattern = filter.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
+  return found.filter(({ file }) => new RegExp(`^${pattern}$`).test(nameOf(file)));
+}
