@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 
 import { countMessageTokens } from "openclaw-concertina";
 
+import { points } from "../bench/plot/plot.mjs";
 import { billOf, Catalogue, growth, Meter, parsePrice } from "../bench/replay/billing.mjs";
 import { Candidates, optimum } from "../bench/replay/optimum.mjs";
 import { POLICIES } from "../bench/replay/policies.mjs";
@@ -169,6 +170,13 @@ test("folding at once is billed as the optimum's model says", async () => {
   // Where re-writing is free, folding at once is the optimum.
   const free = { read: 1, write: 1 };
   assert.ok(Math.abs(optimum(candidates, free).bill - billOf(meter.result(originals), free).sent) < 1e-6);
+});
+
+test("curves of several sessions are summed; one that has ended keeps its bill", () => {
+  const row = (read) => ({ mode: "full", policy: "never", price: "0.5/1", series: { read, write: read.map(() => 0), fetchRead: read.map(() => 0), fetchWrite: read.map(() => 0) } });
+  const replays = [{ rows: [row([2, 4])] }, { rows: [row([10])] }];
+  const drawn = points(replays, { modes: ["full"], policies: ["never"], prices: ["0.5/1"] });
+  assert.deepEqual(drawn.map(({ call, bill }) => [call, bill]), [[1, 6], [2, 8]]);
 });
 
 test("sessions are read in every form, and what is none is named", () => {

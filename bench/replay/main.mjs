@@ -56,7 +56,9 @@ function configOf(given) {
 async function choose(inputs) {
   const { find, load, select } = await import("./sessions.mjs");
   const files = [];
-  for (const { file, named } of select(find(inputs), values.sessions)) {
+  const found = select(find(inputs), values.sessions);
+  console.error(`▸ read ${found.length} files`);
+  for (const { file, named } of found) {
     try {
       load(file);
       files.push(file);
