@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 
 import { countMessageTokens } from "openclaw-concertina";
 
+import { points } from "../bench/plot/plot.mjs";
 import { billOf, Catalogue, growth, Meter, parsePrice } from "../bench/replay/billing.mjs";
 import { Candidates, optimum } from "../bench/replay/optimum.mjs";
 import { POLICIES } from "../bench/replay/policies.mjs";
@@ -79,12 +80,13 @@ test("a bill is its tokens at their prices", () => {
 });
 
 test("facts are what is copied, not what is phrased", () => {
-  const facts = (text) => [...factsOf([text])].sort();
-  assert.deepEqual(facts("A quick and\nwell-known answer,\n42 times."), []);
+  const facts = (text, plain) => [...factsOf([text], plain)].sort();
+  assert.deepEqual(facts("A quick and\nwell-known fact,\n42 times."), []);
   assert.deepEqual(facts("see src/plan/mod.rs:12"), ["mod.rs", "src/plan/mod.rs", "src/plan/mod.rs:12"]);
   assert.deepEqual(facts("parseArgs of MAX_LEN\nin 3000 ms, deadbee1"), ["3000", "MAX_LEN", "deadbee1", "parseArgs"]);
-  assert.deepEqual(facts("before-agent-start"), ["before-agent-start"]);
-  assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["this line is long enough to be copied"]);
+  assert.deepEqual(facts("before-agent-start"), ["before", "before-agent-start"]);
+  assert.deepEqual(facts("before-agent-start", 7), ["before-agent-start"]);
+  assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["copied", "enough", "this line is long enough to be copied"]);
   assert.deepEqual(facts("---------------------------------"), []);
 });
 
@@ -168,6 +170,13 @@ test("folding at once is billed as the optimum's model says", async () => {
   // Where re-writing is free, folding at once is the optimum.
   const free = { read: 1, write: 1 };
   assert.ok(Math.abs(optimum(candidates, free).bill - billOf(meter.result(originals), free).sent) < 1e-6);
+});
+
+test("curves of several sessions are summed; one that has ended keeps its bill", () => {
+  const row = (read) => ({ mode: "full", policy: "never", price: "0.5/1", series: { read, write: read.map(() => 0), fetchRead: read.map(() => 0), fetchWrite: read.map(() => 0) } });
+  const replays = [{ rows: [row([2, 4])] }, { rows: [row([10])] }];
+  const drawn = points(replays, { modes: ["full"], policies: ["never"], prices: ["0.5/1"] });
+  assert.deepEqual(drawn.map(({ call, bill }) => [call, bill]), [[1, 6], [2, 8]]);
 });
 
 test("sessions are read in every form, and what is none is named", () => {

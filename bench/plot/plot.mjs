@@ -42,6 +42,7 @@ export async function plot(replays, options) {
   const { spec } = compile({
     title: `Bill with fetches, ${title}`,
     background: "white",
+    config: { legend: { labelLimit: 0 } },
     data: { values: points(replays, options) },
     facet: { field: "panel", type: "nominal", title: null, columns: 2 },
     spec: {

@@ -17,6 +17,7 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --ttl MINUTES            life of the provider's cache (default 5)
   --config JSON            options of Concertina
   --bare                   leave Concertina's guidance and tool out of the bill, as they are for the other engines
+  --words N                from how many letters on a plain word counts as copied from a tool output (default 6)
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)
   --json FILE              every figure, and per session and call the tokens billed
@@ -29,7 +30,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" }, ttl: { ...text, default: "5" },
-    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
+    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
   },
 });
 
@@ -55,7 +56,9 @@ function configOf(given) {
 async function choose(inputs) {
   const { find, load, select } = await import("./sessions.mjs");
   const files = [];
-  for (const { file, named } of select(find(inputs), values.sessions)) {
+  const found = select(find(inputs), values.sessions);
+  console.error(`▸ read ${found.length} files`);
+  for (const { file, named } of found) {
     try {
       load(file);
       files.push(file);
@@ -106,6 +109,7 @@ main(async () => {
     prices: values.prices === "all" ? PRICES : values.prices.split(",").map((price) => parsePrice(price).name),
     ttlMs: positive("ttl", values.ttl) * 60_000,
     config: configOf(values.config),
+    plain: values.words === undefined ? undefined : positive("words", values.words),
     bare: values.bare ?? false,
   };
   const files = await choose(positionals);

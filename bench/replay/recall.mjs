@@ -4,6 +4,8 @@
 // - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small letter, or
 //   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts (`src/plan/mod.rs`, `mod.rs`) count.
 //   Two words joined by a hyphen are English too often; three count (`before-agent-start`);
+// - word: at least WORD letters in a row. A name without any mark (`handler`) cannot be told from a word, so long words count: some are
+//   phrased rather than copied, which charges an engine for fetches that no agent would make, and never the other way round;
 // - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
 // - hash: at least 7 hexadecimal digits with a figure among them (an identifier or a number by the rules above);
 // - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the line
@@ -18,6 +20,12 @@
 // for the next twelve calls.
 import { writtenIn, textsOf, isResult } from "./transcript.mjs";
 
+/**
+ * From how many letters on a plain word counts as a name. A choice on which the number of fetches hangs: leaving plain words out about
+ * halves it, for every engine.
+ */
+export const WORD = 6;
+
 /** How many calls a fetched original stays in sight. */
 export const FETCHED_CALLS = 12;
 
@@ -27,19 +35,20 @@ const NUMBER = /^\d[\d.,:-]*$/;
 /** Longer runs are data, not names. */
 const LONGEST = 400;
 
-function isFact(word) {
+function isFact(word, plain) {
   if (word.length > LONGEST) return false;
   if (NUMBER.test(word)) return word.replace(/\D+/g, "").length >= 3;
+  if (word.length >= plain && /^[A-Za-z]+$/.test(word)) return true;
   return word.length >= 4 && /[A-Za-z]/.test(word) && IDENTIFIER.test(word);
 }
 
-function addWords(text, out) {
+function addWords(text, plain, out) {
   for (const [whole] of text.matchAll(WHOLE)) {
-    if (isFact(whole)) out.add(whole);
+    if (isFact(whole, plain)) out.add(whole);
     if (whole.length > LONGEST || !/[^A-Za-z0-9_$]/.test(whole)) continue;
     // `src/plan/mod.rs:12` is also `src/plan/mod.rs`, `mod.rs` and, were it one, `mod`.
     for (const separators of [/[:@#,]+/, /[/\\:@#,]+/, /[^A-Za-z0-9_$]+/]) {
-      for (const part of whole.split(separators)) if (part.length >= 3 && isFact(part)) out.add(part);
+      for (const part of whole.split(separators)) if (part.length >= 3 && isFact(part, plain)) out.add(part);
     }
   }
 }
@@ -52,11 +61,11 @@ function addLines(text, out) {
   }
 }
 
-/** All facts of some texts. */
-export function factsOf(texts) {
+/** All facts of some texts. @param plain from how many letters on a plain word is one */
+export function factsOf(texts, plain = WORD) {
   const out = new Set();
   for (const text of texts) {
-    addWords(text, out);
+    addWords(text, plain, out);
     addLines(text, out);
   }
   return out;
@@ -71,12 +80,14 @@ export class Needs {
   /** Per fact, the indices of the results that hold it, in order. */
   holders = [];
 
-  constructor(messages) {
+  /** @param plain from how many letters on a plain word is a fact */
+  constructor(messages, plain = WORD) {
+    this.plain = plain;
     const [inResults, elsewhere] = [new Map(), new Set()];
     messages.forEach((message, index) => {
       if (message.role === "assistant") {
         const needed = [];
-        for (const fact of factsOf(writtenIn(message))) {
+        for (const fact of factsOf(writtenIn(message), plain)) {
           if (elsewhere.has(fact) || !inResults.has(fact)) continue;
           needed.push(this.universe.size);
           this.universe.set(fact, this.universe.size);
@@ -84,7 +95,7 @@ export class Needs {
         }
         this.byCall.push(needed);
       }
-      const facts = factsOf(textsOf(message));
+      const facts = factsOf(textsOf(message), plain);
       if (!isResult(message)) for (const fact of facts) elsewhere.add(fact);
       else for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
     });
@@ -93,7 +104,7 @@ export class Needs {
   /** Numbers of the needed facts that a message shows. */
   shownBy(message) {
     const shown = [];
-    for (const fact of factsOf(textsOf(message))) {
+    for (const fact of factsOf(textsOf(message), this.plain)) {
       const number = this.universe.get(fact);
       if (number !== undefined) shown.push(number);
     }

@@ -26,7 +26,7 @@ export async function* requests(messages, engine, mode) {
 /** Replays a session. Resolves to one row for each mode, policy and price point: `{ mode, policy, price, result }`. */
 export async function replaySession(session, options, progress = () => {}) {
   const { messages } = session;
-  const needs = new Needs(messages);
+  const needs = new Needs(messages, options.plain);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
   const sightOf = () => new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);

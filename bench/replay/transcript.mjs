@@ -10,7 +10,7 @@ export function isResult(message) {
 }
 
 /** When a message was made, in milliseconds, where the session says so. */
-export const timeOf = (message) => (typeof message.timestamp === "number" ? message.timestamp : undefined);
+export const timeOf = (message) => (Number.isFinite(message.timestamp) ? message.timestamp : undefined);
 
 /** Arguments of each tool call, by id. */
 export function argumentsById(messages) {

@@ -13,12 +13,14 @@ interface Row {
   content?: unknown;
 }
 
+const FORMS = "a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages";
+
 /** Reads a session. @throws an Error that names the file, and the line where one is not JSON. */
 export function readSession(file: string): Message[] {
   const bytes = readFileSync(file);
   const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
   const messages = text.trimStart().startsWith("[") ? readArray(file, text) : readLines(file, text);
-  if (messages.length === 0) throw new Error(`${file} holds no messages; it must be a session in JSON or JSONL`);
+  if (messages.length === 0) throw new Error(`${file} holds no messages; ${FORMS}`);
   return messages;
 }
 
@@ -40,7 +42,7 @@ function readLines(file: string, text: string): Message[] {
     try {
       row = JSON.parse(line) as Row;
     } catch (error) {
-      throw new Error(`${file}, line ${index + 1} is not JSON: ${(error as Error).message}`, { cause: error });
+      throw new Error(`${file}, line ${index + 1} is not JSON: ${(error as Error).message}; ${FORMS}`, { cause: error });
     }
     const message: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
     if (row?.isSidechain || typeof message?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) return;
