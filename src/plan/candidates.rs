@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_read_supersedes_nothing_and_an_edit_supersedes_a_read() {
+    fn a_write_supersedes_a_read_and_a_failed_one_or_an_edit_does_not() {
         let conversation = |is_error: bool, name: &str| {
             let mut last = result("b", "done");
             last["isError"] = json!(is_error);
@@ -172,8 +172,8 @@ mod tests {
                 last,
             ])
         };
-        assert_eq!(conversation(true, "edit"), []);
-        assert_eq!(conversation(false, "edit"), [(2, Reason::Superseded, 0, 0)]);
-        assert_eq!(conversation(false, "grep"), []);
+        assert_eq!(conversation(false, "write"), [(2, Reason::Superseded, 0, 0)]);
+        assert_eq!(conversation(true, "write"), []);
+        assert_eq!(conversation(false, "edit"), []);
     }
 }

@@ -1,7 +1,6 @@
 //! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
 //!
-//! A failed call supersedes nothing. What a later edit changed is superseded too: the agent works from what it edited, not from
-//! the older copy.
+//! A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
 
 use std::collections::HashMap;
 
@@ -29,7 +28,6 @@ const REPEAT_MIN_BYTES: usize = 200;
 struct Later {
     reads: Vec<(Lines, u64)>,
     write: Option<u64>,
-    edit: Option<u64>,
 }
 
 /// The superseded blocks by message and block index. Linear in the messages, but for the ranges read of one file.
@@ -75,8 +73,9 @@ pub fn superseded(transcript: &Transcript, config: &Config) -> HashMap<(usize, u
                             if let Some(superseded) = later.of_body() {
                                 found.insert(at, superseded);
                             }
-                            let place = if does == Use::Write { &mut later.write } else { &mut later.edit };
-                            *place = Some(message.calls_after);
+                            if does == Use::Write {
+                                later.write = Some(message.calls_after);
+                            }
                         }
                     }
                 }
@@ -91,8 +90,7 @@ impl Later {
     /// What supersedes a read of these lines, the earliest of it.
     fn of_read(&self, lines: Lines) -> Option<Superseded> {
         let read = self.reads.iter().filter(|(later, _)| later.cover(lines)).map(|(_, calls)| *calls).max();
-        let changed = self.write.max(self.edit);
-        let calls = read.max(changed)?;
+        let calls = read.max(self.write)?;
         Some(Superseded { reason: Reason::Superseded, by_read: read == Some(calls), calls })
     }
 
