@@ -11,9 +11,9 @@ export interface Options {
     maxDeferredTurns?: number;
     /** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
     contextThresholdPercent?: number;
-    /** With "cache-aware": content smaller than this many tokens stays. Default 80, at least 50. */
+    /** With "cache-aware": content smaller than this many tokens stays. Default 150, at least 50. */
     minTokensToFold?: number;
-    /** With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them. Default 60, at least 0. */
+    /** With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them. Default 120, at least 0. */
     keepNames?: number;
     /** Content older than this many user turns may go. Default 4, at least 1. */
     staleTurns?: number;

@@ -294,9 +294,9 @@ knobs! {
     /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
     /// With "cache-aware": content smaller than this many tokens stays.
-    min_tokens_to_fold: u64 = 80, "minTokensToFold", [min 50];
+    min_tokens_to_fold: u64 = 150, "minTokensToFold", [min 50];
     /// With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them.
-    keep_names: u64 = 60, "keepNames", [min 0];
+    keep_names: u64 = 120, "keepNames", [min 0];
     /// Content older than this many user turns may go.
     stale_turns: u64 = 4, "staleTurns", [min 1];
     /// Content older than this many model calls may go, even within one user turn.

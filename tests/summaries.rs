@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use concertina::content::{ContentType, Hints, Language};
 use concertina::reference::find_markers;
-use concertina::summarize::{salient_identifiers, summarize};
+use concertina::summarize::{NamesInSight, salient_identifiers, summarize};
 use regex::Regex;
 
 const LENGTHS: [usize; 3] = [50, 300, 2000];
@@ -279,11 +279,11 @@ fn salient_identifiers_are_words_of_the_text_and_all_different() {
     for &(kind, _) in KINDS {
         for input in corpus::inputs(kind).iter().step_by(5) {
             let Some(text) = input.text() else { continue };
-            let found = salient_identifiers(text, 60);
+            let found = salient_identifiers(text, 60, &NamesInSight::default());
             assert!(found.len() <= 60);
             assert!(found.iter().all(|word| text.contains(word)), "{}", input.name);
             assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len(), "{}: {found:?}", input.name);
-            assert_eq!(found, salient_identifiers(text, 60));
+            assert_eq!(found, salient_identifiers(text, 60, &NamesInSight::default()));
         }
     }
 }

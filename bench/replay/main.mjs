@@ -23,7 +23,7 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --json FILE              every figure, and per session and call the tokens billed
   --plot FILE.svg          the bill as it grows from call to call, summed over the sessions
 
-The optimum, the least bill of the folds that every-turn does, is found in mode full where every-turn is among the policies.`;
+The optimum, the least bill of the folds that cache-aware may do, is found in mode full where cache-aware is among the policies.`;
 
 const text = { type: "string" };
 const { positionals, values } = parseArgs({

@@ -63,7 +63,7 @@ const titleOf = (policy, exact = true) => POLICIES[policy]?.title ?? `optimum of
 /** Everything that the command says, as text, and the same figures for `--json`. */
 export function report(replays, { modes, policies, prices }) {
   const [lines, all] = [[], []];
-  const names = (mode) => policies.flatMap((policy) => (policy === "every-turn" && mode === "full" ? [policy, "optimum"] : [policy]));
+  const names = (mode) => policies.flatMap((policy) => (policy === "cache-aware" && mode === "full" ? [policy, "optimum"] : [policy]));
   const classes = [...new Set(replays.map((replay) => replay.class))].map((name) => [name, replays.filter((replay) => replay.class === name)]);
   const groups = [...(classes.length > 1 ? classes : []), ["all sessions", replays]];
   for (const mode of modes) {

@@ -33,8 +33,8 @@ export async function replaySession(session, options, progress = () => {}) {
   const calls = needs.byCall.length;
   const rows = [];
 
-  async function run(policy, mode, price, watch) {
-    const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: options.ttlMs };
+  async function run(policy, mode, price, watch, ttlMs = options.ttlMs) {
+    const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: ttlMs };
     const engine = await POLICIES[policy].open({ config: options.config, prices });
     const overhead = options.bare ? 0 : engine.overhead;
     const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls });
@@ -50,16 +50,25 @@ export async function replaySession(session, options, progress = () => {}) {
     return { result: meter.result(originals), overhead };
   }
 
+  /** What the planner would fold at once, were it free: the folds among which the optimum chooses. */
+  async function eager() {
+    const watch = new Candidates();
+    await run("cache-aware", "full", { read: 1, write: 1 }, watch, 0);
+    return watch;
+  }
+
+  let candidates;
   for (const mode of options.modes) {
     for (const policy of options.policies) {
       const { priced } = POLICIES[policy];
-      const watch = policy === "every-turn" && mode === "full" ? new Candidates() : undefined;
       let once;
       for (const name of options.prices) {
         const price = parsePrice(name);
-        if (priced || once === undefined) once = await run(policy, mode, price, watch);
+        if (priced || once === undefined) once = await run(policy, mode, price);
         rows.push({ mode, policy, price: name, ...once });
-        if (watch) rows.push({ mode, policy: "optimum", price: name, ...optimum(watch, price, once.overhead) });
+        if (policy !== "cache-aware" || mode !== "full") continue;
+        candidates ??= await eager();
+        rows.push({ mode, policy: "optimum", price: name, ...optimum(candidates, price, once.overhead) });
       }
     }
   }

@@ -5,8 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, tokens_of};
+use super::placeholder::{Placeholder, tokens_of, with_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
+use crate::config::Schedule;
 use crate::content::Hints;
 use crate::error::Result;
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
@@ -14,7 +15,7 @@ use crate::pipeline::{CompressOptions, Compressed};
 use crate::plan::measure::Meter;
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
-use crate::summarize::summarize;
+use crate::summarize::{NamesInSight, summarize};
 use crate::tokens::vision::Provider;
 use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript};
 
@@ -136,6 +137,13 @@ impl Engine {
         let form = match compressed {
             _ if shown.chars().count() as u64 > self.config.sccs_compress_threshold => {
                 let summary = self.summary(&stored, result, self.config.sccs_summary_max_chars);
+                let summary = match self.config.schedule {
+                    Schedule::CacheAware => {
+                        let tokens = meter.text(&stored) as u64;
+                        with_names(summary, &stored, tokens, &self.config, &mut NamesInSight::default())
+                    }
+                    Schedule::EveryTurn => summary,
+                };
                 Form::Reference(Placeholder::output(&stored, summary))
             }
             Some(compressed) if compressed.text != stored => Form::Shortened(compressed),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::birth::label;
-use super::known::{Known, Shown, know, printed, replay, show};
+use super::known::{Known, Shown, State, know, printed, replay, show};
 use super::placeholder::{Placeholder, tokens_of, with_names};
 use super::schedule::Moment;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
@@ -15,6 +15,7 @@ use crate::plan::measure::Meter;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Original};
 use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope};
+use crate::summarize::NamesInSight;
 use crate::transcript::{Kind, Transcript};
 
 /// What a caller may ask of an assembly.
@@ -83,12 +84,16 @@ impl Engine {
         let moment = Moment { options, tools_changed, now };
         let choice = self.choose(&transcript, &known, &states, &meter, &moment);
         let copies = printed(&ledger, Printed::Copy);
+        let mut in_sight = match choice.blocks.as_slice() {
+            [] => NamesInSight::default(),
+            _ => names_in_sight(&known, &states, &shown),
+        };
         let proposals: Vec<Proposal> = choice
             .blocks
             .iter()
             .filter_map(|chosen| {
                 let known = &known[chosen.known];
-                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied())
+                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied(), &mut in_sight)
             })
             .collect();
         let fold = Fold { proposals, cause: choice.cause, tools };
@@ -112,6 +117,7 @@ impl Engine {
         known: &'t Known<'t, 'a>,
         reason: &'static str,
         copy_of: Option<ContentHash>,
+        in_sight: &mut NamesInSight,
     ) -> Option<Proposal<'t, 'a>> {
         let (source, placeholder) = match (known.block.kind, &known.block.result) {
             (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
@@ -129,8 +135,8 @@ impl Engine {
                 };
                 let summary = self.summary(&text, result, max_chars);
                 let summary = match self.config.schedule {
-                    Schedule::CacheAware if reason != "large" => with_names(summary, &text, known.tokens, &self.config),
-                    _ => summary,
+                    Schedule::CacheAware => with_names(summary, &text, known.tokens, &self.config, in_sight),
+                    Schedule::EveryTurn => summary,
                 };
                 (source, Placeholder::output(&text, summary))
             }
@@ -225,6 +231,27 @@ impl Engine {
         });
         Ok(())
     }
+}
+
+/// The names in what stays as it is: words of people and of the model, and placeholders.
+fn names_in_sight(known: &[Known], states: &[State], shown: &Shown) -> NamesInSight {
+    let mut names = NamesInSight::default();
+    let patched: BTreeSet<(usize, usize)> =
+        shown.reply.report.actions.iter().map(|action| (action.message, action.block)).collect();
+    for (known, state) in known.iter().zip(states) {
+        if let Kind::Text(text) = known.block.kind {
+            let is_placeholder = *state != State::Open && !patched.contains(&known.at());
+            if known.block.result.is_none() || is_placeholder {
+                names.add(text);
+            }
+        }
+    }
+    for patch in &shown.reply.rewrite.patches {
+        if let Some(text) = patch.value.as_str() {
+            names.add(text);
+        }
+    }
+    names
 }
 
 /// What a list of tools is known by, whatever its order.

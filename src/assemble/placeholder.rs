@@ -7,7 +7,7 @@ use super::known::Known;
 use crate::config::Config;
 use crate::plan::{arguments, measure::Meter};
 use crate::reference::{Marker, RefId};
-use crate::summarize::salient_identifiers;
+use crate::summarize::{NamesInSight, salient_identifiers};
 use crate::transcript::{Call, Kind};
 
 /// An output of fewer characters has no room for words on how to get it back; the guidance has them.
@@ -15,6 +15,9 @@ const WORDY_CHARS: usize = 3000;
 
 /// One name is kept for so many tokens of the original.
 const TOKENS_PER_NAME: u64 = 12;
+
+/// Of a long original one name more is kept for so many tokens.
+const TOKENS_PER_FURTHER_NAME: u64 = 80;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
@@ -53,16 +56,31 @@ impl Placeholder<'_> {
     }
 }
 
-/// A summary, and after it the names of the text that it does not hold yet.
-pub(super) fn with_names(summary: String, text: &str, tokens: u64, config: &Config) -> String {
-    let limit = names_kept(tokens, config);
-    let names = salient_identifiers(text, usize::try_from(limit).unwrap_or(usize::MAX));
-    let names: Vec<&str> = names.into_iter().filter(|name| !summary.contains(name)).collect();
-    if names.is_empty() { summary } else { format!("{summary}\nnames: {}", names.join(" ")) }
+/// A summary, and after it the names of the text that are not in sight yet; from then on they are.
+pub(super) fn with_names(
+    summary: String,
+    text: &str,
+    tokens: u64,
+    config: &Config,
+    in_sight: &mut NamesInSight,
+) -> String {
+    let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
+    in_sight.add(&summary);
+    let names = salient_identifiers(text, limit, in_sight);
+    if names.is_empty() {
+        return summary;
+    }
+    let names = names.join(" ");
+    in_sight.add(&names);
+    format!("{summary}\nnames: {names}")
 }
 
+/// How many names are kept of a text: a few of a short one, and of a long one some more than the option says.
 fn names_kept(tokens: u64, config: &Config) -> u64 {
-    config.keep_names.min(tokens / TOKENS_PER_NAME)
+    match config.keep_names {
+        0 => 0,
+        names => (tokens / TOKENS_PER_NAME).min(names + tokens / TOKENS_PER_FURTHER_NAME),
+    }
 }
 
 /// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted.

@@ -57,7 +57,13 @@ impl Engine {
         }
     }
 
-    fn choose_by_age(&self, known: &[Known], states: &[State], found: &Candidates, options: &AssembleOptions) -> Choice {
+    fn choose_by_age(
+        &self,
+        known: &[Known],
+        states: &[State],
+        found: &Candidates,
+        options: &AssembleOptions,
+    ) -> Choice {
         let open = known.iter().enumerate().filter(|(index, _)| states[*index] == State::Open);
         let blocks = open.filter_map(|(index, known)| {
             let reason = match found.ripe.get(&known.at()) {

@@ -156,9 +156,14 @@ mod tests {
 
     #[test]
     fn a_provider_that_reports_writes_and_then_none_holds_nothing() {
-        let used = |read: u64, written: u64| json!({ "usage": { "input": 9, "cacheRead": read, "cacheWrite": written } });
+        let used =
+            |read: u64, written: u64| json!({ "usage": { "input": 9, "cacheRead": read, "cacheWrite": written } });
         assert_eq!(cold(&[answer(1, &used(0, 90)), answer(2, &used(0, 0))], None, 3), Some(Cold::Unused));
         assert_eq!(cold(&[answer(1, &used(0, 90)), answer(2, &used(90, 0))], None, 3), None);
-        assert_eq!(cold(&[answer(1, &used(90, 0)), answer(2, &used(0, 0))], None, 3), None, "writes are never reported");
+        assert_eq!(
+            cold(&[answer(1, &used(90, 0)), answer(2, &used(0, 0))], None, 3),
+            None,
+            "writes are never reported"
+        );
     }
 }

@@ -78,7 +78,8 @@ struct Clock {
 
 impl Clock {
     fn of(transcript: &Transcript) -> Self {
-        let starts = transcript.messages.iter().rev().filter(|message| message.starts_turn && message.role != Role::Other);
+        let starts =
+            transcript.messages.iter().rev().filter(|message| message.starts_turn && message.role != Role::Other);
         Self { calls_since_turn: starts.map(|message| message.calls_after).collect() }
     }
 

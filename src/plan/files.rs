@@ -83,10 +83,8 @@ fn shell_use(command: &str) -> Option<(String, Use)> {
         Some((folder, rest)) => (Some(folder.trim()), rest.trim()),
         None => (None, command.trim()),
     };
-    if let Some((path, _)) = command
-        .strip_prefix("cat >")
-        .filter(|rest| !rest.starts_with('>'))
-        .and_then(|rest| rest.split_once("<<"))
+    if let Some((path, _)) =
+        command.strip_prefix("cat >").filter(|rest| !rest.starts_with('>')).and_then(|rest| rest.split_once("<<"))
     {
         return Some((join(folder, path.trim())?, Use::Write));
     }
@@ -149,7 +147,11 @@ mod tests {
             ("view_file", json!({ "path": "a.rs", "start_line": 3, "end_line": 9 }), lines(3, Some(9))),
             ("write", json!({ "path": "a.rs", "content": "x" }), Use::Write),
             ("MultiEdit", json!({ "file_path": "a.rs", "edits": [] }), Use::Edit),
-            ("str_replace_based_edit_tool", json!({ "command": "view", "path": "a.rs", "view_range": [2, -1] }), lines(2, None)),
+            (
+                "str_replace_based_edit_tool",
+                json!({ "command": "view", "path": "a.rs", "view_range": [2, -1] }),
+                lines(2, None),
+            ),
             ("str_replace_based_edit_tool", json!({ "command": "create", "path": "a.rs" }), Use::Write),
         ] {
             assert_eq!(used(name, &arguments), Some(("a.rs".into(), expected)), "{name} {arguments}");

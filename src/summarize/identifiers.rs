@@ -4,7 +4,7 @@
 //! that occurs twice is named again three times as often as one that occurs once, a defined one twice as often as a used one,
 //! and numbers of up to four digits hardly ever.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Longer words are blobs.
@@ -36,10 +36,32 @@ pub(super) const DEFINING: &[&str] = &[
     "var",
 ];
 
-/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is part of an earlier one.
+/// Names that a reader sees already, so that nobody has to keep them for him.
+#[derive(Debug, Clone, Default)]
+pub struct NamesInSight(HashSet<String>);
+
+impl NamesInSight {
+    /// Adds the names of a text that is in sight, whole and in their parts.
+    pub fn add(&mut self, text: &str) {
+        for range in words(text) {
+            let word = &text[range];
+            for_each_term(word, |term| self.insert(&word[term]));
+            self.insert(word);
+        }
+    }
+
+    fn insert(&mut self, name: &str) {
+        if shape_weight(name) > 0 && !self.0.contains(name) {
+            self.0.insert(name.to_owned());
+        }
+    }
+}
+
+/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is part of an earlier one, and
+/// none is in sight.
 ///
 /// Linear in the text; the time for each chosen name grows with `limit`, which is meant to be at most some hundreds.
-pub fn salient_identifiers(text: &str, limit: usize) -> Vec<&str> {
+pub fn salient_identifiers<'t>(text: &'t str, limit: usize, in_sight: &NamesInSight) -> Vec<&'t str> {
     let mut seen: HashMap<&str, Sighting> = HashMap::new();
     let mut definition = usize::MAX;
     for range in words(text) {
@@ -65,7 +87,7 @@ pub fn salient_identifiers(text: &str, limit: usize) -> Vec<&str> {
     let mut ranked: Vec<(u64, usize, &str)> = seen
         .into_iter()
         .map(|(word, sighting)| (score(word, &sighting, text), sighting.first, word))
-        .filter(|&(score, ..)| score > 0)
+        .filter(|&(score, _, word)| score > 0 && !in_sight.0.contains(word))
         .collect();
     let order = |a: &(u64, usize, &str), b: &(u64, usize, &str)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
     let considered = limit.saturating_mul(3);
@@ -322,26 +344,43 @@ mod tests {
     #[test]
     fn defined_and_repeated_names_come_before_mentions() {
         let text = "func (s *Store) LoadState(id string) error {\n\treturn s.readFile(id)\n}\nuseOnce()\n";
-        let found = salient_identifiers(text, 3);
+        let found = salient_identifiers(text, 3, &NamesInSight::default());
         assert_eq!(found[0], "LoadState");
         assert!(found.contains(&"readFile"), "{found:?}");
     }
 
     #[test]
     fn plain_words_and_small_numbers_are_not_salient() {
-        assert!(salient_identifiers("the function returns 42 of 1999 rows and/or more", 9).is_empty());
-        assert_eq!(salient_identifiers("class Parser and order 8812345", 9), ["Parser", "8812345"]);
+        assert!(
+            salient_identifiers("the function returns 42 of 1999 rows and/or more", 9, &NamesInSight::default())
+                .is_empty()
+        );
+        assert_eq!(
+            salient_identifiers("class Parser and order 8812345", 9, &NamesInSight::default()),
+            ["Parser", "8812345"]
+        );
     }
 
     #[test]
     fn a_part_of_a_chosen_name_is_not_listed_again() {
-        assert_eq!(salient_identifiers("a.max_visible a.max_visible max_visible", 9), ["a.max_visible"]);
+        assert_eq!(
+            salient_identifiers("a.max_visible a.max_visible max_visible", 9, &NamesInSight::default()),
+            ["a.max_visible"]
+        );
     }
 
     #[test]
     fn the_limit_holds_and_zero_is_none() {
         let text = (0..500).map(|i| format!("name_{i} ")).collect::<String>();
-        assert_eq!(salient_identifiers(&text, 7).len(), 7);
-        assert!(salient_identifiers(&text, 0).is_empty());
+        assert_eq!(salient_identifiers(&text, 7, &NamesInSight::default()).len(), 7);
+        assert!(salient_identifiers(&text, 0, &NamesInSight::default()).is_empty());
+    }
+
+    #[test]
+    fn what_is_in_sight_is_not_kept_again() {
+        let mut in_sight = NamesInSight::default();
+        in_sight.add("see parse_row in src/rows/parse.rs");
+        let text = "fn parse_row calls read_cell in src/rows/parse.rs";
+        assert_eq!(salient_identifiers(text, 9, &in_sight), ["read_cell"]);
     }
 }
