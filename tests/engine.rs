@@ -16,9 +16,13 @@ fn scope() -> Scope {
 }
 
 fn open(dir: &TempDir) -> Engine {
+    open_with(dir, Config::default())
+}
+
+fn open_with(dir: &TempDir, config: Config) -> Engine {
     let options = StoreOptions { busy_timeout_ms: 50, ..StoreOptions::default() };
     let store = SqliteStore::open(dir.path(), options).expect("a fresh directory opens");
-    Engine::new(Arc::new(store), Config::default()).expect("the defaults are good")
+    Engine::new(Arc::new(store), config).expect("the options are good")
 }
 
 fn result(text: &str) -> Value {
