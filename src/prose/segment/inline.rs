@@ -198,15 +198,16 @@ impl<'a> Scanner<'a> {
         let word = &self.text[range.clone()];
         let line_end = self.find(Find::LineEnd, range.end);
         let next = self.text[range.end..line_end.max(range.end)].split(' ').nth(1).unwrap_or_default();
+        let end = memchr(b';', &self.bytes[range.end..line_end]).map_or(line_end, |at| range.end + at + 1);
         let is_statement = match word {
-            "SELECT" => self.find(Find::SqlFrom, range.end) < line_end,
+            // A FROM outside the statement would make it depend on words that may go.
+            "SELECT" => self.find(Find::SqlFrom, range.end) < end,
             "INSERT" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "TRUNCATE" => {
                 matches!(next, "INTO" | "FROM" | "TABLE" | "INDEX" | "DATABASE" | "VIEW" | "COLUMN" | "UNIQUE")
             }
             _ => false,
         };
         if is_statement {
-            let end = memchr(b';', &self.bytes[range.start..line_end]).map_or(line_end, |at| range.start + at + 1);
             self.push(Kind::Sql, range.start..end);
             self.at = end;
         } else if !self.continues(&range, false) {

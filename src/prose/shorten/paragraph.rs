@@ -312,8 +312,13 @@ impl<'a> Paragraph<'a> {
             Short::Words(kept) => kept.iter().map(|&index| phrase[index]).collect(),
             Short::Word(_) => vec![first],
         };
+        let leaves = stays.last().copied().unwrap_or(self.nodes[first].before);
+        if stays.len() <= 1 && self.would_open_setting(leaves, stays.first().map(|_| first), after) {
+            return None;
+        }
         match stays.first() {
             None if self.changes_its_neighbours(first, after) => return None,
+            Some(_) if self.would_read_as_code(first, entry) => return None,
             None => self.gaps[after] = Cow::Owned(self.joined_gap(first, after)?),
             Some(&kept) => {
                 let starts = self.is_initial(first);
@@ -409,6 +414,26 @@ impl<'a> Paragraph<'a> {
             matches!(previous.kind, Kind::Number | Kind::Date | Kind::Command)
                 || previous.word.classes.has_any(&[Class::Month, Class::WordTool]) && next.kind != Kind::Prose
         })
+    }
+
+    /// Whether a word would be the only one of its line before a colon or an equals sign: the key of a setting. `at` is where it
+    /// will stand, when not where it stands.
+    fn would_open_setting(&self, word: usize, at: Option<usize>, after: usize) -> bool {
+        let place = at.unwrap_or(word);
+        let Some(node) = self.nodes.get(place) else { return false };
+        let begins_line = self.nodes.get(node.before).is_none() || self.gaps[place].contains('\n');
+        begins_line && self.gaps[after].trim_start_matches([' ', '\t', '.']).starts_with([':', '='])
+    }
+
+    /// Whether a short form would be read as something else: as an argument of the command before it, or at the start of a line
+    /// as a statement.
+    fn would_read_as_code(&self, first: usize, entry: &Entry) -> bool {
+        let previous = self.nodes.get(self.nodes[first].before);
+        if previous.is_none() || self.gaps[first].contains('\n') {
+            let begins = key(entry.written.split(' ').next().unwrap_or_default().as_bytes());
+            return lexicon().word(begins).classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
+        }
+        previous.is_some_and(|previous| previous.kind == Kind::Command)
     }
 
     /// What stands between the words around a place where words go; `None` when they had better stay.
