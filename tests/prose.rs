@@ -136,6 +136,7 @@ fn what_a_line_is_does_not_depend_on_words_that_go() {
         "it seems that,\ngit it seems that the cache",
         "it seems that,\nis kind of: the cache",
         "it seems that,\nmake use of a::b",
+        "the git with please = with ",
     ] {
         for (intensity, objective) in cases() {
             let (once, _) = compress_prose(text, intensity, objective);
@@ -309,7 +310,8 @@ fn prose() -> impl Strategy<Value = String> {
         "|",
     ]);
     let gap = prop::sample::select(vec![
-        " ", " ", " ", " ", " ", "  ", ", ", ". ", "! ", "? ", "\n", "\n\n", "\n- ", "; ", " — ", ".\n", ",\n", ": ", " = ",
+        " ", " ", " ", " ", " ", "  ", ", ", ". ", "! ", "? ", "\n", "\n\n", "\n- ", "; ", " — ", ".\n", ",\n", ": ",
+        " = ",
     ]);
     prop::collection::vec((word, gap), 0..40)
         .prop_map(|parts| parts.into_iter().flat_map(|(word, gap)| [word, gap]).collect())

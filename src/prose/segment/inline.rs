@@ -211,7 +211,11 @@ impl<'a> Scanner<'a> {
             self.push(Kind::Sql, range.start..end);
             self.at = end;
         } else if !self.continues(&range, false) {
-            self.push(Kind::Identifier, range);
+            let is_unit = lexicon().word(key(word.as_bytes())).classes.has(Class::Unit);
+            match self.neighbour(range.start).filter(|&last| is_unit && self.atoms[last].kind == Kind::Number) {
+                Some(last) => self.atoms[last].range.end = range.end,
+                None => self.push(Kind::Identifier, range),
+            }
         }
     }
 
@@ -230,7 +234,10 @@ impl<'a> Scanner<'a> {
         let is_followed = core.end < end;
         match text {
             "" => {}
-            "&" | "w/" | "w/o" | "b/c" | "b4" => self.plain(core, Classes::default(), false),
+            "&" | "w/" | "w/o" | "b/c" | "b4" => {
+                let classes = lexicon().word(key(text.as_bytes())).classes;
+                self.plain(core, classes, false);
+            }
             _ if !text.contains(|c: char| c.is_alphanumeric()) => self.operator(core),
             _ if !text.is_ascii() && text.chars().all(|c| c.is_alphabetic() || !c.is_ascii()) => {
                 self.plain(core, Classes::default(), false);

@@ -273,6 +273,9 @@ impl<'a> Paragraph<'a> {
                         && next.is_some_and(|next| next.letters == Letters::Capitalized && self.written(next) != "I");
                     !clause.has(Class::Negation) && !sentence.is_question && !is_name
                 }
+                Category::RuleFiller => {
+                    !clause.has(Class::Negation) && !clause.has(Class::Action) && !sentence.is_question
+                }
                 Category::Hedge => {
                     let own = phrase.iter().filter(|&&node| self.nodes[node].word.classes.has(Class::Modal)).count();
                     !(sentence.is_question
@@ -538,12 +541,14 @@ impl<'a> Paragraph<'a> {
 
 /// What a node brings into its sentence. Commands and statements act.
 fn counted_classes(node: &Node, text: &str) -> Classes {
-    let acts = match node.kind {
-        Kind::Command | Kind::Flag | Kind::Sql => true,
-        Kind::InlineCode => text[node.range.clone()].contains(' '),
-        _ => false,
-    };
-    if acts { Classes::of(Class::Action) } else { node.word.classes }
+    let written = &text[node.range.clone()];
+    match node.kind {
+        Kind::Command | Kind::Flag | Kind::Sql => Classes::of(Class::Action),
+        Kind::InlineCode if written.contains(' ') => Classes::of(Class::Action),
+        // `NEVER` is no less a negation for being shouted.
+        Kind::Identifier => lexicon().word(key(written.as_bytes())).classes,
+        _ => node.word.classes,
+    }
 }
 
 fn gap_kind(gap: &str, before: &str) -> Gap {
