@@ -66,7 +66,7 @@ fn no_sentence_turns_its_meaning() {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len() * 6, wrong.join("\n"));
 }
 
-/// A text without vowels and without the marks of Markdown, its short forms written out: what a reader of shortened rules reads.
+/// A text without vowels, articles and the marks of Markdown, its short forms written out: what a reader of shortened rules reads.
 fn read_aloud(text: &str) -> String {
     let lists = include_str!("../src/rules/lexicon/dictionary.txt").lines().filter_map(|line| line.split_once(" | "));
     let long_of: std::collections::HashMap<&str, &str> = lists.map(|(long, short)| (short, long)).collect();
@@ -78,18 +78,20 @@ fn read_aloud(text: &str) -> String {
             long_of.get(word).map_or_else(|| piece.to_owned(), |long| format!("{long}{}", &piece[word.len()..]))
         })
         .collect();
-    spoken.chars().filter(|c| !"aeiou*#[]|".contains(*c)).collect()
+    let words = spoken
+        .split(|c: char| c.is_whitespace() || "*#[]|;:`.,!?".contains(c))
+        .filter(|word| !word.is_empty() && *word != "the");
+    words.map(|word| word.chars().filter(|c| !"aeiou".contains(*c)).collect::<String>() + " ").collect()
 }
 
 #[test]
 fn no_rule_turns_its_meaning_at_any_level() {
     let mut wrong = Vec::new();
     for row in &rows() {
-        let read = Row {
-            words: row.words.iter().map(|words| read_aloud(words)).collect(),
-            place: row.place.clone(),
-            input: String::new(),
-        };
+        // A table's cells move apart; each must still be there.
+        let cells = row.words.iter().flat_map(|words| words.split('|'));
+        let words = cells.map(|words| read_aloud(words).trim().to_owned()).collect();
+        let read = Row { words, place: row.place.clone(), input: String::new() };
         for level in RulesLevel::ALL {
             for objective in Objective::ALL {
                 for max_chars in [None, Some(0)] {

@@ -137,6 +137,7 @@ fn what_a_line_is_does_not_depend_on_words_that_go() {
         "it seems that,\nis kind of: the cache",
         "it seems that,\nmake use of a::b",
         "the git with please = with ",
+        "please ```sh\nthe a\n```\n the a\n",
     ] {
         for (intensity, objective) in cases() {
             let (once, _) = compress_prose(text, intensity, objective);

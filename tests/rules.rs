@@ -287,7 +287,7 @@ fn rules() -> impl Strategy<Value = String> {
         "====",
     ]);
     let gap = prop::sample::select(vec![
-        " ", " ", " ", " ", "  ", ", ", ". ", "? ", "\n", "\n", "\n\n", "\n\n\n", " \n", ": ", "; ", "",
+        " ", " ", " ", " ", "  ", ", ", ". ", "? ", "\n", "\n", "\n\n", "\n\n\n", " \n", ": ", "; ",
     ]);
     prop::collection::vec((word, gap), 0..30)
         .prop_map(|parts| parts.into_iter().flat_map(|(word, gap)| [word, gap]).collect())

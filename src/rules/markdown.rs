@@ -14,6 +14,12 @@ pub(super) fn is_title(line: &str) -> bool {
     line.starts_with('[') && line.trim_end().ends_with(']')
 }
 
+/// Whether the line at a place is indented. Behind a block of lines that is code, and behind other words it is not: what stood behind
+/// a block must not come to stand behind words.
+pub(super) fn is_indented(text: &str, at: usize) -> bool {
+    text[at..].starts_with([' ', '\t'])
+}
+
 pub(super) fn headings(text: &str) -> Vec<Proposal> {
     let headings = atoms(text).into_iter().filter(|atom| atom.kind == Kind::Heading);
     headings
@@ -38,6 +44,9 @@ pub(super) fn headings(text: &str) -> Vec<Proposal> {
             let rest = &text[end..];
             let behind = rest.len() - rest.trim_start_matches(|c: char| c != '\n').len();
             let tail = if is_underlined { atom.range.end } else { (end + behind + 1).min(text.len()) };
+            if is_indented(text, tail) {
+                return None;
+            }
             let close = if text[end..tail].ends_with('\n') { "]\n" } else { "]" };
             // The blank line behind a title shows nothing, unless indentation after it means code.
             let (blank, next) = (text[tail..].starts_with('\n'), text[tail..].trim_start_matches('\n'));
@@ -56,7 +65,11 @@ pub(super) fn diagrams(text: &str) -> Vec<Proposal> {
     let diagrams = fences.filter(|atom| is_diagram(&text[atom.range.clone()]));
     diagrams
         .map(|atom| {
-            let end = if text[atom.range.clone()].ends_with('\n') { "\n" } else { "" };
+            let end = match text[atom.range.clone()].ends_with('\n') {
+                true if is_indented(text, atom.range.end) => "\n\n",
+                true => "\n",
+                false => "",
+            };
             vec![Edit::structural(atom.range, format!("{DIAGRAM}{end}"))]
         })
         .collect()

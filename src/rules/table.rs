@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::draft::{Edit, Proposal};
+use super::markdown::is_indented;
 use crate::prose::{Kind, atoms};
 
 struct Table {
@@ -16,7 +17,18 @@ struct Table {
 
 /// Every table as one proposal that makes lines of its rows.
 pub(super) fn tables(text: &str) -> Vec<Proposal> {
-    find(text).iter().filter(|table| !table.rows.is_empty()).map(|table| flattened(text, table)).collect()
+    let ends_indented = |table: &&Table| {
+        table
+            .rows
+            .last()
+            .is_none_or(|row| is_indented(text, text[row.end..].find('\n').map_or(text.len(), |at| row.end + at + 1)))
+    };
+    find(text)
+        .iter()
+        .filter(|table| !table.rows.is_empty())
+        .filter(|table| !ends_indented(table))
+        .map(|table| flattened(text, table))
+        .collect()
 }
 
 /// Every table as one proposal that takes its padding away.

@@ -410,6 +410,7 @@ impl<'a> Paragraph<'a> {
             let gap = &self.gaps[next.after];
             return begins_code
                 || !matches!(next.kind, Kind::Prose | Kind::InlineCode | Kind::FileName | Kind::Url)
+                || self.text[next.range.clone()].starts_with("```")
                 || gap.starts_with(':')
                 || gap.trim_start().starts_with('=');
         }
