@@ -32,6 +32,7 @@ struct Node {
     clause: usize,
     before: usize,
     after: usize,
+    is_gone: bool,
     instead: Option<String>,
 }
 
@@ -148,6 +149,7 @@ impl<'a> Paragraph<'a> {
             clause: self.clauses.len() - 1,
             before: index.wrapping_sub(1),
             after: index + 1,
+            is_gone: false,
             instead: None,
         }
     }
@@ -361,6 +363,7 @@ impl<'a> Paragraph<'a> {
     fn unlink(&mut self, node: usize) -> bool {
         let Node { before, after, sentence, clause, .. } = self.nodes[node];
         let classes = counted_classes(&self.nodes[node], self.text);
+        self.nodes[node].is_gone = true;
         if let Some(before) = self.nodes.get_mut(before) {
             before.after = after;
         }
@@ -374,7 +377,7 @@ impl<'a> Paragraph<'a> {
     fn back(&self, from: usize, to_start: bool) -> usize {
         let mut node = from;
         let mut steps = 0;
-        let last = || (0..self.nodes.len()).rev().find(|&node| self.is_live(node));
+        let last = || self.nodes.iter().rposition(|node| !node.is_gone);
         if node >= self.nodes.len() {
             match last() {
                 Some(last) => node = last,
@@ -391,13 +394,6 @@ impl<'a> Paragraph<'a> {
             steps += 1;
         }
         node
-    }
-
-    fn is_live(&self, node: usize) -> bool {
-        match self.nodes.get(self.nodes[node].after) {
-            Some(after) => after.before == node,
-            None => true,
-        }
     }
 
     /// Whether the words around a place where words go would be read as something else once they meet: `the node` at the start
@@ -510,9 +506,7 @@ impl<'a> Paragraph<'a> {
     }
 
     fn first(&self) -> usize {
-        (0..self.nodes.len())
-            .find(|&node| self.is_live(node) && self.nodes.get(self.nodes[node].before).is_none())
-            .unwrap_or(self.nodes.len())
+        self.nodes.iter().position(|node| !node.is_gone).unwrap_or(self.nodes.len())
     }
 
     fn report(&self, changes: &mut Vec<Change>) {
