@@ -158,13 +158,11 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
                 || byte >= 0x80
                 || matches!(byte, b'`' | b'"' | b'[' | b'(' | b')' | b']' | b'.' | b':' | b'!' | b'?' | b',' | b'%')
         };
-        if len <= 3 && is_outside(after) && is_inside(before) {
-            if open.last().is_some_and(|&(opened, count, _)| opened == mark && count == len) {
-                let (_, _, opened) = open.pop().expect("it was just seen");
-                pairs.push((opened, len));
-                pairs.push((first, len));
-                continue;
-            }
+        let closes = len <= 3 && is_outside(after) && is_inside(before);
+        if let Some((_, _, opened)) = open.pop_if(|(opened, count, _)| closes && *opened == mark && *count == len) {
+            pairs.push((opened, len));
+            pairs.push((first, len));
+            continue;
         }
         if len <= 3 && is_outside(before) && is_inside(after) && after != b'.' {
             // Deeper nesting is no emphasis.

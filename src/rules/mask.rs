@@ -23,18 +23,14 @@ pub fn protected_spans(text: &str) -> Vec<Span> {
     let mut add = |atom: Token| {
         let category = category(text, &atom);
         let before = helper.take();
-        match category {
-            Some(category) => {
-                // `do not` is one thing.
-                let joined =
-                    before.filter(|before| category == "negation" && text[before.end..atom.range.start] == *" ");
-                let start = joined.map_or(atom.range.start, |before| before.start);
-                if spans.last().is_some_and(|last| last.range.end > start) {
-                    spans.pop();
-                }
-                spans.push(Span { range: start..atom.range.end, category });
+        if let Some(category) = category {
+            // `do not` is one thing.
+            let joined = before.filter(|before| category == "negation" && text[before.end..atom.range.start] == *" ");
+            let start = joined.map_or(atom.range.start, |before| before.start);
+            if spans.last().is_some_and(|last| last.range.end > start) {
+                spans.pop();
             }
-            None => {}
+            spans.push(Span { range: start..atom.range.end, category });
         }
         if atom.kind == Kind::Prose
             && HELPERS.iter().any(|helper| text[atom.range.clone()].eq_ignore_ascii_case(helper))
