@@ -25,6 +25,10 @@ before(async () => {
   fs.writeFileSync(path.join(host.root, "secret.md"), "A file outside of the workspace.\n");
   fs.symlinkSync(path.join(host.root, "secret.md"), path.join(host.workspace, "rules/zz-link.md"));
   await host.install(packedPlugin(), { rules: { refreshEveryTurns: 2, files: ["rules/*.md", "../secret.md"] } });
+  // The host hands conversations to a plugin's hooks only where its operator says so.
+  const config = host.readConfig();
+  config.plugins.entries.concertina.hooks = { allowConversationAccess: true };
+  host.writeConfig(config);
   await host.start();
   const turns = ["One.", "Two.", "Three.", "Four."].map((reply) => ({ user: `${WORDS} ${reply}`, steps: [reply] }));
   played = await playTurns(host, provider, "agent:main:rules", turns);
@@ -36,7 +40,8 @@ after(async () => {
 });
 
 const systemOf = ({ body }) => JSON.stringify(body.messages.filter(({ role }) => role === "system"));
-const lastOf = ({ body }) => JSON.stringify(body.messages.at(-1));
+/** What a request says after the model's last words. */
+const lastOf = ({ body: { messages } }) => JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1));
 
 test("every second turn ends with the rules, the most important first", () => {
   const ends = played.map(({ requests }) => lastOf(requests[0]));
