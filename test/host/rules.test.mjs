@@ -46,7 +46,7 @@ const lastOf = ({ body: { messages } }) => JSON.stringify(messages.slice(message
 test("every second turn ends with the rules, the most important first", () => {
   const ends = played.map(({ requests }) => lastOf(requests[0]));
   assert.deepEqual(ends.map((end) => end.includes(HEAD)), [false, true, false, true]);
-  assert.match(ends[1], /Never push to main without a review\..*\[Style\]\\nUse cfg of repo\./);
+  assert.match(ends[1], /Never push to main without review\..*\[Style\]\\nUse cfg of repo\./);
   assert.ok(ends[1].indexOf(HEAD) > ends[1].indexOf(WORDS), "behind what the user said");
 });
 
