@@ -69,6 +69,20 @@ export interface Options {
             order?: number;
         } & Record<string, unknown>)>;
     };
+    rules?: {
+        /** Repeat the workspace's rule files at the end of the context every so many user turns; 0 turns it off. Only the plugin does this. Default 0, at least 0. */
+        refreshEveryTurns?: number;
+        /** How much of the rule files' wording goes: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations), 3 aggressive. Default 2. */
+        level?: 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
+        /** Most characters of the repeated rules; files that do not fit are left out and named. Default 8000, at least 200. */
+        maxChars?: number;
+        /** Which files of the workspace are rule files (globs; `*` stays within a directory, `**` does not). Default ["AGENTS.md","SOUL.md","rules/*.md"]. */
+        files?: string[];
+        /** Shorten only the repeated rule files, or also prose in fresh tool results. Prompts of users stay as they are. Default "refresh". */
+        scope?: "refresh" | "all";
+        /** JSON file of the workspace, `{ "entries": { long: short } }`, with abbreviations beside the built-in ones; empty for none. Default "". */
+        abbreviations?: string;
+    };
 }
 
 /** The shapes of the public interface. Options are generated from the core's own table: see `options.ts`. */
@@ -111,7 +125,7 @@ export interface RepairStats {
     /** Whether anything changed. */
     repaired: boolean;
 }
-/** A vocabulary. `approx` is colony's published estimate, for comparable receipts only. */
+/** A vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 /** One block that was rewritten. */
 export interface Action {
@@ -308,6 +322,91 @@ export interface CompressMessagesResult<M> {
         }[];
     };
 }
+/** How prose is shortened. */
+export interface ProseOptions {
+    /** How much goes: `full` by default. */
+    intensity?: "lite" | "full" | "ultra";
+    /** What becomes less: real tokens by default. Abbreviations save none, so they are for `chars` only. */
+    objective?: "tokens" | "chars";
+}
+/** What shortening a text came to; never part of the text. */
+export interface ProseReceipt {
+    tokens_before: number;
+    tokens_after: number;
+    /** Negative when saving characters cost tokens. */
+    saved_tokens: number;
+    /** The saved part of `tokens_before`, 0 to 1. */
+    saved_ratio: number;
+    compression_intensity: "lite" | "full" | "ultra";
+    /** The short forms that stand for longer ones; `expand` undoes just these. */
+    substitutions: {
+        long: string;
+        short: string;
+        count: number;
+    }[];
+}
+/** A shortened text with its receipt. */
+export interface CompressedProse {
+    text: string;
+    receipt: ProseReceipt;
+}
+/** A part of a text: a protected span (`fence`, `inline-code`, `url`, `path`, `command`, ...) or `prose`. */
+export interface ProseToken {
+    kind: string;
+    text: string;
+}
+/** A part of a rule file that stays. Offsets are UTF-16 units. */
+export interface ProtectedSpan {
+    start: number;
+    end: number;
+    /** A kind of `tokenize`, or `negation`, `assertion`, `action`. */
+    category: string;
+}
+/** How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words. */
+export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
+/** How rule files are shortened. */
+export interface RulesOptions {
+    /** 2 by default. */
+    level?: RulesLevel;
+    /** Most characters of the result. */
+    maxChars?: number;
+    /** What becomes less: characters by default, and never at the price of more tokens than the files have. */
+    objective?: "chars" | "tokens";
+    /** Abbreviations beside the built-in ones; these win. */
+    abbreviations?: {
+        entries: Record<string, string>;
+    };
+}
+/** A rule file; `priority: N` in its front matter says where it comes. */
+export interface RuleFile {
+    name: string;
+    text: string;
+}
+/** Rule files in one text. */
+export interface CompressedRules {
+    text: string;
+    /** Names of the files in the text, in order. */
+    included: string[];
+    /** Names of the files that did not fit. */
+    omitted: string[];
+    report: {
+        level: number;
+        objective: "chars" | "tokens";
+        charsBefore: number;
+        charsAfter: number;
+        tokensBefore: number;
+        tokensAfter: number;
+        files: {
+            name: string;
+            priority: number;
+            included: boolean;
+            charsBefore: number;
+            charsAfter: number;
+            tokensBefore: number;
+            tokensAfter: number;
+        }[];
+    };
+}
 
 /** Native errors -> JavaScript errors with a stable `code`. */
 /** An error with a stable code. */
@@ -348,9 +447,9 @@ export declare function repairToolPairing<M extends Message>(messages: M[]): {
     messages: M[];
     stats: RepairStats;
 };
-/** Counts the tokens of a text, exactly, in a published vocabulary. */
+/** Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does. */
 export declare function countTokens(text: string, options?: {
-    encoding?: Encoding;
+    encoding?: Encoding | "approx";
 }): number;
 /** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
 export declare function countMessageTokens(messages: Message[], options?: {
@@ -375,6 +474,43 @@ export declare function detect(text: string, hints?: Hints): {
     language: string | null;
     segments: Segment[];
 };
+
+/** Prose with protected words, and rule files. Functions without a suffix run on the calling thread; long work has an `…Async` twin. */
+/**
+ * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost are fillers,
+ * hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
+ */
+export declare function compressProse(text: string, options?: ProseOptions): CompressedProse;
+/** {@link compressProse} on a worker thread. */
+export declare function compressProseAsync(text: string, options?: ProseOptions): Promise<CompressedProse>;
+/** Writes abbreviations out; with a receipt, only those that it names. Technical words stay as they are. */
+export declare function expand(text: string, receipt?: Pick<ProseReceipt, "substitutions">): string;
+/** Cuts a text into protected spans and prose; the parts in order are the text. */
+export declare function tokenize(text: string): ProseToken[];
+/** Removes what stands between `<private>` and `</private>`; one that is never closed, to the end. */
+export declare function redactPrivate(text: string): string;
+/** What shortening a rule file leaves as it is. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
+export declare function protectedSpans(text: string): ProtectedSpan[];
+/**
+ * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more o200k tokens than
+ * the text. What saves characters and costs tokens is done only with `maxChars`, for a text that would otherwise be longer.
+ */
+export declare function preprocess(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): string;
+/** {@link preprocess} on a worker thread. */
+export declare function preprocessAsync(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): Promise<string>;
+/**
+ * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars` characters (8000 by
+ * default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind it may still fit.
+ */
+export declare function compressRules(files: RuleFile[], options?: RulesOptions): CompressedRules;
+/** {@link compressRules} on a worker thread. */
+export declare function compressRulesAsync(files: RuleFile[], options?: RulesOptions): Promise<CompressedRules>;
+/** {@link compressProse}, by the name of the other synchronous twins. */
+export declare const compressProseSync: typeof compressProse;
+/** {@link preprocess}, by the name of the other synchronous twins. */
+export declare const preprocessSync: typeof preprocess;
+/** {@link compressRules}, by the name of the other synchronous twins. */
+export declare const compressRulesSync: typeof compressRules;
 
 /** The fusion pipeline: texts and conversations in fewer tokens, and back. */
 /**
@@ -526,6 +662,13 @@ export declare class Concertina {
             agentId?: string;
             sessionId: string;
         };
+        now?: number;
+    }): Promise<void>;
+    /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
+    recordRules(input: {
+        sessionId: string;
+        agentId?: string;
+        report: CompressedRules["report"];
         now?: number;
     }): Promise<void>;
     /**

@@ -36,7 +36,7 @@ test("bad arguments are TypeErrors that name argument, value and range", async (
     [() => esm.squeeze([], { staleTurns: 0 }), "staleTurns is 0; it must be a whole number of at least 1"],
     [() => esm.squeeze([], null), "options is null; it must be an object"],
     [() => esm.countTokens(7), "text is number; it must be a string"],
-    [() => esm.countTokens("x", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base"'],
+    [() => esm.countTokens("x", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base", "approx"'],
     [() => esm.summarize("x", { maxChars: 0 }), 'maxChars is "0"; it must be a whole number of at least 1'],
   ]) {
     assert.throws(call, (error) => error instanceof TypeError && error.code === "CONCERTINA_BAD_ARGUMENT" && error.message === message, message);

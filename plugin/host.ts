@@ -88,6 +88,17 @@ export interface Tool {
   execute(toolCallId: string, parameters: unknown): Promise<ToolResult>;
 }
 
+/** What the hook before a prompt is told. */
+export interface PromptBuild {
+  prompt: string;
+  messages: unknown[];
+}
+
+/** Whose prompt it is. */
+export interface PromptContext extends CallContext {
+  workspaceDir?: string;
+}
+
 /** What a session-ending hook is told. */
 export interface SessionEnd {
   sessionId: string;
@@ -127,4 +138,8 @@ export interface PluginApi {
     options: { descriptors: { name: string; description: string; hasSubcommands: boolean }[] },
   ): void;
   on(hook: "session_end", handler: (event: SessionEnd) => Promise<void>): void;
+  on(
+    hook: "before_prompt_build",
+    handler: (event: PromptBuild, context: PromptContext) => Promise<{ appendContext: string } | undefined>,
+  ): void;
 }

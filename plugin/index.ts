@@ -9,6 +9,7 @@ import { createEngine } from "./engine.js";
 import { purgeEndedSession } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
+import { refreshEvery, refreshRules } from "./rules.js";
 import { PluginState } from "./state.js";
 import { createFetchTool } from "./tool.js";
 
@@ -31,6 +32,7 @@ export default {
       acceptsArgs: true,
       handler: (context) => runSlashCommand(state, context),
     });
+    if (refreshEvery(state) > 0) api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
     if (state.options.purgeOnReset === true) api.on("session_end", (event) => purgeEndedSession(state, event));
   },
 };

@@ -185,12 +185,78 @@ words! {
 }
 
 words! {
+    /// What is shortened of rule files, and what else.
+    RulesScope {
+        /// The rule files that are repeated.
+        Refresh = "refresh",
+        /// Also prose in tool results.
+        All = "all",
+    }
+}
+
+words! {
     /// A published byte-pair vocabulary.
     Encoding {
         /// GPT-4o and later.
         O200kBase = "o200k_base",
         /// GPT-4 and GPT-3.5.
         Cl100kBase = "cl100k_base",
+    }
+}
+
+/// How much of a rule file's wording goes; each level includes the ones before it. Written as a number or as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RulesLevel {
+    /// Nothing.
+    Off,
+    /// Markdown formatting.
+    Light,
+    /// Also filler words and abbreviations.
+    Standard,
+    /// Also vowels inside long words.
+    Aggressive,
+}
+
+impl RulesLevel {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Light, Self::Standard, Self::Aggressive];
+
+    /// The level as a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Light => "light",
+            Self::Standard => "standard",
+            Self::Aggressive => "aggressive",
+        }
+    }
+
+    /// Reads a number from 0 to 3 or a word.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        match value.as_str() {
+            Some(word) => Self::ALL.into_iter().find(|level| level.as_str() == word),
+            None => Self::ALL.get(usize::try_from(u64::read(value)?).ok()?).copied(),
+        }
+    }
+
+    /// What a level may be, for messages.
+    pub fn expectation() -> String {
+        expectation::<Self>(None)
+    }
+}
+
+impl OptionValue for RulesLevel {
+    fn schema() -> Value {
+        json!({ "enum": [0, 1, 2, 3, "off", "light", "standard", "aggressive"] })
+    }
+    fn type_script() -> String {
+        "0 | 1 | 2 | 3 | \"off\" | \"light\" | \"standard\" | \"aggressive\"".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        Self::from_json(value)
+    }
+    fn write(&self) -> Value {
+        json!(*self as u8)
     }
 }
 
@@ -341,6 +407,18 @@ knobs! {
     exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat"].map(str::to_owned).to_vec(), "exactTools";
     /// When not empty, only results of these tools are touched (globs).
     only_tools: Vec<String> = Vec::new(), "onlyTools";
+    /// Repeat the workspace's rule files at the end of the context every so many user turns; 0 turns it off. Only the plugin does this.
+    rules_refresh_every_turns: u64 = 0, "rules.refreshEveryTurns", [min 0];
+    /// How much of the rule files' wording goes: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations), 3 aggressive.
+    rules_level: RulesLevel = RulesLevel::Standard, "rules.level";
+    /// Most characters of the repeated rules; files that do not fit are left out and named.
+    rules_max_chars: u64 = 8000, "rules.maxChars", [min 200];
+    /// Which files of the workspace are rule files (globs; `*` stays within a directory, `**` does not).
+    rules_files: Vec<String> = ["AGENTS.md", "SOUL.md", "rules/*.md"].map(str::to_owned).to_vec(), "rules.files";
+    /// Shorten only the repeated rule files, or also prose in fresh tool results. Prompts of users stay as they are.
+    rules_scope: RulesScope = RulesScope::Refresh, "rules.scope";
+    /// JSON file of the workspace, `{ "entries": { long: short } }`, with abbreviations beside the built-in ones; empty for none.
+    rules_abbreviations: String = String::new(), "rules.abbreviations";
     /// Vocabulary that token counts use.
     encoding: Encoding = Encoding::O200kBase, "encoding";
 }

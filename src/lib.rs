@@ -22,6 +22,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod prose;
 pub mod reference;
+pub mod rules;
 pub mod squeeze;
 pub mod store;
 pub mod summarize;

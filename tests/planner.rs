@@ -103,7 +103,8 @@ fn session(calls: usize) -> Vec<Value> {
         let id = format!("c{call}");
         messages.push(json!({ "role": "assistant", "timestamp": at, "model": "mock", "content": [
             { "type": "toolCall", "id": id, "name": "exec", "arguments": { "command": format!("step {call}") } }] }));
-        let output: String = (0..120).map(|line| format!("step {call} line {line} took {} ms\n", line * 7919 % 977)).collect();
+        let output: String =
+            (0..120).map(|line| format!("step {call} line {line} took {} ms\n", line * 7919 % 977)).collect();
         messages.push(json!({ "role": "toolResult", "toolCallId": id, "toolName": "exec", "timestamp": at + 1,
             "content": [{ "type": "text", "text": output }] }));
     }
@@ -139,7 +140,8 @@ fn a_warm_session_is_folded_rarely_and_a_cold_one_at_once() {
     let resumed = engine.assemble(&scope(), &messages, &options(), next(&messages) + HOUR_MS);
     assert_eq!(reason(&resumed), Some("cold: idle"));
     let shown = resumed.rewrite.apply(&messages);
-    let folded = |messages: &[Value]| messages.iter().filter(|message| message.to_string().contains("[REF_ID: ")).count();
+    let folded =
+        |messages: &[Value]| messages.iter().filter(|message| message.to_string().contains("[REF_ID: ")).count();
     assert!(folded(&shown) > folded(&sent));
     // The twelve newest stay, and so does the one that its own call has not been followed by that many.
     assert_eq!(folded(&shown), 40 - 12);

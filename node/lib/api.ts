@@ -42,7 +42,7 @@ export interface RepairStats {
   repaired: boolean;
 }
 
-/** A vocabulary. `approx` is colony's published estimate, for comparable receipts only. */
+/** A vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 
 /** One block that was rewritten. */
@@ -223,6 +223,89 @@ export interface CompressMessagesResult<M> {
       tokensBefore: number;
       tokensAfter: number;
       stages: StageRow[];
+    }[];
+  };
+}
+
+/** How prose is shortened. */
+export interface ProseOptions {
+  /** How much goes: `full` by default. */
+  intensity?: "lite" | "full" | "ultra";
+  /** What becomes less: real tokens by default. Abbreviations save none, so they are for `chars` only. */
+  objective?: "tokens" | "chars";
+}
+
+/** What shortening a text came to; never part of the text. */
+export interface ProseReceipt {
+  tokens_before: number;
+  tokens_after: number;
+  /** Negative when saving characters cost tokens. */
+  saved_tokens: number;
+  /** The saved part of `tokens_before`, 0 to 1. */
+  saved_ratio: number;
+  compression_intensity: "lite" | "full" | "ultra";
+  /** The short forms that stand for longer ones; `expand` undoes just these. */
+  substitutions: { long: string; short: string; count: number }[];
+}
+
+/** A shortened text with its receipt. */
+export interface CompressedProse {
+  text: string;
+  receipt: ProseReceipt;
+}
+
+/** A part of a text: a protected span (`fence`, `inline-code`, `url`, `path`, `command`, ...) or `prose`. */
+export interface ProseToken {
+  kind: string;
+  text: string;
+}
+
+/** A part of a rule file that stays. Offsets are UTF-16 units. */
+export interface ProtectedSpan {
+  start: number;
+  end: number;
+  /** A kind of `tokenize`, or `negation`, `assertion`, `action`. */
+  category: string;
+}
+
+/** How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words. */
+export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
+
+/** How rule files are shortened. */
+export interface RulesOptions {
+  /** 2 by default. */
+  level?: RulesLevel;
+  /** Most characters of the result. */
+  maxChars?: number;
+  /** What becomes less: characters by default, and never at the price of more tokens than the files have. */
+  objective?: "chars" | "tokens";
+  /** Abbreviations beside the built-in ones; these win. */
+  abbreviations?: { entries: Record<string, string> };
+}
+
+/** A rule file; `priority: N` in its front matter says where it comes. */
+export interface RuleFile {
+  name: string;
+  text: string;
+}
+
+/** Rule files in one text. */
+export interface CompressedRules {
+  text: string;
+  /** Names of the files in the text, in order. */
+  included: string[];
+  /** Names of the files that did not fit. */
+  omitted: string[];
+  report: {
+    level: number;
+    objective: "chars" | "tokens";
+    charsBefore: number;
+    charsAfter: number;
+    tokensBefore: number;
+    tokensAfter: number;
+    files: {
+      name: string; priority: number; included: boolean;
+      charsBefore: number; charsAfter: number; tokensBefore: number; tokensAfter: number;
     }[];
   };
 }

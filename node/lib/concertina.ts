@@ -1,5 +1,6 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type {
+  CompressedRules,
   ContentBlock, FetchRequest, Message, OpenOptions, Prices, Removed, Report, Stats,
 } from "./api.js";
 import { awaiting, badArgument, needArray, needObject, needString } from "./errors.js";
@@ -170,6 +171,14 @@ export class Concertina {
     const parent = session(input.parent?.sessionId, input.parent?.agentId);
     const child = session(input.child?.sessionId, input.child?.agentId);
     await awaiting(() => this.#native.inherit(parent, child, moment(input.now)));
+  }
+
+  /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
+  async recordRules(input: { sessionId: string; agentId?: string; report: CompressedRules["report"]; now?: number }): Promise<void> {
+    needObject("input", input);
+    needObject("report", input.report);
+    const owner = session(input.sessionId, input.agentId);
+    await awaiting(() => this.#native.recordRules(owner, JSON.stringify(input.report), moment(input.now)));
   }
 
   /**

@@ -7,6 +7,10 @@ export type { CodedError } from "./errors.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
 export type { FetchToolParameters } from "./fetch-tool.js";
 export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
+export {
+  compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess,
+  preprocessAsync, preprocessSync, protectedSpans, redactPrivate, tokenize,
+} from "./prose.js";
 export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./pure.js";
 export type { Segment } from "./pure.js";
 export { rewindTool } from "./rewind.js";

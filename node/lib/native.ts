@@ -15,6 +15,16 @@ export interface Native {
   countMessageTokens(messages: NativeHandover, model?: string, encoding?: string): number;
   summarize(text: string, hints: string, maxChars: number): string;
   detect(text: string, hints: string): string;
+  compressProse(text: string, options: string): Outcome;
+  compressProseOnWorker(text: string, options: string): Promise<Outcome>;
+  expand(text: string, substitutions?: string): string;
+  tokenize(text: string): string;
+  redactPrivate(text: string): string;
+  protectedSpans(text: string): string;
+  preprocess(text: string, options: string): string;
+  preprocessOnWorker(text: string, options: string): Promise<Outcome>;
+  compressRules(files: string, options: string): Outcome;
+  compressRulesOnWorker(files: string, options: string): Promise<Outcome>;
   guidance(): string;
   CompressJob: new (text: string, options: string) => NativeCompressJob;
   compressMessages(messages: NativeHandover, options: string): Promise<Outcome>;
@@ -53,6 +63,7 @@ export interface NativeConcertina {
   assemble(messages: NativeHandover, session: string, options: string, now: number): Promise<Outcome>;
   commitTurn(session: string, advancementKey: string, now: number): Promise<string>;
   inherit(parent: string, child: string, now: number): Promise<void>;
+  recordRules(session: string, report: string, now: number): Promise<void>;
   fetch(request: string, now: number): Promise<string>;
   stats(sessionId?: string): Promise<string>;
   sweep(now: number): Promise<string>;

@@ -66,4 +66,18 @@ export interface Options {
     /** Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it. Default {}. */
     stages?: Record<string, boolean | ({ order?: number } & Record<string, unknown>)>;
   };
+  rules?: {
+    /** Repeat the workspace's rule files at the end of the context every so many user turns; 0 turns it off. Only the plugin does this. Default 0, at least 0. */
+    refreshEveryTurns?: number;
+    /** How much of the rule files' wording goes: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations), 3 aggressive. Default 2. */
+    level?: 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
+    /** Most characters of the repeated rules; files that do not fit are left out and named. Default 8000, at least 200. */
+    maxChars?: number;
+    /** Which files of the workspace are rule files (globs; `*` stays within a directory, `**` does not). Default ["AGENTS.md","SOUL.md","rules/*.md"]. */
+    files?: string[];
+    /** Shorten only the repeated rule files, or also prose in fresh tool results. Prompts of users stay as they are. Default "refresh". */
+    scope?: "refresh" | "all";
+    /** JSON file of the workspace, `{ "entries": { long: short } }`, with abbreviations beside the built-in ones; empty for none. Default "". */
+    abbreviations?: string;
+  };
 }

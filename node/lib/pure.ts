@@ -34,8 +34,8 @@ export function repairToolPairing<M extends Message>(messages: M[]): { messages:
   });
 }
 
-/** Counts the tokens of a text, exactly, in a published vocabulary. */
-export function countTokens(text: string, options: { encoding?: Encoding } = {}): number {
+/** Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does. */
+export function countTokens(text: string, options: { encoding?: Encoding | "approx" } = {}): number {
   needString("text", text);
   needObject("options", options);
   return calling(() => native().countTokens(text, options.encoding));

@@ -9,7 +9,7 @@ use concertina::assemble::{AssembleOptions, Engine, Fetch};
 use concertina::config::Config;
 use concertina::error::{Error, Result};
 use concertina::plan::prices::{Prices, StatedPrices};
-use concertina::store::{Scope, SqliteStore, StoreOptions, TurnStatus};
+use concertina::store::{Receipt, Scope, SqliteStore, StoreOptions, TurnStatus};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 use serde::Deserialize;
@@ -153,6 +153,24 @@ impl NativeConcertina {
         let engine = self.engine().map_err(|error| to_napi(&error))?;
         on_tokio(move || {
             engine.inherit(&read::<Session>(&parent)?.into(), &read::<Session>(&child)?.into(), now as i64)
+        })
+        .await
+    }
+
+    /// Keeps what repeating rules came to.
+    #[napi]
+    pub async fn record_rules(&self, session: String, report: String, now: f64) -> napi::Result<()> {
+        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        on_tokio(move || {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Report {
+                tokens_before: u64,
+                tokens_after: u64,
+            }
+            let Report { tokens_before, tokens_after } = read(&report)?;
+            let receipt = Receipt { kind: "rules".into(), tokens_before, tokens_after, detail: report };
+            engine.record(&read::<Session>(&session)?.into(), receipt, now as i64)
         })
         .await
     }

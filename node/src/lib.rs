@@ -12,5 +12,6 @@ pub mod concertina;
 pub mod fusion;
 mod guard;
 pub mod handover;
+pub mod prose;
 pub mod pure;
 pub mod work;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::placeholder::{Placeholder, tokens_of, with_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
-use crate::config::Schedule;
-use crate::content::Hints;
+use crate::config::{Preset, RulesScope, Schedule};
+use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, Compressed};
@@ -172,12 +172,11 @@ impl Engine {
 
     /// The text as the pipeline shortens it, where it runs.
     fn shorten(&self, text: &str, result: &ToolResult) -> Option<Compressed> {
-        let options = CompressOptions {
-            hints: hints(result),
-            preset: self.config.preset,
-            encoding: self.config.encoding,
-            ..CompressOptions::default()
-        };
+        let hints = hints(result);
+        let shortens_prose = self.config.rules_scope == RulesScope::All && self.config.preset == Preset::Balanced;
+        let is_prose = || content::detect(text, &hints).content_type == ContentType::Text;
+        let preset = if shortens_prose && is_prose() { Preset::Max } else { self.config.preset };
+        let options = CompressOptions { hints, preset, encoding: self.config.encoding, ..CompressOptions::default() };
         // The report's times are for people who ask for them; the core has no clock.
         self.config.fusion_enabled.then(|| self.fusion.compress(text, &options, &|| 0.0))
     }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::{CompressOptions, FusionEngine, FusionPipeline};
 use crate::plan::exempt;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, Millis, Scope, Stats, Store, TurnStatus, secrets};
+use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, TurnStatus, secrets};
 use crate::transcript::{Rewrite, ToolResult};
 
 pub use fetch::{Fetch, Fetched, FetchedBlock};
@@ -147,6 +147,12 @@ impl Engine {
     /// Gives a sub-agent's session what its parent's session may see.
     pub fn inherit(&self, parent: &Scope, child: &Scope, now: Millis) -> Result<()> {
         self.store.inherit(parent, child, now)
+    }
+
+    /// Keeps what a piece of work outside the transcript came to.
+    pub fn record(&self, scope: &Scope, receipt: Receipt, now: Millis) -> Result<()> {
+        self.store.commit(scope, &Batch { receipts: vec![receipt], ..Batch::default() }, now)?;
+        Ok(())
     }
 
     /// Totals of one session or of the whole store.

@@ -63,8 +63,7 @@ const CATEGORIES: &[Category] = &[
 pub fn compress_prose(text: &str, intensity: Intensity, objective: Objective) -> (String, Receipt) {
     let count = |text: &str| tokens::count(text, Encoding::O200kBase);
     let only_saving = objective == Objective::Tokens;
-    let selection = Selection { intensity, categories: CATEGORIES, only_saving, profile: None, spares_failures: false };
-    let shortened = shorten(text, &selection);
+    let shortened = shorten(text, &selection(intensity, objective));
     let before = count(text);
     let mut receipt = Receipt {
         tokens_before: before,
@@ -87,6 +86,17 @@ pub fn compress_prose(text: &str, intensity: Intensity, objective: Objective) ->
     receipt.saved_ratio = receipt.saved_tokens as f64 / before.max(1) as f64;
     receipt.substitutions = substitutions(&shortened.used);
     (shorter, receipt)
+}
+
+/// [`compress_prose`] without the receipt, and without the counting that it takes: an entry is believed to save what its line of the
+/// table of worth says.
+pub fn shortened(text: &str, intensity: Intensity, objective: Objective) -> String {
+    shorten(text, &selection(intensity, objective)).apply(text)
+}
+
+fn selection(intensity: Intensity, objective: Objective) -> Selection {
+    let only_saving = objective == Objective::Tokens;
+    Selection { intensity, categories: CATEGORIES, only_saving, profile: None, spares_failures: false }
 }
 
 fn substitutions(used: &[u16]) -> Vec<Substitution> {

@@ -13,10 +13,11 @@ mod segment;
 mod shorten;
 
 pub use approx::approx_tokens;
-pub use compress::{Objective, Receipt, compress_prose};
+pub use compress::{Objective, Receipt, compress_prose, shortened};
 pub use expand::{Substitution, expand, expand_listed};
 pub use lexicon::{Category, Intensity, Profile, worth_table};
-pub(crate) use lexicon::{is_emphatic, tells_of_failure};
+pub(crate) use lexicon::{Class, is_emphatic, key, lexicon, tells_of_failure};
 pub use redact::redact_private;
 pub use segment::{Kind, Token, protected_spans, tokenize, tokenize_inline};
+pub(crate) use segment::{atoms, inline_atoms};
 pub(crate) use shorten::{Selection, shorten};

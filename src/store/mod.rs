@@ -124,7 +124,7 @@ pub struct PrintedText {
 /// What one piece of work saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// `admit` or `assemble`.
+    /// `admit`, `assemble` or `rules`.
     pub kind: String,
     /// Tokens before.
     pub tokens_before: u64,

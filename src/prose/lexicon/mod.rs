@@ -57,16 +57,18 @@ pub enum Category {
     Pleasantry,
     Phrase,
     LowInformation,
+    RuleFiller,
     Abbreviation,
 }
 
-const FILES: [(Category, &str, &str); 7] = [
+const FILES: [(Category, &str, &str); 8] = [
     (Category::Article, "articles", include_str!("articles.txt")),
     (Category::Filler, "fillers", include_str!("fillers.txt")),
     (Category::Hedge, "hedges", include_str!("hedges.txt")),
     (Category::Pleasantry, "pleasantries", include_str!("pleasantries.txt")),
     (Category::Phrase, "phrases", include_str!("phrases.txt")),
     (Category::LowInformation, "low_information", include_str!("low_information.txt")),
+    (Category::RuleFiller, "rule_fillers", include_str!("rule_fillers.txt")),
     (Category::Abbreviation, "abbreviations", include_str!("abbreviations.txt")),
 ];
 

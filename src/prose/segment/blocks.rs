@@ -269,7 +269,7 @@ fn setting(bare: &str) -> Option<Setting> {
     let bytes = bare.as_bytes();
     let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let len = bytes.iter().take_while(|byte| is_key(byte)).count();
-    if len == 0 || !bytes[0].is_ascii_alphabetic() && bytes[0] != b'_' {
+    if len == 0 || !bytes[0].is_ascii_alphabetic() && bytes[0] != b'_' || bytes[len - 1] == b'.' {
         return None;
     }
     let rest = &bytes[len..];

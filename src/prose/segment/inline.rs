@@ -198,19 +198,24 @@ impl<'a> Scanner<'a> {
         let word = &self.text[range.clone()];
         let line_end = self.find(Find::LineEnd, range.end);
         let next = self.text[range.end..line_end.max(range.end)].split(' ').nth(1).unwrap_or_default();
+        let end = memchr(b';', &self.bytes[range.end..line_end]).map_or(line_end, |at| range.end + at + 1);
         let is_statement = match word {
-            "SELECT" => self.find(Find::SqlFrom, range.end) < line_end,
+            // A FROM outside the statement would make it depend on words that may go.
+            "SELECT" => self.find(Find::SqlFrom, range.end) < end,
             "INSERT" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "TRUNCATE" => {
                 matches!(next, "INTO" | "FROM" | "TABLE" | "INDEX" | "DATABASE" | "VIEW" | "COLUMN" | "UNIQUE")
             }
             _ => false,
         };
         if is_statement {
-            let end = memchr(b';', &self.bytes[range.start..line_end]).map_or(line_end, |at| range.start + at + 1);
             self.push(Kind::Sql, range.start..end);
             self.at = end;
         } else if !self.continues(&range, false) {
-            self.push(Kind::Identifier, range);
+            let is_unit = lexicon().word(key(word.as_bytes())).classes.has(Class::Unit);
+            match self.neighbour(range.start).filter(|&last| is_unit && self.atoms[last].kind == Kind::Number) {
+                Some(last) => self.atoms[last].range.end = range.end,
+                None => self.push(Kind::Identifier, range),
+            }
         }
     }
 
@@ -229,7 +234,10 @@ impl<'a> Scanner<'a> {
         let is_followed = core.end < end;
         match text {
             "" => {}
-            "&" | "w/" | "w/o" | "b/c" | "b4" => self.plain(core, Classes::default(), false),
+            "&" | "w/" | "w/o" | "b/c" | "b4" => {
+                let classes = lexicon().word(key(text.as_bytes())).classes;
+                self.plain(core, classes, false);
+            }
             _ if !text.contains(|c: char| c.is_alphanumeric()) => self.operator(core),
             _ if !text.is_ascii() && text.chars().all(|c| c.is_alphabetic() || !c.is_ascii()) => {
                 self.plain(core, Classes::default(), false);

@@ -112,9 +112,7 @@ pub fn tokenize(text: &str) -> Vec<Token> {
 
 /// [`tokenize`] for text that stands inside a heading, a table row or the like: its words only, no blocks of lines.
 pub fn tokenize_inline(text: &str) -> Vec<Token> {
-    let mut atoms = Vec::new();
-    inline::scan(text, 0..text.len(), &mut atoms);
-    joined(atoms, text.len())
+    joined(inline_atoms(text, 0..text.len()), text.len())
 }
 
 /// The parts of a text that are no prose.
@@ -133,6 +131,13 @@ pub(crate) fn atoms(text: &str) -> Vec<Token> {
             _ => atoms.push(block),
         }
     }
+    atoms
+}
+
+/// [`atoms`] of a range that stands inside a heading, a table row or the like.
+pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Token> {
+    let mut atoms = Vec::new();
+    inline::scan(text, range, &mut atoms);
     atoms
 }
 

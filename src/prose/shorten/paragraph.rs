@@ -32,6 +32,7 @@ struct Node {
     clause: usize,
     before: usize,
     after: usize,
+    is_gone: bool,
     instead: Option<String>,
 }
 
@@ -148,6 +149,7 @@ impl<'a> Paragraph<'a> {
             clause: self.clauses.len() - 1,
             before: index.wrapping_sub(1),
             after: index + 1,
+            is_gone: false,
             instead: None,
         }
     }
@@ -273,6 +275,9 @@ impl<'a> Paragraph<'a> {
                         && next.is_some_and(|next| next.letters == Letters::Capitalized && self.written(next) != "I");
                     !clause.has(Class::Negation) && !sentence.is_question && !is_name
                 }
+                Category::RuleFiller => {
+                    !clause.has(Class::Negation) && !clause.has(Class::Action) && !sentence.is_question
+                }
                 Category::Hedge => {
                     let own = phrase.iter().filter(|&&node| self.nodes[node].word.classes.has(Class::Modal)).count();
                     !(sentence.is_question
@@ -312,8 +317,13 @@ impl<'a> Paragraph<'a> {
             Short::Words(kept) => kept.iter().map(|&index| phrase[index]).collect(),
             Short::Word(_) => vec![first],
         };
+        let leaves = stays.last().copied().unwrap_or(self.nodes[first].before);
+        if stays.len() <= 1 && self.would_open_setting(leaves, stays.first().map(|_| first), after) {
+            return None;
+        }
         match stays.first() {
             None if self.changes_its_neighbours(first, after) => return None,
+            Some(_) if self.would_read_as_code(first, entry) => return None,
             None => self.gaps[after] = Cow::Owned(self.joined_gap(first, after)?),
             Some(&kept) => {
                 let starts = self.is_initial(first);
@@ -353,6 +363,7 @@ impl<'a> Paragraph<'a> {
     fn unlink(&mut self, node: usize) -> bool {
         let Node { before, after, sentence, clause, .. } = self.nodes[node];
         let classes = counted_classes(&self.nodes[node], self.text);
+        self.nodes[node].is_gone = true;
         if let Some(before) = self.nodes.get_mut(before) {
             before.after = after;
         }
@@ -366,7 +377,7 @@ impl<'a> Paragraph<'a> {
     fn back(&self, from: usize, to_start: bool) -> usize {
         let mut node = from;
         let mut steps = 0;
-        let last = || (0..self.nodes.len()).rev().find(|&node| self.is_live(node));
+        let last = || self.nodes.iter().rposition(|node| !node.is_gone);
         if node >= self.nodes.len() {
             match last() {
                 Some(last) => node = last,
@@ -385,13 +396,6 @@ impl<'a> Paragraph<'a> {
         node
     }
 
-    fn is_live(&self, node: usize) -> bool {
-        match self.nodes.get(self.nodes[node].after) {
-            Some(after) => after.before == node,
-            None => true,
-        }
-    }
-
     /// Whether the words around a place where words go would be read as something else once they meet: `the node` at the start
     /// of a line as a command, `5 the May` as a date.
     fn changes_its_neighbours(&self, first: usize, after: usize) -> bool {
@@ -402,6 +406,7 @@ impl<'a> Paragraph<'a> {
             let gap = &self.gaps[next.after];
             return begins_code
                 || !matches!(next.kind, Kind::Prose | Kind::InlineCode | Kind::FileName | Kind::Url)
+                || self.text[next.range.clone()].starts_with("```")
                 || gap.starts_with(':')
                 || gap.trim_start().starts_with('=');
         }
@@ -409,6 +414,26 @@ impl<'a> Paragraph<'a> {
             matches!(previous.kind, Kind::Number | Kind::Date | Kind::Command)
                 || previous.word.classes.has_any(&[Class::Month, Class::WordTool]) && next.kind != Kind::Prose
         })
+    }
+
+    /// Whether a word would be the only one of its line before a colon or an equals sign: the key of a setting. `at` is where it
+    /// will stand, when not where it stands.
+    fn would_open_setting(&self, word: usize, at: Option<usize>, after: usize) -> bool {
+        let place = at.unwrap_or(word);
+        let Some(node) = self.nodes.get(place) else { return false };
+        let begins_line = self.nodes.get(node.before).is_none() || self.gaps[place].contains('\n');
+        begins_line && self.gaps[after].trim_start_matches([' ', '\t', '.']).starts_with([':', '='])
+    }
+
+    /// Whether a short form would be read as something else: as an argument of the command before it, or at the start of a line
+    /// as a statement.
+    fn would_read_as_code(&self, first: usize, entry: &Entry) -> bool {
+        let previous = self.nodes.get(self.nodes[first].before);
+        if previous.is_none() || self.gaps[first].contains('\n') {
+            let begins = key(entry.written.split(' ').next().unwrap_or_default().as_bytes());
+            return lexicon().word(begins).classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
+        }
+        previous.is_some_and(|previous| previous.kind == Kind::Command)
     }
 
     /// What stands between the words around a place where words go; `None` when they had better stay.
@@ -481,9 +506,7 @@ impl<'a> Paragraph<'a> {
     }
 
     fn first(&self) -> usize {
-        (0..self.nodes.len())
-            .find(|&node| self.is_live(node) && self.nodes.get(self.nodes[node].before).is_none())
-            .unwrap_or(self.nodes.len())
+        self.nodes.iter().position(|node| !node.is_gone).unwrap_or(self.nodes.len())
     }
 
     fn report(&self, changes: &mut Vec<Change>) {
@@ -513,12 +536,14 @@ impl<'a> Paragraph<'a> {
 
 /// What a node brings into its sentence. Commands and statements act.
 fn counted_classes(node: &Node, text: &str) -> Classes {
-    let acts = match node.kind {
-        Kind::Command | Kind::Flag | Kind::Sql => true,
-        Kind::InlineCode => text[node.range.clone()].contains(' '),
-        _ => false,
-    };
-    if acts { Classes::of(Class::Action) } else { node.word.classes }
+    let written = &text[node.range.clone()];
+    match node.kind {
+        Kind::Command | Kind::Flag | Kind::Sql => Classes::of(Class::Action),
+        Kind::InlineCode if written.contains(' ') => Classes::of(Class::Action),
+        // `NEVER` is no less a negation for being shouted.
+        Kind::Identifier => lexicon().word(key(written.as_bytes())).classes,
+        _ => node.word.classes,
+    }
 }
 
 fn gap_kind(gap: &str, before: &str) -> Gap {

@@ -1,0 +1,94 @@
+// Prose and rules as JavaScript sees them.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import {
+  compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, countTokens, expand, preprocess, preprocessAsync,
+  protectedSpans, redactPrivate, tokenize,
+} from "../index.js";
+
+const text = "Please note that the configuration of the `the db` 🦀 is basically in /etc/app.conf; don't really delete it.";
+
+test("a receipt adds up, and what it names can be undone", async () => {
+  const { text: short, receipt } = compressProse(text, { intensity: "full", objective: "chars" });
+  assert.ok(short.length < text.length && short.includes("`the db` 🦀") && short.includes("/etc/app.conf") && short.includes("don't"));
+  assert.deepEqual(Object.keys(receipt), ["tokens_before", "tokens_after", "saved_tokens", "saved_ratio", "compression_intensity", "substitutions"]);
+  assert.equal(receipt.tokens_before, countTokens(text));
+  assert.equal(receipt.tokens_after, countTokens(short));
+  assert.equal(receipt.saved_tokens, receipt.tokens_before - receipt.tokens_after);
+  assert.deepEqual(receipt.substitutions, [{ long: "configuration", short: "config", count: 1 }]);
+  assert.ok(expand(short).includes("configuration") && expand(short, receipt).includes("configuration"));
+  assert.equal(expand(short, { substitutions: [] }), short);
+  assert.deepEqual(await compressProseAsync(text, { objective: "chars" }), { text: short, receipt });
+  assert.equal(compressProseSync, compressProse);
+});
+
+test("tokens are the text, and spans count as slice does", () => {
+  assert.equal(tokenize(text).map((token) => token.text).join(""), text);
+  assert.ok(tokenize(text).some(({ kind, text: code }) => kind === "inline-code" && code === "`the db`"));
+  const spans = protectedSpans(text).map(({ start, end, category }) => [category, text.slice(start, end)]);
+  assert.deepEqual(spans.filter(([category]) => category !== "prose"), [
+    ["inline-code", "`the db`"], ["path", "/etc/app.conf"], ["negation", "don't"], ["action", "delete"],
+  ]);
+});
+
+test("what JavaScript alone can hold comes back as it was", () => {
+  const lone = "the really lone \ud800 one";
+  assert.equal(compressProse(lone).text, lone);
+  assert.equal(preprocess(lone, 2), lone);
+  assert.equal(expand(lone), lone);
+  assert.equal(tokenize(lone).map((token) => token.text).join(""), lone);
+});
+
+test("private parts go", () => assert.equal(redactPrivate("a <Private>b</private> c"), "a  c"));
+
+test("the published estimate is there for receipts that are compared", () => {
+  assert.equal(countTokens("a b c d", { encoding: "approx" }), 4);
+  assert.equal(countTokens("abcdefghij", { encoding: "approx" }), 3);
+});
+
+test("rule files are joined within the budget, and what does not fit is named", async () => {
+  const files = [
+    { name: "b.md", text: "## Style\n\nUse the **configuration** of the repository.\n" },
+    { name: "a.md", text: "---\npriority: 1\n---\nNever push to main.\n" },
+    { name: "c.md", text: "A long rule about the style. ".repeat(40) },
+  ];
+  const done = compressRules(files, { maxChars: 120 });
+  assert.equal(done.text, "---\npriority: 1\n---\nNever push to main.\n\n[Style]\nUse cfg of repo.");
+  assert.deepEqual([done.included, done.omitted], [["a.md", "b.md"], ["c.md"]]);
+  assert.equal(done.report.charsAfter, done.text.length);
+  assert.equal(done.report.tokensAfter, countTokens(done.text));
+  assert.ok(done.report.tokensAfter <= done.report.tokensBefore);
+  assert.deepEqual(await compressRulesAsync(files, { maxChars: 120 }), done);
+  assert.equal(preprocess(files[0].text, 0), files[0].text);
+  assert.equal(await preprocessAsync(files[0].text, "light"), "[Style]\nUse the configuration of the repository.\n");
+});
+
+test("own abbreviations win, and a bad one is named", () => {
+  const abbreviations = { entries: { "pull request": "PR" } };
+  assert.equal(preprocess("Open a pull request.", 2, { abbreviations }), "Open PR.");
+  const bad = { abbreviations: { entries: { "pull request": 7 } } };
+  assert.throws(() => compressRules([], bad), { name: "TypeError", message: /^abbreviations\.entries\["pull request"\] is 7; it must be / });
+});
+
+test("a bad argument is named, with what it was and what it may be", () => {
+  for (const [call, message] of [
+    [() => compressProse(7), "text is number; it must be a string"],
+    [() => compressProse("a", { intensity: "max" }), 'intensity is "max"; it must be one of "lite", "full", "ultra"'],
+    [() => compressProse("a", { much: 1 }), "much is not an option; it must be one of intensity, objective"],
+    [() => preprocess("a", 4), 'level is 4; it must be one of 0, 1, 2, 3, "off", "light", "standard", "aggressive"'],
+    [() => compressRules("a"), 'files is "a"; it must be an array'],
+    [() => compressRules([{ name: "a" }]), "files[0].text is undefined; it must be a string"],
+    [() => compressRules([], { maxChars: -1 }), "maxChars is -1; it must be a whole number of at least 0"],
+    [() => countTokens("a", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base", "approx"'],
+    [() => expand("a", {}), "receipt.substitutions is undefined; it must be an array"],
+  ]) {
+    assert.throws(call, (error) => error instanceof TypeError && error.message === message && error.code === "CONCERTINA_BAD_ARGUMENT", message);
+  }
+});
+
+test("prose written with filler loses 30 percent of its tokens", () => {
+  const filler = readFileSync(new URL("../fixtures/prose_filler/meeting-notes.md", import.meta.url), "utf8");
+  assert.ok(compressProse(filler).receipt.saved_ratio >= 0.3);
+});

@@ -1,0 +1,87 @@
+/**
+ * The workspace's rules, repeated every so many turns: agents forget them in long sessions.
+ *
+ * They go to the end of the context and never into the system prompt, whose bytes every cached prefix begins with. What a user writes
+ * is never shortened. A failure costs the repetition, not the turn.
+ */
+
+import { agentOf, compressRulesAsync, type CompressedRules, type RuleFile, type RulesOptions } from "../node/lib/index.js";
+import type { PromptBuild, PromptContext } from "./host.js";
+import { readJson, readRuleFiles } from "./rule-files.js";
+import type { PluginState } from "./state.js";
+
+const DEFAULT_FILES = ["AGENTS.md", "SOUL.md", "rules/*.md"];
+
+/** Every how many turns; 0 for never. */
+export function refreshEvery(state: PluginState): number {
+  const turns = state.options.rules?.refreshEveryTurns;
+  return typeof turns === "number" && turns > 0 ? Math.floor(turns) : 0;
+}
+
+/** Appends the rules to the context of the turns whose turn it is. */
+export async function refreshRules(
+  state: PluginState,
+  event: PromptBuild,
+  context: PromptContext,
+): Promise<{ appendContext: string } | undefined> {
+  const { workspaceDir } = context;
+  if (workspaceDir === undefined || turnOf(event) % refreshEvery(state) !== 0) return;
+  const complaints: unknown[] = [];
+  try {
+    const { files: globs = DEFAULT_FILES, level = 2, maxChars = 8000 } = state.options.rules ?? {};
+    const files = await readRuleFiles(workspaceDir, globs, (error) => complaints.push(error));
+    if (files.length === 0) return;
+    const rules = await compressed(state, workspaceDir, files, { level, maxChars }, complaints);
+    if (rules.included.length === 0) return;
+    await record(state, context, rules, complaints);
+    return { appendContext: worded(rules) };
+  } catch (error) {
+    complaints.push(error);
+    return;
+  } finally {
+    // One line for a turn, however much went wrong.
+    if (complaints.length > 0) state.complain("repeating the rules", complaints[0], "the turn goes on with what could be read");
+  }
+}
+
+/** 1 for a session's first turn. */
+function turnOf({ messages }: PromptBuild): number {
+  const isUser = (message: unknown) => (message as { role?: unknown } | null)?.role === "user";
+  return messages.filter(isUser).length + 1;
+}
+
+async function compressed(
+  state: PluginState,
+  workspace: string,
+  files: RuleFile[],
+  options: RulesOptions,
+  complaints: unknown[],
+): Promise<CompressedRules> {
+  const name = state.options.rules?.abbreviations ?? "";
+  if (name !== "") {
+    try {
+      const abbreviations = (await readJson(workspace, name)) as RulesOptions["abbreviations"];
+      return await compressRulesAsync(files, { ...options, abbreviations });
+    } catch (error) {
+      // The built-in abbreviations stay in force.
+      complaints.push(error);
+    }
+  }
+  return compressRulesAsync(files, options);
+}
+
+async function record(state: PluginState, context: PromptContext, { report }: CompressedRules, complaints: unknown[]): Promise<void> {
+  const { sessionId, sessionKey } = context;
+  if (sessionId === undefined) return;
+  try {
+    const store = await state.store();
+    await store?.recordRules({ sessionId, agentId: context.agentId ?? agentOf(sessionKey), report });
+  } catch (error) {
+    complaints.push(error);
+  }
+}
+
+function worded({ text, omitted }: CompressedRules): string {
+  const rest = omitted.length > 0 ? `\n\n(Not repeated for lack of room: ${omitted.join(", ")}.)` : "";
+  return `The rules of this workspace, repeated:\n\n${text}${rest}`;
+}

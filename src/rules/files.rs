@@ -1,0 +1,179 @@
+//! Rule files -> one text within a budget of characters, the most important first.
+//!
+//! A file that does not fit is left out whole and named; a smaller one behind it may still fit. Half of a rule is none.
+
+use super::preprocess::{RulesOptions, chars, count, preprocess};
+use super::{Objective, RulesLevel};
+
+/// A rule file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFile {
+    /// Its name, for the report.
+    pub name: String,
+    /// Its text; `priority: N` in its front matter says where it comes (5 by default, lower first).
+    pub text: String,
+}
+
+/// What became of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRow {
+    /// Its name.
+    pub name: String,
+    /// Its place in the order; ties go by name.
+    pub priority: i64,
+    /// Whether it is in the text.
+    pub is_included: bool,
+    /// UTF-16 units as it came.
+    pub chars_before: usize,
+    /// UTF-16 units as it is, or would be, in the text.
+    pub chars_after: usize,
+    /// o200k tokens as it came.
+    pub tokens_before: usize,
+    /// o200k tokens as it is, or would be.
+    pub tokens_after: usize,
+}
+
+/// One text of all files that fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompressedRules {
+    /// At most as long as asked for.
+    pub text: String,
+    /// Every file, in order.
+    pub files: Vec<FileRow>,
+    /// o200k tokens of the files that are in the text, as they came.
+    pub tokens_before: usize,
+    /// o200k tokens of the text.
+    pub tokens_after: usize,
+}
+
+const DEFAULT_PRIORITY: i64 = 5;
+
+const BETWEEN: &str = "\n\n";
+
+struct Shortened<'a> {
+    file: &'a RuleFile,
+    priority: i64,
+    text: String,
+}
+
+/// Shortens rule files and joins them, lower priorities first, up to `max_chars` UTF-16 units. Never more tokens than the files
+/// that are in the text have.
+pub fn compress_rules(files: &[RuleFile], options: &RulesOptions) -> CompressedRules {
+    let max = options.max_chars.unwrap_or(usize::MAX);
+    let relaxed = RulesOptions { max_chars: None, ..options.clone() };
+    let mut all: Vec<Shortened> = files
+        .iter()
+        .map(|file| Shortened { file, priority: priority(&file.text), text: preprocess(&file.text, &relaxed) })
+        .collect();
+    all.sort_by(|a, b| (a.priority, &a.file.name).cmp(&(b.priority, &b.file.name)));
+    tighten(&mut all, max, options);
+
+    let mut text = String::new();
+    let mut rows = Vec::new();
+    let (mut used, mut before) = (0, 0);
+    for one in &all {
+        let part = one.text.trim_end();
+        let joint = if text.is_empty() { 0 } else { BETWEEN.len() };
+        let is_included = used + joint + chars(part) <= max;
+        let row = row(one, part, is_included);
+        if is_included && !part.is_empty() {
+            text.push_str(if text.is_empty() { "" } else { BETWEEN });
+            text.push_str(part);
+            used += joint + chars(part);
+            before += row.tokens_before;
+        }
+        rows.push(row);
+    }
+    // Only a text that nothing could be taken from can become dearer by being joined.
+    let mut after = count(&text);
+    if after > before {
+        let parts: Vec<&str> =
+            all.iter().zip(&rows).filter(|(_, row)| row.is_included).map(|(one, _)| one.text.trim_end()).collect();
+        text = parts.join("\n");
+        after = count(&text);
+    }
+    CompressedRules { text, files: rows, tokens_before: before, tokens_after: after }
+}
+
+/// Spends tokens on characters where all together do not fit, the least important files first.
+fn tighten(all: &mut [Shortened], max: usize, options: &RulesOptions) {
+    if options.objective != Objective::Chars || options.level == RulesLevel::Off {
+        return;
+    }
+    let joints = BETWEEN.len() * all.len().saturating_sub(1);
+    let mut excess = (all.iter().map(|one| chars(one.text.trim_end())).sum::<usize>() + joints).saturating_sub(max);
+    for one in all.iter_mut().rev() {
+        if excess == 0 {
+            return;
+        }
+        let had = chars(one.text.trim_end());
+        let options = RulesOptions { max_chars: Some(had.saturating_sub(excess)), ..options.clone() };
+        one.text = preprocess(&one.file.text, &options);
+        excess = excess.saturating_sub(had - chars(one.text.trim_end()).min(had));
+    }
+}
+
+fn row(one: &Shortened, part: &str, is_included: bool) -> FileRow {
+    FileRow {
+        name: one.file.name.clone(),
+        priority: one.priority,
+        is_included,
+        chars_before: chars(&one.file.text),
+        chars_after: chars(part),
+        tokens_before: count(&one.file.text),
+        tokens_after: count(part),
+    }
+}
+
+/// `priority: N` of the front matter.
+fn priority(text: &str) -> i64 {
+    let mut lines = text.lines();
+    if lines.next().map(str::trim_end) != Some("---") {
+        return DEFAULT_PRIORITY;
+    }
+    let matter = lines.take(200).take_while(|line| line.trim_end() != "---");
+    let value = matter.filter_map(|line| line.strip_prefix("priority:")).find_map(|value| value.trim().parse().ok());
+    value.unwrap_or(DEFAULT_PRIORITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> RuleFile {
+        RuleFile { name: name.into(), text: text.into() }
+    }
+
+    fn compressed(files: &[RuleFile], max: usize) -> CompressedRules {
+        compress_rules(files, &RulesOptions { max_chars: Some(max), ..RulesOptions::default() })
+    }
+
+    #[test]
+    fn the_lowest_priority_comes_first_and_ties_go_by_name() {
+        let files = [
+            file("b", "Beta says so.\n"),
+            file("z", "---\npriority: 1\n---\nZeta says so.\n"),
+            file("a", "Alpha says so."),
+        ];
+        let done = compressed(&files, 8000);
+        assert_eq!(done.text, "---\npriority: 1\n---\nZeta says so.\n\nAlpha says so.\n\nBeta says so.");
+        assert!(done.tokens_after <= done.tokens_before);
+        assert_eq!(done.files.iter().map(|row| row.priority).collect::<Vec<_>>(), [1, 5, 5]);
+    }
+
+    #[test]
+    fn a_file_that_does_not_fit_is_named_and_a_smaller_one_gets_its_place() {
+        let files =
+            [file("a", "Short rule."), file("b", &"A long rule that goes on. ".repeat(20)), file("c", "Other rule.")];
+        let done = compressed(&files, 40);
+        assert_eq!(done.text, "Short rule.\n\nOther rule.");
+        assert_eq!(done.files.iter().map(|row| row.is_included).collect::<Vec<_>>(), [true, false, true]);
+    }
+
+    #[test]
+    fn the_budget_holds_in_utf_16_units() {
+        let files = [file("a", "é🦀 rule\n"), file("b", "🦀\n")];
+        assert_eq!(compressed(&files, 12).text, "é🦀 rule\n\n🦀");
+        assert_eq!(compressed(&files, 11).text, "é🦀 rule");
+    }
+}

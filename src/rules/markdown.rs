@@ -1,0 +1,207 @@
+//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a mermaid fence -> `[diagram removed]`, `---` between blank lines -> nothing,
+//! blanks that show nothing -> nothing.
+//!
+//! A line in brackets is a title from then on and stays as it is.
+
+use super::draft::{Edit, Proposal, by_line};
+use super::mask::is_diagram;
+use crate::prose::{Kind, atoms};
+
+const DIAGRAM: &str = "[diagram removed]";
+
+/// Whether a line is a title in brackets.
+pub(super) fn is_title(line: &str) -> bool {
+    line.starts_with('[') && line.trim_end().ends_with(']')
+}
+
+/// Whether the line at a place is indented. Behind a block of lines that is code, and behind other words it is not: what stood behind
+/// a block must not come to stand behind words.
+pub(super) fn is_indented(text: &str, at: usize) -> bool {
+    text[at..].starts_with([' ', '\t'])
+}
+
+pub(super) fn headings(text: &str) -> Vec<Proposal> {
+    let headings = atoms(text).into_iter().filter(|atom| atom.kind == Kind::Heading);
+    headings
+        .filter_map(|atom| {
+            let block = &text[atom.range.clone()];
+            let line = block.lines().next().unwrap_or_default();
+            let bare = line.trim_start();
+            let is_underlined = block.trim_end().contains('\n');
+            let title = if is_underlined { bare } else { bare.trim_start_matches('#').trim_start() };
+            let marked = title.trim_end();
+            // A closing `##` is a mark when a blank stands before it.
+            let title = match marked.trim_end_matches('#') {
+                rest if rest.len() < marked.len() && rest.ends_with(' ') && !is_underlined => rest.trim_end(),
+                _ => marked,
+            };
+            if title.is_empty() || title.contains('\r') {
+                return None;
+            }
+            let start = atom.range.start + line.len() - bare.len()
+                + (bare.len() - bare.find(title).map_or(bare.len(), |at| bare.len() - at));
+            let end = start + title.len();
+            let rest = &text[end..];
+            let behind = rest.len() - rest.trim_start_matches(|c: char| c != '\n').len();
+            let tail = if is_underlined { atom.range.end } else { (end + behind + 1).min(text.len()) };
+            if is_indented(text, tail) {
+                return None;
+            }
+            let close = if text[end..tail].ends_with('\n') { "]\n" } else { "]" };
+            // The blank line behind a title shows nothing, unless indentation after it means code.
+            let (blank, next) = (text[tail..].starts_with('\n'), text[tail..].trim_start_matches('\n'));
+            let ends = if blank && !next.starts_with([' ', '\t', '\n']) && !next.is_empty() {
+                text.len() - next.len()
+            } else {
+                tail
+            };
+            Some(vec![Edit::new(atom.range.start..start, "["), Edit::new(end..ends, close)])
+        })
+        .collect()
+}
+
+pub(super) fn diagrams(text: &str) -> Vec<Proposal> {
+    let fences = atoms(text).into_iter().filter(|atom| atom.kind == Kind::Fence);
+    let diagrams = fences.filter(|atom| is_diagram(&text[atom.range.clone()]));
+    diagrams
+        .map(|atom| {
+            let end = match text[atom.range.clone()].ends_with('\n') {
+                true if is_indented(text, atom.range.end) => "\n\n",
+                true => "\n",
+                false => "",
+            };
+            vec![Edit::structural(atom.range, format!("{DIAGRAM}{end}"))]
+        })
+        .collect()
+}
+
+pub(super) fn horizontal_rules(text: &str) -> Vec<Proposal> {
+    let mut proposals = Vec::new();
+    let mut at = 0;
+    let mut is_after_blank = false;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        if is_after_blank && is_rule(line.trim()) {
+            let blank = text[end..].bytes().take_while(|&byte| byte == b'\n').count();
+            proposals.push(vec![Edit::new(at..end + blank, "")]);
+        }
+        is_after_blank = line.trim().is_empty();
+        at = end;
+    }
+    proposals
+}
+
+fn is_rule(line: &str) -> bool {
+    let Some(mark) = line.bytes().next().filter(|mark| matches!(mark, b'-' | b'*' | b'_')) else { return false };
+    line.bytes().filter(|&byte| byte == mark).count() >= 3 && line.bytes().all(|byte| byte == mark || byte == b' ')
+}
+
+/// Blanks at the ends of lines, and blank lines after the first.
+pub(super) fn blanks(text: &str) -> Vec<Proposal> {
+    let bytes = text.as_bytes();
+    let mut proposals: Vec<Proposal> = Vec::new();
+    let mut from = 0;
+    while let Some(found) = memchr::memchr(b'\n', &bytes[from..]) {
+        let first = from + found;
+        let start = first - bytes[from..first].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let run = bytes[first..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count();
+        let last = first + memchr::memrchr(b'\n', &bytes[first..first + run]).expect("it begins with one");
+        let short = if last > first { "\n\n" } else { "\n" };
+        if text[start..=last] != *short {
+            proposals.push(vec![Edit::new(start..last + 1, short)]);
+        }
+        from = last + 1;
+    }
+    proposals
+}
+
+pub(super) fn emphasis(text: &str) -> Vec<Proposal> {
+    let mut edits = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        line_emphasis(line, at, &mut edits);
+        at += line.len();
+    }
+    by_line(text, edits)
+}
+
+/// Pairs of asterisks (what has underscores may be a name) that hug what stands between them, with blanks or punctuation outside.
+fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
+    let bytes = line.as_bytes();
+    let mut open: Vec<(u8, usize, usize)> = Vec::new();
+    let mut pairs = Vec::new();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'*', b'`', &bytes[at..]) {
+        let first = at + found;
+        let mark = bytes[first];
+        let len = bytes[first..].iter().take_while(|&&byte| byte == mark).count();
+        at = first + len;
+        if mark == b'`' {
+            // Nothing pairs across code.
+            match memchr::memmem::find(&bytes[at..], &bytes[first..at]) {
+                Some(close) => at += close + len,
+                None => break,
+            }
+            continue;
+        }
+        let before = first.checked_sub(1).map_or(b' ', |at| bytes[at]);
+        let after = bytes.get(at).copied().unwrap_or(b'\n');
+        let is_outside = |byte: u8| {
+            byte.is_ascii_whitespace()
+                || matches!(
+                    byte,
+                    b'(' | b')' | b'[' | b']' | b'"' | b'\'' | b',' | b';' | b':' | b'.' | b'!' | b'?' | b'-' | b'|'
+                )
+        };
+        let is_inside = |byte: u8| {
+            byte.is_ascii_alphanumeric()
+                || byte >= 0x80
+                || matches!(byte, b'`' | b'"' | b'[' | b'(' | b')' | b']' | b'.' | b':' | b'!' | b'?' | b',' | b'%')
+        };
+        let closes = len <= 3 && is_outside(after) && is_inside(before);
+        if let Some((_, _, opened)) = open.pop_if(|(opened, count, _)| closes && *opened == mark && *count == len) {
+            pairs.push((opened, len));
+            pairs.push((first, len));
+            continue;
+        }
+        if len <= 3 && is_outside(before) && is_inside(after) && after != b'.' {
+            // Deeper nesting is no emphasis.
+            open.truncate(4);
+            open.push((mark, len, first));
+        }
+    }
+    pairs.sort_unstable();
+    edits.extend(pairs.into_iter().map(|(at, len)| Edit::new(start + at..start + at + len, "")));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::draft::Draft;
+
+    fn after(text: &str, transform: fn(&str) -> Vec<Proposal>) -> String {
+        let mut draft = Draft::new(text);
+        draft.revise(transform(text), |_, _| true);
+        draft.text
+    }
+
+    #[test]
+    fn marks_go_and_words_stay() {
+        for (text, transform, expected) in [
+            ("## Title `x` ##\n\ntext", headings as fn(&str) -> Vec<Proposal>, "[Title `x`]\ntext"),
+            ("  # C#\n", headings, "[C#]\n"),
+            ("Title\n=====\n\n    code", headings, "[Title]\n\n    code"),
+            ("# Only", headings, "[Only]"),
+            ("a **b** and *c d*, __e__ (*f*) ***g***", emphasis, "a b and c d, __e__ (f) g"),
+            ("2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a", emphasis, "2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a"),
+            ("* a\n* b **c\nd**", emphasis, "* a\n* b **c\nd**"),
+            ("a\n\n---\n\nb\n\n***\n", horizontal_rules, "a\n\nb\n\n"),
+            ("---\nname: a\n---\nb", horizontal_rules, "---\nname: a\n---\nb"),
+            ("a  \nb\n \n\n\nc", blanks, "a\nb\n\nc"),
+            ("```mermaid\ngraph\n```\na", diagrams, "[diagram removed]\na"),
+            ("```sh\ngraph\n```\na", diagrams, "```sh\ngraph\n```\na"),
+        ] {
+            assert_eq!(after(text, transform), expected, "{text:?}");
+        }
+    }
+}

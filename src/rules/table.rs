@@ -1,0 +1,164 @@
+//! A table -> `Header: cell; Header: cell` for each row, or the same table without its padding.
+//!
+//! A cell under an empty header is a row's label and stands alone; so does a cell beyond the last header. Escaped pipes stay as
+//! they are written.
+
+use std::ops::Range;
+
+use super::draft::{Edit, Proposal};
+use super::markdown::is_indented;
+use crate::prose::{Kind, atoms};
+
+struct Table {
+    header: Range<usize>,
+    separator: Range<usize>,
+    rows: Vec<Range<usize>>,
+}
+
+/// Every table as one proposal that makes lines of its rows.
+pub(super) fn tables(text: &str) -> Vec<Proposal> {
+    let ends_indented = |table: &&Table| {
+        table
+            .rows
+            .last()
+            .is_none_or(|row| is_indented(text, text[row.end..].find('\n').map_or(text.len(), |at| row.end + at + 1)))
+    };
+    find(text)
+        .iter()
+        .filter(|table| !table.rows.is_empty())
+        .filter(|table| !ends_indented(table))
+        .map(|table| flattened(text, table))
+        .collect()
+}
+
+/// Every table as one proposal that takes its padding away.
+pub(super) fn padding(text: &str) -> Vec<Proposal> {
+    let compact = |table: &Table| {
+        let mut edits = Vec::new();
+        let lines = std::iter::once(&table.header).chain(&table.rows);
+        lines.for_each(|line| without_padding(text, line, &mut edits));
+        let count = cells(text, &table.separator).len();
+        edits.push(Edit::new(table.separator.clone(), format!("|{}", "-|".repeat(count))));
+        edits.retain(|edit| text[edit.range.clone()] != edit.text);
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    };
+    find(text).iter().map(compact).filter(|edits| !edits.is_empty()).collect()
+}
+
+fn find(text: &str) -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    let mut before: Option<Range<usize>> = None;
+    let mut last_end = None;
+    for atom in atoms(text) {
+        let line = content(text, &atom.range);
+        if atom.kind != Kind::TableRow || !text[line.clone()].starts_with('|') {
+            (before, last_end) = (None, None);
+            continue;
+        }
+        if last_end == Some(atom.range.start)
+            && let Some(table) = tables.last_mut()
+        {
+            table.rows.push(line);
+            last_end = Some(atom.range.end);
+            continue;
+        }
+        match before.take() {
+            Some(header) if is_separator(&text[line.clone()]) && text[header.end..line.start].trim().is_empty() => {
+                tables.push(Table { header, separator: line, rows: Vec::new() });
+                last_end = Some(atom.range.end);
+            }
+            _ => before = Some(line),
+        }
+    }
+    tables
+}
+
+/// A line without indentation and line end.
+fn content(text: &str, line: &Range<usize>) -> Range<usize> {
+    let written = &text[line.clone()];
+    let bare = written.trim();
+    let start = line.start + written.len() - written.trim_start().len();
+    start..start + bare.len()
+}
+
+fn is_separator(line: &str) -> bool {
+    line.contains('-') && line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' '))
+}
+
+/// The cells of a row, without the blanks around them.
+fn cells(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
+    let bytes = &text.as_bytes()[line.clone()];
+    let mut cells = Vec::new();
+    let mut start = 1;
+    for at in memchr::memchr_iter(b'|', bytes).skip(1).chain([bytes.len()]) {
+        let is_escaped =
+            at < bytes.len() && bytes[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
+        if !is_escaped && start <= at {
+            cells.push(content(text, &(line.start + start..line.start + at)));
+            start = at + 1;
+        }
+    }
+    // What follows the last pipe is no cell when it is empty.
+    if cells.len() > 1 && cells.last().is_some_and(Range::is_empty) {
+        cells.pop();
+    }
+    cells
+}
+
+fn flattened(text: &str, table: &Table) -> Proposal {
+    let headers: Vec<&str> = cells(text, &table.header).into_iter().map(|cell| &text[cell]).collect();
+    let first = table.rows[0].start;
+    let line_start = text[..table.header.start].rfind('\n').map_or(0, |at| at + 1);
+    let mut edits = vec![Edit::structural(line_start..first, "")];
+    for row in &table.rows {
+        let mut at = if row.start == first { first } else { row.start };
+        let mut mark = "";
+        for (index, cell) in cells(text, row).into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            let label = headers.get(index).filter(|header| !header.is_empty()).map(|header| format!("{header}: "));
+            edits.push(Edit::new(at..cell.start, format!("{mark}{}", label.unwrap_or_default())));
+            (at, mark) = (cell.end, "; ");
+        }
+        edits.push(Edit::new(at..row.end, ""));
+    }
+    edits.retain(|edit| !(edit.range.is_empty() && edit.text.is_empty()));
+    edits
+}
+
+fn without_padding(text: &str, line: &Range<usize>, edits: &mut Vec<Edit>) {
+    let mut at = line.start;
+    for cell in cells(text, line) {
+        let open = if cell.is_empty() { "|" } else { "| " };
+        edits.push(Edit::new(at..cell.start, if at == line.start { open.to_owned() } else { format!(" {open}") }));
+        at = cell.end;
+    }
+    edits.push(Edit::new(at..line.end, " |"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::draft::Draft;
+
+    fn after(text: &str, transform: fn(&str) -> Vec<Proposal>) -> String {
+        let mut draft = Draft::new(text);
+        draft.revise(transform(text), |_, _| true);
+        draft.text
+    }
+
+    #[test]
+    fn rows_keep_their_labels_escaped_pipes_and_extra_cells() {
+        let table = "a\n\n|      | Name | Use `x` |\n|:-----|------|---|\n| one  | b \\| c | never | more |\n| two |   | d |\n\nend";
+        assert_eq!(after(table, tables), "a\n\none; Name: b \\| c; Use `x`: never; more\ntwo; Use `x`: d\n\nend");
+        assert_eq!(after("| a |\n|---|\n", tables), "| a |\n|---|\n");
+        assert_eq!(after("a | b | c\nd | e | f\n", tables), "a | b | c\nd | e | f\n");
+    }
+
+    #[test]
+    fn padding_goes_once() {
+        let table = "| a   | b |\n| --- |:---:|\n| c |    `d  e` |\n";
+        let short = after(table, padding);
+        assert_eq!(short, "| a | b |\n|-|-|\n| c | `d  e` |\n");
+        assert_eq!(padding(&short), Vec::<Proposal>::new());
+    }
+}
