@@ -44,8 +44,8 @@ export function readTools(body) {
   return (body.tools ?? []).map((tool) => tool.function?.name ?? tool.name);
 }
 
-/** Streams an answer: `{ text }` or `{ calls: [{ id, name, args }] }`. `tokens` is the prompt's size as the provider bills it. */
-export function streamOpenAi(response, model, answer, tokens) {
+/** Streams an answer: `{ text }` or `{ calls: [{ id, name, args }] }`. `tokens` is the prompt's size, of which `cached` were in the cache. */
+export function streamOpenAi(response, model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const frame = (fields) => `data: ${JSON.stringify({ id: "chat", object: "chat.completion.chunk", created: 0, model, ...fields })}\n\n`;
   const choice = (delta, finish_reason = null) => frame({ choices: [{ index: 0, delta, finish_reason }] });
@@ -57,15 +57,15 @@ export function streamOpenAi(response, model, answer, tokens) {
   }));
   response.write(choice({ role: "assistant", content: answer.text ?? "", ...(tool_calls && { tool_calls }) }));
   response.write(choice({}, tool_calls ? "tool_calls" : "stop"));
-  response.write(frame({ choices: [], usage: { prompt_tokens: tokens, completion_tokens: 20, total_tokens: tokens + 20 } }));
+  response.write(frame({ choices: [], usage: { prompt_tokens: tokens, prompt_tokens_details: { cached_tokens: cached }, completion_tokens: 20, total_tokens: tokens + 20 } }));
   response.end("data: [DONE]\n\n");
 }
 
 /** The same for the Anthropic dialect. */
-export function streamAnthropic(response, model, answer, tokens) {
+export function streamAnthropic(response, model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (type, fields = {}) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
-  const usage = { input_tokens: tokens, output_tokens: 20 };
+  const usage = { input_tokens: 0, cache_read_input_tokens: cached, cache_creation_input_tokens: tokens - cached, output_tokens: 20 };
   send("message_start", {
     message: { id: "msg", type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage },
   });

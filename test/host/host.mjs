@@ -30,9 +30,10 @@ export function say(line) {
 
 export class Host {
   /**
-   * @param {{ name: string, provider: { url: string }, api?: "openai-completions" | "anthropic-messages" }} options
+   * @param {{ name: string, provider: { url: string }, api?: "openai-completions" | "anthropic-messages",
+   *   contextWindow?: number, cost?: { input: number, output: number, cacheRead: number, cacheWrite: number } }} options
    */
-  constructor({ name, provider, api = "openai-completions" }) {
+  constructor({ name, provider, api = "openai-completions", contextWindow = 200_000, cost }) {
     this.name = name;
     this.log = "";
     this.children = new Set();
@@ -46,8 +47,8 @@ export class Host {
       name: "Scripted",
       reasoning: false,
       input: ["text", "image"],
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      contextWindow: 200_000,
+      cost: cost ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow,
       maxTokens: 8192,
     };
     const baseUrl = api === "anthropic-messages" ? provider.url : `${provider.url}/v1`;

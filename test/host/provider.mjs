@@ -4,6 +4,7 @@ import { once } from "node:events";
 import http from "node:http";
 
 import { readRows, readTools, streamAnthropic, streamOpenAi } from "./dialects.mjs";
+import { sharedChars } from "./reading.mjs";
 
 /** How the host begins what it asks a sub-agent. */
 const SUBAGENT = "[Subagent Context]";
@@ -14,10 +15,11 @@ const SUBAGENT = "[Subagent Context]";
  * Requests of a sub-agent take their steps from `play(steps, delegated)`.
  *
  * `requests` holds `{ body, chars, rows, tools }` of the agent's requests, in order. Requests without tools (the host's own, for
- * titles and summaries) are answered and not recorded.
+ * titles and summaries) are answered and kept as text in `others`. The usage reports what a prompt cache would have held.
  */
 export async function startProvider() {
   const requests = [];
+  const others = [];
   const failures = [];
   let [steps, delegated] = [[], []];
   let calls = 0;
@@ -41,7 +43,10 @@ export async function startProvider() {
       const record = { body, chars: json.length, rows: readRows(body), tools: readTools(body) };
       const stream = isAnthropic ? streamAnthropic : streamOpenAi;
       if (record.tools.length > 0) requests.push(record);
-      stream(response, body.model, record.tools.length > 0 ? answer(record) : { text: "NO_REPLY" }, Math.ceil(json.length / 4));
+      const tokens = Math.ceil(json.length / 4);
+      const cached = record.tools.length > 0 ? Math.min(tokens, Math.floor(sharedChars(requests.at(-2), record) / 4)) : 0;
+      if (record.tools.length === 0) others.push(json);
+      stream(response, body.model, record.tools.length > 0 ? answer(record) : { text: "NO_REPLY" }, tokens, cached);
     } catch (error) {
       failures.push(String(error.stack ?? error));
       response.writeHead(500).end();
@@ -53,9 +58,10 @@ export async function startProvider() {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     requests,
+    others,
     failures,
-    play(own, others = []) {
-      [steps, delegated] = [[...own], [...others]];
+    play(own, ofOthers = []) {
+      [steps, delegated] = [[...own], [...ofOthers]];
     },
     async stop() {
       server.closeAllConnections();

@@ -41,6 +41,27 @@ export function prefixShare(requests) {
   return same / all;
 }
 
+/** How many characters of a request stand in the one before it, from the start on. */
+export function sharedChars(before, after) {
+  if (before === undefined) return 0;
+  const [old, current] = [pieces(before), pieces(after)];
+  let [at, chars] = [0, 0];
+  for (; at < old.length && old[at] === current[at]; at++) chars += old[at].length;
+  return chars;
+}
+
+/**
+ * How often a request changed what the one before it had sent. The host's trailing note about the moment moves with every request and
+ * does not count.
+ */
+export function prefixBreaks(requests) {
+  return requests.slice(1).filter((request, index) => {
+    const [before, after] = [pieces(requests[index]), pieces(request)];
+    const same = before.findIndex((piece, at) => piece !== after[at]);
+    return same >= 0 && same < before.length - 1;
+  });
+}
+
 /** The parts of a request in the order in which a provider hashes them, without the markers that move along. */
 export function pieces({ body }) {
   const parts = [body.tools, body.system, ...body.messages];

@@ -1,0 +1,104 @@
+// The cache-aware schedule in a real host: epochs are rare and logged, a cold session is folded at once, a full window needs no compaction.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+import { Host, packedPlugin, say } from "./host.mjs";
+import { playTurns } from "./play.mjs";
+import { startProvider } from "./provider.mjs";
+import { conversation, idsIn, prefixBreaks, prefixShare } from "./reading.mjs";
+
+const SESSION = "agent:main:work";
+const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+const HOUR_MS = 3_600_000;
+
+const hosts = [];
+const providers = [];
+
+after(async () => {
+  for (const host of hosts) await host.remove();
+  for (const provider of providers) await provider.stop();
+});
+
+/** About 9,000 characters that no stage can shorten much. */
+function chapter(number) {
+  const line = (at) => `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`;
+  return `${Array.from({ length: 130 }, (_, at) => line(at)).join("\n")}\n`;
+}
+
+const reading = (count) =>
+  Array.from({ length: count }, (_, at) => ({ user: `Read chapter ${at}.`, steps: [[{ name: "read", args: { path: `chapter-${at}.ts` } }], `Chapter ${at} is read.`] }));
+
+async function startHost(name, options, plugin) {
+  const provider = await startProvider();
+  providers.push(provider);
+  const host = new Host({ name, provider, cost: COST, ...options });
+  hosts.push(host);
+  for (let at = 0; at < 40; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapter(at));
+  if (plugin) await host.install(packedPlugin());
+  await host.start();
+  return { host, provider };
+}
+
+/** The session's transcript files. */
+function transcripts(host) {
+  const dir = path.join(host.state, "agents", "main", "sessions");
+  return fs.readdirSync(dir).filter((name) => name.endsWith(".jsonl")).map((name) => path.join(dir, name));
+}
+
+let long;
+
+before(async () => {
+  long = await startHost("thirty turns", {}, true);
+});
+
+test("in thirty turns the prefix breaks as often as an epoch is logged", async () => {
+  const { host, provider } = long;
+  await playTurns(host, provider, SESSION, reading(30));
+  assert.deepEqual(provider.failures, []);
+  assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);
+  const { epochs } = await host.openclawJson(["concertina", "stats"]);
+  const breaks = prefixBreaks(provider.requests);
+  say(`${breaks.length} prefix breaks, ${epochs.length} epochs: ${epochs.map(({ reason, tokensFreed }) => `${reason} ${tokensFreed}`).join(", ")}`);
+  say(`share of the prompt sent unchanged: ${prefixShare(provider.requests).toFixed(3)}`);
+  assert.ok(epochs.length > 0);
+  assert.equal(breaks.length, epochs.length);
+  assert.ok(idsIn(conversation(provider.requests.at(-1))).length > 10);
+});
+
+test("a session that is resumed cold is folded at once", async () => {
+  const { host, provider } = long;
+  await host.stop();
+  // An hour passes: the model's answers are an hour older.
+  for (const file of transcripts(host)) {
+    const lines = fs.readFileSync(file, "utf8").split("\n").map((line) => {
+      if (line === "") return line;
+      const entry = JSON.parse(line);
+      if (entry.message?.role === "assistant") entry.message.timestamp -= HOUR_MS;
+      return JSON.stringify(entry);
+    });
+    fs.writeFileSync(file, lines.join("\n"));
+  }
+  await host.start();
+  const before = idsIn(conversation(provider.requests.at(-1))).length;
+  const [turn] = await playTurns(host, provider, SESSION, [{ user: "Good morning again.", steps: ["Good morning."] }]);
+  const { epochs } = await host.openclawJson(["concertina", "stats"]);
+  assert.equal(epochs[0].reason, "cold: idle");
+  assert.ok(idsIn(conversation(turn.requests[0])).length > before);
+});
+
+test("a window that makes the host alone compact twice needs no compaction", async () => {
+  const count = ({ provider }) => new Set(provider.requests.map((request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0])).size - 1;
+  const compactions = [];
+  for (const [name, plugin] of [["small window, without", false], ["small window, with", true]]) {
+    const started = await startHost(name, { contextWindow: 32_000 }, plugin);
+    await playTurns(started.host, started.provider, SESSION, reading(14));
+    compactions.push(count(started));
+    say(`${name}: ${compactions.at(-1)} compactions, ${started.provider.others.length} requests of the host's own`);
+    await started.host.stop();
+  }
+  assert.ok(compactions[0] >= 2, `the host alone compacted ${compactions[0]} times`);
+  assert.equal(compactions[1], 0);
+});
