@@ -1,4 +1,5 @@
-//! Prints what the pipeline saves on each file given, in real tokens: `cargo run --example saved -- [--preset P] FILE...`
+//! Prints what the pipeline saves on each file given, in real tokens: `cargo run --example saved -- [--preset P] [--print] FILE...`
+//! With `--print` it prints what becomes of each file, too.
 
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, FusionEngine, restore};
@@ -6,9 +7,15 @@ use concertina::pipeline::{CompressOptions, FusionEngine, restore};
 fn main() {
     let mut files: Vec<String> = std::env::args().skip(1).collect();
     let mut preset = Preset::Balanced;
-    if files.first().is_some_and(|word| word == "--preset") {
-        preset = files.get(1).and_then(|word| Preset::parse(word)).expect("a preset: lossless, balanced or max");
-        files.drain(..2);
+    let mut prints = false;
+    while let Some(option) = files.first().filter(|word| word.starts_with("--")) {
+        if option == "--print" {
+            prints = true;
+            files.remove(0);
+        } else {
+            preset = files.get(1).and_then(|word| Preset::parse(word)).expect("a preset: lossless, balanced or max");
+            files.drain(..2);
+        }
     }
     let engine = FusionEngine::default();
     let options = CompressOptions { preset, ..CompressOptions::default() };
@@ -28,6 +35,9 @@ fn main() {
             fired.join("+"),
             file.rsplit('/').next().unwrap_or_default(),
         );
+        if prints {
+            println!("{}", done.text);
+        }
         before += done.tokens_before;
         after += done.tokens_after;
     }

@@ -140,7 +140,7 @@ fn headed<'a>(path: &'a str, line: &'a str) -> Row<'a> {
     Row::Hit(Hit { path, is_headed: true, form, place: line })
 }
 
-/// Paths of hits. One with a blank in it, or of a hit without a number, must come twice.
+/// Paths of hits. One with a blank in it, or of a hit without a number, must come twice, be it before a context line.
 fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
     let mut known = HashSet::new();
     let mut weak: HashMap<&str, usize> = HashMap::new();
@@ -154,6 +154,13 @@ fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
                 if let Some(path) = bare(line) {
                     *weak.entry(path).or_default() += 1;
                 }
+            }
+        }
+    }
+    if !weak.is_empty() {
+        for (path, _) in lines.iter().flat_map(|line| context_places(line)) {
+            if let Some(count) = weak.get_mut(path) {
+                *count += 1;
             }
         }
     }
@@ -175,12 +182,8 @@ fn numbered(line: &str) -> Option<(&str, u64)> {
 
 /// `path-12-`, where the path is known, or ends with a suffix.
 fn context<'a>(line: &'a str, known: &HashSet<&str>) -> Option<(&'a str, u64)> {
-    let places = head(line).match_indices('-').filter_map(|(at, _)| match place(&line[at + 1..]) {
-        Some((number, b'-')) => Some((&line[..at], number)),
-        _ => None,
-    });
     let mut likely = None;
-    for (path, number) in places.take(MAX_PLACES) {
+    for (path, number) in context_places(line) {
         if known.contains(path) {
             return Some((path, number));
         }
@@ -189,6 +192,15 @@ fn context<'a>(line: &'a str, known: &HashSet<&str>) -> Option<(&'a str, u64)> {
         }
     }
     likely
+}
+
+/// Where a context line may be cut: what stands before `-12-`, and the number.
+fn context_places(line: &str) -> impl Iterator<Item = (&str, u64)> {
+    let places = head(line).match_indices('-').filter_map(|(at, _)| match place(&line[at + 1..]) {
+        Some((number, b'-')) => Some((&line[..at], number)),
+        _ => None,
+    });
+    places.take(MAX_PLACES)
 }
 
 fn parenthesized(line: &str) -> Option<&str> {
@@ -273,6 +285,12 @@ mod tests {
         assert_eq!(told(text).iter().map(|(_, form)| *form).collect::<Vec<_>>(), expected);
         assert_eq!(told(text)[1].0, "a-1-b");
         assert_eq!(told(text)[2].0, "q-1-w.rs");
+    }
+
+    #[test]
+    fn a_path_with_a_blank_is_believed_when_context_names_it_too() {
+        assert_eq!(told("b c.rs-1-x\nb c.rs:2:y"), [("b c.rs", Form::Context(1)), ("b c.rs", Form::Numbered(2))]);
+        assert_eq!(told("b c.rs:2:y\nwords-1-x"), []);
     }
 
     #[test]
