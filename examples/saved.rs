@@ -2,7 +2,9 @@
 //! With `--print` it prints what becomes of each file, too.
 
 use concertina::config::Preset;
-use concertina::pipeline::{CompressOptions, FusionEngine, restore};
+use concertina::pipeline::{CompressOptions, FusionEngine, MessagesOptions, compress_messages, restore};
+use concertina::tokens;
+use serde_json::Value;
 
 fn main() {
     let mut files: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +24,18 @@ fn main() {
     let (mut before, mut after) = (0, 0);
     for file in files {
         let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        if file.ends_with(".messages.json") {
+            let messages: Vec<Value> = serde_json::from_str(&text).expect("an array of messages");
+            let options = MessagesOptions { compress: options.clone(), ..MessagesOptions::default() };
+            let done = compress_messages(&engine, &messages, &options, &|| 0.0);
+            let count = |messages: &[Value]| -> usize {
+                let texts = messages.iter().map(|message| message["content"].as_str().unwrap_or_default());
+                texts.map(|text| tokens::count(text, options.compress.encoding)).sum()
+            };
+            let (from, to) = (count(&messages), count(&done.rewrite.apply(&messages)));
+            println!("{:5.1} %  {from:7} -> {to:7}  messages {file}", 100.0 * (1.0 - to as f64 / from as f64));
+            continue;
+        }
         let done = engine.compress(&text, &options, &|| 0.0);
         assert_eq!(restore(&done.text, &done.originals), text, "{file} does not come back");
         let fired: Vec<&str> = done.stages.iter().filter(|row| row.fired).map(|row| row.name.as_str()).collect();

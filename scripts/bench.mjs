@@ -7,5 +7,6 @@ import { main, root, run } from "./steps.mjs";
 main(async () => {
   await build();
   await run("benchmark the store", "cargo", ["bench", "--locked", "--quiet", "--bench", "store"]);
+  await run("benchmark the pipeline", "cargo", ["bench", "--locked", "--quiet", "--bench", "pipeline"]);
   await run("benchmark the assembly", process.execPath, [path.join(root, "bench", "assemble.mjs"), ...process.argv.slice(2)]);
 });

@@ -14,7 +14,7 @@ pub(crate) enum Outcome {
     InSight,
     /// It can be read from the text alone.
     Reformatted,
-    /// The fetched original has it.
+    /// The original has it, which was fetched and is the input byte for byte.
     Addressable,
     Lost,
 }
@@ -74,7 +74,7 @@ impl Shown {
             Outcome::InSight
         } else if has(&self.unfolded) {
             Outcome::Reformatted
-        } else if self.fetched.as_deref().is_some_and(has) {
+        } else if self.fetched.is_some() {
             Outcome::Addressable
         } else {
             Outcome::Lost

@@ -109,9 +109,12 @@ fn is_alike(known: &[&str], words: &[&str]) -> bool {
     let (mut same, mut all) = (0, 0);
     for (known, word) in known.iter().zip(words) {
         let fixed_len = |word: &str| if is_variable(word) { 0 } else { word.len() };
-        all += fixed_len(word).max(fixed_len(known));
-        if !is_variable(word) && !is_variable(known) {
-            same += word.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+        let (fixed, known_fixed) = (fixed_len(word), fixed_len(known));
+        all += fixed.max(known_fixed);
+        if fixed > 0 && known_fixed > 0 {
+            let is_same = word == known;
+            let common = || word.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+            same += if is_same { fixed } else { common() };
         }
     }
     same * SAME.1 >= all * SAME.0

@@ -232,12 +232,25 @@ pub(super) fn place(text: &str) -> Option<(u64, u8)> {
 /// Whether something may be a path at all. Nothing is lost where this errs.
 pub(super) fn is_path(path: &str) -> bool {
     (1..=MAX_PATH).contains(&path.len())
-        && !path.contains("://")
-        && path.bytes().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
-        && !path.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;*?=,`".contains(&byte))
         && !path.starts_with(' ')
         && !path.ends_with('/')
-        && (path.contains(['/', '\\', '.']) || !path.contains(' '))
+        && has_path_characters(path.as_bytes())
+        && !path.contains("://")
+}
+
+/// A letter, and nothing that a shell would take for something else; blanks only where there is a dot or a slash.
+fn has_path_characters(path: &[u8]) -> bool {
+    let (mut letter, mut blank, mut mark) = (false, false, false);
+    for byte in path {
+        match byte {
+            b'"' | b'\'' | b'<' | b'>' | b'|' | b';' | b'*' | b'?' | b'=' | b',' | b'`' => return false,
+            b' ' => blank = true,
+            b'/' | b'\\' | b'.' => mark = true,
+            _ if byte.is_ascii_control() => return false,
+            _ => letter |= byte.is_ascii_alphabetic() || !byte.is_ascii(),
+        }
+    }
+    letter && (mark || !blank)
 }
 
 fn has_suffix(path: &str) -> bool {
