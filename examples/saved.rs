@@ -32,7 +32,11 @@ fn main() {
                 let texts = messages.iter().map(|message| message["content"].as_str().unwrap_or_default());
                 texts.map(|text| tokens::count(text, options.compress.encoding)).sum()
             };
-            let (from, to) = (count(&messages), count(&done.rewrite.apply(&messages)));
+            let after = done.rewrite.apply(&messages);
+            if prints {
+                after.iter().for_each(|message| println!("{}\n", message["content"].as_str().unwrap_or_default()));
+            }
+            let (from, to) = (count(&messages), count(&after));
             println!("{:5.1} %  {from:7} -> {to:7}  messages {file}", 100.0 * (1.0 - to as f64 / from as f64));
             continue;
         }

@@ -99,7 +99,7 @@ fn ask(shelf: &Shelf, engine: &FusionEngine, options: &CompressOptions, name: &s
     let facts = sets::facts(class, text);
     for fact in &facts {
         let outcome = match class {
-            "html" => shown.find(|text| fact.is_in(&sets::unmarked(text))),
+            "html" => shown.find(|text| fact.is_in(&sets::unmarked(text)) || fact.is_in(&sets::visible(text))),
             _ => shown.find(|text| fact.is_in(text)),
         };
         outcomes[outcome as usize] += 1;

@@ -116,7 +116,12 @@ pub(crate) fn changes(text: &str) -> HashSet<(String, String)> {
             Some(b'-') => (1, 0),
             Some(b'+') => (0, 1),
             Some(b'\\') => (0, 0),
-            _ => (1, 1),
+            Some(b' ') | None => (1, 1),
+            // The counts promised more lines than there are.
+            _ => {
+                left = (0, 0);
+                continue;
+            }
         };
         left = (left.0.saturating_sub(old), left.1.saturating_sub(new));
         if old != new {
@@ -321,11 +326,14 @@ fn json(text: &str) -> Vec<Fact> {
     facts.chain(spread(lists).into_iter().map(|(pointer, count)| Fact::Count { pointer, count })).collect()
 }
 
+/// A pointer, the value there, and the record around it with its number.
+type Scalar<'v> = (String, &'v Value, Option<(usize, &'v Value)>);
+
 /// The scalars of a document.
 #[derive(Default)]
 struct Walk<'v> {
     /// Each with its pointer and the record around it.
-    values: Vec<(String, &'v Value, Option<(usize, &'v Value)>)>,
+    values: Vec<Scalar<'v>>,
     /// The lists of more than 20 records.
     lists: Vec<(String, usize)>,
     /// The values of the records' keys, by list and key.

@@ -164,10 +164,10 @@ impl FusionEngine {
             _ => self.reversible(passes, start, &first, edits)?,
         };
         let Some(reversible) = reversible else { return self.folded(passes, start, first) };
-        if passes.count(&reversible.text) * 2 <= passes.count(start.text()) {
+        if first.content_type != ContentType::Code {
             return Ok(reversible);
         }
-        // What one stage leaves out may be what another would have folded better. A text that came in as its own lossless
+        // What one stage leaves out of code may be what another would have folded better. A text that came in as its own lossless
         // form stays: its notes would not have the lines that made them cost what they did.
         let lossless = self.folded(passes, start, first)?;
         let stays = start.text() != passes.original && lossless.text == passes.original;

@@ -87,7 +87,8 @@ pub(crate) fn has_words(text: &str, words: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let (first, last) = (words.chars().next(), words.chars().next_back());
     text.match_indices(words).any(|(at, _)| {
-        !(is_word(first) && is_word(text[..at].chars().next_back()))
-            && !(is_word(last) && is_word(text[at + words.len()..].chars().next()))
+        let goes_on_before = is_word(first) && is_word(text[..at].chars().next_back());
+        let goes_on_after = is_word(last) && is_word(text[at + words.len()..].chars().next());
+        !goes_on_before && !goes_on_after
     })
 }

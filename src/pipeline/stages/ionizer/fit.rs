@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, predict};
-use super::hashing::FastMap;
 use super::scan::is_literal;
 use super::steps::Step;
+use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
 /// A table by columns.

@@ -4,7 +4,6 @@ mod cells;
 mod escapes;
 mod find;
 mod fit;
-mod hashing;
 mod json;
 mod layout;
 mod matrix;
@@ -33,8 +32,8 @@ use crate::tokens;
 /// A value whose fold takes more is sampled, where the preset allows it: nobody reads that much of one table.
 const VALUE_MAX_TOKENS: usize = 32_768;
 
-/// A longer value is sampled at once: no fold of it would take that little.
-const VALUE_MAX_BYTES: usize = 128 * VALUE_MAX_TOKENS;
+/// A longer value is sampled at once: few folds leave a token of so many bytes.
+const VALUE_MAX_BYTES: usize = 24 * VALUE_MAX_TOKENS;
 
 /// The stage.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! value never holds a separator. Lines with the same separators and mostly the same words are of one group. A word with a
 //! digit in it may differ; other words must agree for most of their length.
 
-use std::collections::HashMap;
+use crate::pipeline::stages::hashing::FastMap;
 
 /// A separator that stands for the line's stamp. No byte of a line is ever read as this one.
 pub(super) const STAMP: u8 = 0;
@@ -75,8 +75,8 @@ pub(super) struct Group<'a> {
 /// Groups lines; `None` entries and lines that match no group with room stay alone.
 pub(super) fn group<'a: 'b, 'b>(lines: impl Iterator<Item = Option<&'b Words<'a>>>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut peers: HashMap<&[u8], Vec<usize>> = HashMap::new();
-    let mut exact: HashMap<(&[u8], Vec<&str>), usize> = HashMap::new();
+    let mut peers: FastMap<&[u8], Vec<usize>> = FastMap::default();
+    let mut exact: FastMap<(&[u8], Vec<&str>), usize> = FastMap::default();
     for (index, line) in lines.enumerate() {
         let Some(line) = line else { continue };
         let fixed: Vec<&str> = line.words.iter().map(|word| if is_variable(word) { "0" } else { word }).collect();

@@ -3,7 +3,7 @@
 //! A context line (`path-12-text`) has no separator that could not stand in a path, so its path is believed only when a hit
 //! names it too or it ends with a suffix.
 
-use std::collections::{HashMap, HashSet};
+use crate::pipeline::stages::hashing::{FastMap, FastSet};
 use std::ops::Range;
 
 /// The longest path that is believed, in bytes. Looking further would not be linear.
@@ -113,7 +113,7 @@ pub(super) fn range(text: &str) -> Option<Range<usize>> {
     found
 }
 
-fn row<'a>(line: &'a str, known: &HashSet<&str>) -> Row<'a> {
+fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
     if line == "--" {
         return Row::Separator;
     }
@@ -141,9 +141,9 @@ fn headed<'a>(path: &'a str, line: &'a str) -> Row<'a> {
 }
 
 /// Paths of hits. One with a blank in it, or of a hit without a number, must come twice, be it before a context line.
-fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
-    let mut known = HashSet::new();
-    let mut weak: HashMap<&str, usize> = HashMap::new();
+fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
+    let mut known = FastSet::default();
+    let mut weak: FastMap<&str, usize> = FastMap::default();
     for line in lines {
         match numbered(line) {
             Some((path, _)) if !path.contains(' ') => {
@@ -181,7 +181,7 @@ fn numbered(line: &str) -> Option<(&str, u64)> {
 }
 
 /// `path-12-`, where the path is known, or ends with a suffix.
-fn context<'a>(line: &'a str, known: &HashSet<&str>) -> Option<(&'a str, u64)> {
+fn context<'a>(line: &'a str, known: &FastSet<&str>) -> Option<(&'a str, u64)> {
     let mut likely = None;
     for (path, number) in context_places(line) {
         if known.contains(path) {
