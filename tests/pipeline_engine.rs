@@ -266,16 +266,3 @@ fn a_stage_of_the_callers_runs_between_native_ones() {
     assert_eq!(done.tokens_after, tokens::count(&done.text, options.encoding));
     assert!(done.stages.iter().any(|row| row.name == "mine" && row.fired));
 }
-
-#[test]
-fn what_may_be_left_out_never_makes_a_text_longer_than_folding_it() {
-    let imports = (0..80).map(|n| format!("from app.models.part{} import Model{n}, Model{n}Form\n", n % 9));
-    let views =
-        (0..60).map(|n| format!("\n\ndef view_{n}(request):\n    # Shows one of them.\n    return render(Model{n})\n"));
-    let text: String = imports.chain(views).collect();
-    let tokens = |preset| {
-        let options = CompressOptions { preset, ..CompressOptions::default() };
-        FusionEngine::default().compress(&text, &options, &|| 0.0).tokens_after
-    };
-    assert!(tokens(Preset::Balanced) <= tokens(Preset::Lossless));
-}

@@ -159,20 +159,12 @@ impl FusionEngine {
 
     /// The best form of the draft. It depends on what the draft says, not on how the text came in.
     fn best(&self, passes: &mut Passes, start: &Draft, first: Pass, edits: &[Edit]) -> Result<Form, Question> {
-        let reversible = match passes.options.preset {
-            Preset::Lossless => None,
-            _ => self.reversible(passes, start, &first, edits)?,
-        };
-        let Some(reversible) = reversible else { return self.folded(passes, start, first) };
-        if first.content_type != ContentType::Code {
-            return Ok(reversible);
+        if passes.options.preset != Preset::Lossless
+            && let Some(form) = self.reversible(passes, start, &first, edits)?
+        {
+            return Ok(form);
         }
-        // What one stage leaves out of code may be what another would have folded better. A text that came in as its own lossless
-        // form stays: its notes would not have the lines that made them cost what they did.
-        let lossless = self.folded(passes, start, first)?;
-        let stays = start.text() != passes.original && lossless.text == passes.original;
-        let is_shorter = passes.count(&lossless.text) <= passes.count(&reversible.text);
-        Ok(if stays || is_shorter { lossless } else { reversible })
+        self.folded(passes, start, first)
     }
 
     /// The draft with nothing but folds, or as it is where those do not pay. `pass` is what a pass over it made.
