@@ -210,7 +210,10 @@ impl<'a> Filter<'a> {
         if let Some(lines) = &self.lines {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
-        let saved = saving(self.context.text, &edit, self.context.encoding);
+        // Lines are not always known, and digits differ in price: the decision must not depend on them.
+        let mut priced = edit.clone();
+        renumber(&mut priced, replaced, |_, _| None);
+        let saved = saving(self.context.text, &priced, self.context.encoding);
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
         (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
     }
