@@ -8,5 +8,6 @@ main(async () => {
   await build();
   await run("benchmark the store", "cargo", ["bench", "--locked", "--quiet", "--bench", "store"]);
   await run("benchmark prose", "cargo", ["bench", "--locked", "--quiet", "--bench", "prose"]);
+  await run("benchmark the pipeline", "cargo", ["bench", "--locked", "--quiet", "--bench", "pipeline"]);
   await run("benchmark the assembly", process.execPath, [path.join(root, "bench", "assemble.mjs"), ...process.argv.slice(2)]);
 });

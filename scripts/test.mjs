@@ -1,5 +1,5 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
-// With a name (`npm test rust`, `lint`, `library`, `host`) it runs that part only.
+// With a name (`npm test rust`, `lint`, `fuzz`, `library`, `host`) it runs that part only.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,6 +19,10 @@ const parts = {
     // Generated cases are the same on every machine; another seed in the environment looks for new ones.
     const env = { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1" };
     await run("test the core", "cargo", ["test", "--locked", "--workspace"], { env });
+  },
+  /** A minute of looking for texts that break a property: the same ones each time. `npm run fuzz` looks for others, and longer. */
+  async fuzz() {
+    await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", "--example", "fuzz", "--", "all", "12"]);
   },
   async library() {
     await build();

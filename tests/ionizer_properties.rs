@@ -310,3 +310,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_name_with_quotes_is_no_part_of_a_template() {
+    for name in ["a.b", "a,b", "{\\\"a\\\":[1,2]}"] {
+        let record = |n: usize| {
+            let text = format!("x{}", n * n % 7);
+            format!("{{\"{name}\":\"{text}\",\"a\":\"{text}\",\"b\":\"/{text}/{n}\"}}")
+        };
+        let text = format!("[{}]", (0..40).map(record).collect::<Vec<_>>().join(","));
+        assert_eq!(check(&text, ContentType::Json), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_text_set_without_any_rule_is_not_folded_by_half_of_one() {
+    let blank = |n: usize| ["", " ", "\n", "\t ", "\n\n  "][n * n % 23 % 5];
+    let item = |n: usize| {
+        format!(
+            "{}{{{}\"a\"{}:{}{n}{}}}{}",
+            blank(n),
+            blank(n + 1),
+            blank(n + 2),
+            blank(n + 3),
+            blank(n + 4),
+            blank(n + 5)
+        )
+    };
+    let text = format!("[{}]", (0..400).map(item).collect::<Vec<_>>().join(","));
+    check(&text, ContentType::Json);
+}

@@ -1,5 +1,7 @@
 //! The universal properties over generated texts, and over the shapes that break things.
 
+#[path = "corpus/mod.rs"]
+mod corpus;
 mod properties;
 
 use std::sync::LazyLock;
@@ -72,6 +74,13 @@ proptest! {
     #[test]
     fn the_properties_hold_for_generated_texts(text in text()) {
         hold("generated", &text);
+    }
+}
+
+#[test]
+fn the_properties_hold_for_what_fuzzing_found() {
+    for input in corpus::inputs("fuzz") {
+        hold(&input.name, input.text().expect("fuzzing tries texts"));
     }
 }
 

@@ -78,18 +78,18 @@ fn grep_line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A run of hits in one file with ascending numbers, as grep prints them.
+/// A run of hits in one file with ascending numbers, as grep prints them: context never stands alone.
 fn grep_run() -> impl Strategy<Value = Vec<String>> {
     let line = (1u64..4, any::<bool>(), select(TEXTS));
     (select(PATHS), proptest::collection::vec(line, 1..12), any::<bool>()).prop_map(|(path, lines, context)| {
-        let mut number = 0;
+        let (mut number, last) = (0, lines.len() - 1);
         let mut out = Vec::new();
-        for (step, hit, text) in lines {
+        for (index, (step, hit, text)) in lines.into_iter().enumerate() {
             number += step;
             if step > 1 && context && number > step {
                 out.push("--".to_owned());
             }
-            let separator = if hit || !context { ':' } else { '-' };
+            let separator = if hit || !context || index == last { ':' } else { '-' };
             out.push(format!("{path}{separator}{number}{separator}{text}"));
         }
         out

@@ -4,10 +4,10 @@
 //! folded again had folds of its own. A marker resolves only to an original that the caller hands in: markers in text prove
 //! nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::fold::{self, Fold};
 use super::stages::STAGES;
@@ -28,7 +28,8 @@ const ROUNDS: usize = 8;
 /// foreign markers and look-alikes of folds included, stays as it is. Where `x` itself holds genuine folds, the lossless way
 /// back ends at `restore(x)`: the two cannot be told apart.
 pub fn restore(text: &str, originals: &[Original]) -> String {
-    rewound(text, originals).unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
+    rewound(text, originals)
+        .unwrap_or_else(|| unfold(text, &built_in, &Proofs::default()).unwrap_or_else(|| text.to_owned()))
 }
 
 fn built_in(name: &str) -> Option<&'static dyn Stage> {
@@ -63,11 +64,25 @@ fn marker_line_id(line: &str) -> Option<&str> {
     count.bytes().all(|byte| byte.is_ascii_digit()).then_some(id)
 }
 
+/// Folds of a text that are known to be genuine where they stand: what saves proving them again.
+#[derive(Debug, Default)]
+pub(super) struct Proofs(HashSet<u128>);
+
+impl Proofs {
+    pub(super) fn add(&mut self, fold: &str) {
+        self.0.insert(xxh3_128(fold.as_bytes()));
+    }
+
+    fn has(&self, fold: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&xxh3_128(fold.as_bytes()))
+    }
+}
+
 /// Undoes every fold of the stages that `find` knows by name; `None` when there is none.
-pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
-    let mut unfolded = unfold_once(text, find)?;
+pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>, proofs: &Proofs) -> Option<String> {
+    let mut unfolded = unfold_once(text, find, proofs)?;
     for _ in 1..ROUNDS {
-        match unfold_once(&unfolded, find) {
+        match unfold_once(&unfolded, find, &Proofs::default()) {
             Some(again) => unfolded = again,
             None => break,
         }
@@ -75,7 +90,7 @@ pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage
     Some(unfolded)
 }
 
-fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
+fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>, proofs: &Proofs) -> Option<String> {
     let mut headers = memmem::find_iter(text.as_bytes(), fold::OPENING).peekable();
     headers.peek()?;
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]).collect();
@@ -99,7 +114,10 @@ fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> 
         if fold.to_string() != text[at..end] {
             continue;
         }
-        if let Some(replaced) = genuine(stage, &fold, &mut before) {
+        let is_proved = proofs.has(&text[at..end]);
+        let replaced =
+            if is_proved { stage.unfold_after(&fold, &mut before) } else { genuine(stage, &fold, &mut before) };
+        if let Some(replaced) = replaced {
             if before.text.len() + replaced.len() > UNFOLDED_MAX_BYTES {
                 break;
             }

@@ -11,7 +11,7 @@ use super::draft::{Draft, Origins};
 use super::edits::{check, cuts_marker, marker_ranges, renumber};
 use super::measure::saving;
 use super::report::{Sum, Tally, Times};
-use super::restore::genuine;
+use super::restore::{Proofs, genuine};
 use super::segments::map_segments;
 use super::sequence::{FusionPipeline, Step, Work};
 use super::{CompressOptions, Edit, FusionContext, Prior, Stage, fold};
@@ -44,6 +44,8 @@ pub(super) struct Pass {
     pub(super) pays_in_cache: bool,
     /// Whether a note of an earlier round is gone.
     pub(super) lost_note: bool,
+    /// Its folds.
+    pub(super) proofs: Proofs,
 }
 
 impl Pass {
@@ -71,6 +73,7 @@ impl Passes<'_> {
             language: detection.language,
             pays_in_cache: false,
             lost_note: false,
+            proofs: Proofs::default(),
         };
         let mut segments = detection.segments;
         for (index, step) in steps.iter().enumerate() {
@@ -100,6 +103,9 @@ impl Passes<'_> {
             for (edit, saved) in &edits {
                 let sum = if edit.lossless { &mut tally.folds } else { &mut tally.changes };
                 sum.add(Sum { edits: 1, saved: *saved });
+                if edit.lossless {
+                    pass.proofs.add(&edit.text);
+                }
             }
             let edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
             let applied = (!edits.is_empty()).then(|| {
@@ -204,7 +210,10 @@ impl<'a> Filter<'a> {
         if let Some(lines) = &self.lines {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
-        let saved = saving(self.context.text, &edit, self.context.encoding);
+        // Lines are not always known, and digits differ in price: the decision must not depend on them.
+        let mut priced = edit.clone();
+        renumber(&mut priced, replaced, |_, _| None);
+        let saved = saving(self.context.text, &priced, self.context.encoding);
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
         (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
     }

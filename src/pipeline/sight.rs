@@ -226,7 +226,7 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// The changed lines with three around them, as a unified diff without file names; `None` when more than half changed.
+/// The changed lines with one around them, as a unified diff without file names; `None` when more than half changed.
 fn hunks(earlier: &str, later: &str) -> Option<String> {
     let input = InternedInput::new(earlier, later);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
@@ -236,7 +236,10 @@ fn hunks(earlier: &str, later: &str) -> Option<String> {
         return None;
     }
     let printer = BasicLineDiffPrinter(&input.interner);
-    let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input).to_string();
+    let mut config = UnifiedDiffConfig::default();
+    // All of the earlier text is in sight.
+    config.context_len(1);
+    let hunks = diff.unified_diff(&printer, config, &input).to_string();
     Some(hunks.trim_end_matches('\n').to_owned())
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// One real input.
 pub(crate) struct Input {
     /// Path below its root, for messages.
+    #[allow(dead_code, clippy::allow_attributes, reason = "not every binary names its inputs")]
     pub(crate) name: String,
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,

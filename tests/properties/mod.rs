@@ -115,10 +115,14 @@ pub(crate) fn marker_opaque(case: &Case, compressed: &Compressed) {
     let saved = compressed.tokens_before - compressed.tokens_after.min(compressed.tokens_before);
     let mixes = matches!(compressed.content_type, ContentType::Text | ContentType::Log | ContentType::Unknown);
     if saved > 500 && mixes {
-        let foreign = format!("{}\n[[REWIND:sha256:0123456789abcdef]] original: 5 lines", case.text);
-        let again = case.compress(&foreign);
-        let still = again.tokens_before - again.tokens_after.min(again.tokens_before);
-        assert!(still * 2 > saved, "{}: a foreign marker protected the text: {saved} -> {still} saved", case.name);
+        let saved_with = |line: &str| {
+            let again = case.compress(&format!("{}\n{line}", case.text));
+            again.tokens_before - again.tokens_after.min(again.tokens_before)
+        };
+        let still = saved_with("[[REWIND:sha256:0123456789abcdef]] original: 5 lines");
+        // Where any line more makes another type of the text, the marker has no part in it.
+        let protects = still * 2 <= saved && saved_with("and here are five more words or so") * 2 > saved;
+        assert!(!protects, "{}: a foreign marker protected the text: {saved} -> {still} saved", case.name);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::scan::Id;
+use super::scan::{Id, string_end};
 use super::steps::Step;
 
 /// One value of a column.
@@ -202,7 +202,7 @@ impl Template {
 
     /// Prints it: `https://host/{name}/{}`, with quotes where it makes a string.
     ///
-    /// `None` where it would not read back, because its text has braces of its own.
+    /// `None` where it would not read back, because its text has braces of its own, or a name in it a quote or a comma.
     pub(super) fn to_text(&self, names: &[String], index: &HashMap<&str, usize>) -> Option<String> {
         let mut inner = String::new();
         for part in &self.parts {
@@ -221,10 +221,11 @@ impl Template {
         if !self.quoted && (self.has_hole() || !matches!(self.parts[0], Part::Ref { .. })) {
             return None;
         }
-        let reads_back = Self::parse_parts(&inner, index) == self.parts;
         let quotes = if self.quoted { "\"" } else { "" };
-        (reads_back && self.parts.iter().any(|part| !matches!(part, Part::Literal(_))))
-            .then(|| format!("{quotes}{inner}{quotes}"))
+        let text = format!("{quotes}{inner}{quotes}");
+        let is_one = if self.quoted { string_end(&text, 0) == Some(text.len()) } else { !text.contains(',') };
+        let is_made = self.parts.iter().any(|part| !matches!(part, Part::Literal(_)));
+        (is_one && is_made && Self::parse_parts(&inner, index) == self.parts).then_some(text)
     }
 
     /// Reads the inner text of a printed template.

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, predict};
-use super::hashing::FastMap;
 use super::scan::is_literal;
 use super::steps::Step;
+use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
 /// A table by columns.
@@ -318,7 +318,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }
         let mut sources: Vec<usize> = self.grid.last_like.keys().copied().collect();
         sources.sort_unstable();
-        found.extend(sources.into_iter().filter(|source| self.rank[*source] < self.rank[self.column]).map(Rule::Like));
+        // A header is read up to its commas.
+        sources.retain(|source| self.rank[*source] < self.rank[self.column] && !self.grid.names[*source].contains(','));
+        found.extend(sources.into_iter().map(Rule::Like));
         steps.sort_by_key(|step| std::cmp::Reverse(step.0));
         found.extend(steps.into_iter().take(2).map(|(_, step)| Rule::Above { back: 1, step: Some(step) }));
         found

@@ -11,9 +11,15 @@ use crate::tokens::Encoding;
 pub(super) const HOW_TO_READ: &str =
     "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
-/// Folds a scanned text; `tail` is what follows a cut one on its line.
-pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, escapes: Escapes, encoding: Encoding) -> (String, String) {
-    let mut setting = Setting::detect(scan, lines);
+/// Folds a scanned text; `tail` is what follows a cut one on its line. `None` where the text is set without any rule.
+pub(super) fn fold(
+    scan: &Scan<'_>,
+    lines: bool,
+    tail: &str,
+    escapes: Escapes,
+    encoding: Encoding,
+) -> Option<(String, String)> {
+    let mut setting = Setting::detect(scan, lines)?;
     setting.tail = !tail.is_empty();
     let plan = Plan::of(&scan.tree, encoding);
     let mut body = write::write(&scan.tree, &plan, escapes, encoding);
@@ -22,7 +28,7 @@ pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, escapes: Escapes, e
         body.push_str(tail);
     }
     let how = if plan.classes.is_empty() { "" } else { HOW_TO_READ };
-    (format!("json {}{}{how}", setting.to_words(), escapes.to_words()), body)
+    Some((format!("json {}{}{how}", setting.to_words(), escapes.to_words()), body))
 }
 
 /// Undoes [`fold`].

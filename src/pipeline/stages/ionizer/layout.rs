@@ -166,23 +166,23 @@ impl Setting {
         Some((setting, rest))
     }
 
-    /// The setting that explains a text with the fewest exceptions.
-    pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Self {
+    /// The setting that explains a text with the fewest exceptions; `None` where none is any good.
+    pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Option<Self> {
         let mut best: Option<Self> = None;
         for mut setting in candidates(scan, lines) {
             setting.lines = lines;
             setting.missing = scan.missing;
-            // Beyond this, another layout is better, or none is any good.
+            // Beyond this, another layout is better, or none is any good: the list is not complete.
             let limit = best.as_ref().map_or(64 + scan.gaps.len() / 8, Self::oddities);
             setting.except = exceptions(&setting, scan, limit);
-            if best.is_none() || setting.oddities() < limit {
+            if setting.except.len() <= limit && (best.is_none() || setting.oddities() < limit) {
                 best = Some(setting);
             }
             if best.as_ref().is_some_and(|best| best.except.is_empty()) {
                 break;
             }
         }
-        best.expect("there is a first candidate")
+        best
     }
 
     /// How many exceptions of either kind it lists.

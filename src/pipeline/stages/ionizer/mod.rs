@@ -4,7 +4,6 @@ mod cells;
 mod escapes;
 mod find;
 mod fit;
-mod hashing;
 mod json;
 mod layout;
 mod matrix;
@@ -29,6 +28,12 @@ use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
 use crate::tokens;
+
+/// A value whose fold takes more is sampled, where the preset allows it: nobody reads that much of one table.
+const VALUE_MAX_TOKENS: usize = 32_768;
+
+/// A longer value is sampled at once: few folds leave a token of so many bytes.
+const VALUE_MAX_BYTES: usize = 24 * VALUE_MAX_TOKENS;
 
 /// The stage.
 #[derive(Debug)]
@@ -65,21 +70,25 @@ impl Stage for Ionizer {
         let mut saved = 0;
         let mut edits = Vec::new();
         for proposal in &folds {
+            let Some((legend, body)) = &proposal.fold else { continue };
             let old = &context.text[proposal.range.clone()];
             let before = tokens::count(old, context.encoding);
-            let fold = Fold::new(self.name(), proposal.legend.clone(), Some(proposal.body.clone()));
+            let fold = Fold::new(self.name(), legend.clone(), Some(body.clone()));
             let after = tokens::count(&fold.to_string(), context.encoding);
-            // A fold that does not come undone is no fold, whatever it would save.
-            if after < before && self.unfold(&fold).as_deref() == Some(old) {
+            if after < before {
                 saved += before - after;
                 edits.push(Edit::fold(proposal.range.clone(), &fold));
             }
         }
-        if may_sample(context, saved) {
+        let limit = if may_sample(context, saved) { 0 } else { VALUE_MAX_TOKENS };
+        if context.preset != Preset::Lossless {
             for proposal in &folds {
-                let Some(sample) = proposal.sample(context) else { continue };
                 let known = edits.iter().position(|edit| edit.range == proposal.range);
                 let shown = known.map_or(&context.text[proposal.range.clone()], |known| &edits[known].text);
+                if tokens::fits(shown, limit, context.encoding) {
+                    continue;
+                }
+                let Some(sample) = proposal.sample(context) else { continue };
                 if tokens::count(&sample, context.encoding) < tokens::count(shown, context.encoding) {
                     edits.extend(known.is_none().then(|| Edit::note(proposal.range.clone(), "")));
                     let at = known.unwrap_or(edits.len() - 1);
@@ -103,8 +112,8 @@ impl Stage for Ionizer {
 /// A value or table that could be folded.
 struct Proposal<'c> {
     range: Range<usize>,
-    legend: String,
-    body: String,
+    /// Legend and body, where it folds.
+    fold: Option<(String, String)>,
     rows: Rows<'c>,
 }
 
@@ -121,19 +130,27 @@ fn proposals<'c>(context: &'c FusionContext) -> Vec<Proposal<'c>> {
         if segment.content_type == ContentType::Table {
             let whole = text.strip_suffix('\n').unwrap_or(text);
             let Some(table) = Table::parse(whole) else { continue };
-            let (legend, body) = table.fold(context.encoding);
+            let fold = may_fold(context, whole).then(|| table.fold(context.encoding));
             let range = segment.range.start..segment.range.start + whole.len();
-            found.push(Proposal { range, legend, body, rows: Rows::Table(table) });
+            found.push(Proposal { range, fold, rows: Rows::Table(table) });
         } else if Ionizer.content_types().contains(&segment.content_type) {
             let escapes = Escapes::of(text);
             let is_json = segment.content_type == ContentType::Json;
             for one in find::find(context.text, segment.range.clone(), escapes, is_json) {
-                let (legend, body) = json::fold(&one.scan, one.lines, one.tail, escapes, context.encoding);
-                found.push(Proposal { range: one.range.clone(), legend, body, rows: Rows::Json(one) });
+                let value = &context.text[one.range.clone()];
+                let fold = may_fold(context, value)
+                    .then(|| json::fold(&one.scan, one.lines, one.tail, escapes, context.encoding))
+                    .flatten();
+                found.push(Proposal { range: one.range.clone(), fold, rows: Rows::Json(one) });
             }
         }
     }
     found
+}
+
+/// Whether a value may fit folded.
+fn may_fold(context: &FusionContext, value: &str) -> bool {
+    context.preset == Preset::Lossless || value.len() <= VALUE_MAX_BYTES
 }
 
 /// Whether rows may be left out: by preset, or because what is left is still too much.

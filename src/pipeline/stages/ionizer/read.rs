@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
 use super::fit::index_of;
-use super::hashing::FastMap;
 use super::layout::Setting;
 use super::records::{MARKS, Step, path_of};
 use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
 use super::write::{Around, class_name, short_names};
+use crate::pipeline::stages::hashing::FastMap;
 
 /// Deepest nesting, well above what is ever written.
 const DEEPEST: usize = 300;

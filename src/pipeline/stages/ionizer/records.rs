@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cells::{Cell, Rule};
 use super::fit::{Grid, LastLike, Outcome, last_like};
-use super::hashing::{FastMap, FastSet};
 use super::scan::{Id, Node, Tree};
+use crate::pipeline::stages::hashing::{FastMap, FastSet};
 use crate::tokens::{self, Encoding};
 
 /// A step from a record to a value inside it.

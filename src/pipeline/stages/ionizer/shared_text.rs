@@ -1,6 +1,6 @@
 //! Many strings -> the beginnings that are worth a number: `https://api.github.com/repos/octokit` becomes `&1`.
 
-use super::hashing::FastMap;
+use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
 /// Shared beginnings, each after the ones that it begins with.

@@ -1,10 +1,9 @@
 //! a group of lines -> the text they share, the columns where they differ, and how each column goes on.
 
-use std::collections::HashMap;
-
 use super::book::{Part, Slot, expected, number};
 use super::template::{Group, STAMP, Words, shared_affixes};
 use crate::config::Encoding;
+use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens;
 
 /// Fewer lines that differ stay as they are.
@@ -55,14 +54,14 @@ struct Builder<'a> {
     /// Fixed text that no part holds yet.
     text: String,
     /// Columns so far, to find equal ones.
-    known: HashMap<Vec<&'a str>, usize>,
+    known: FastMap<Vec<&'a str>, usize>,
     encoding: Encoding,
 }
 
 impl<'a> Builder<'a> {
     fn of(rows: usize, encoding: Encoding) -> Self {
         let template = Template { parts: Vec::new(), slots: Vec::new(), rows: vec![Vec::new(); rows] };
-        Self { template, text: String::new(), known: HashMap::new(), encoding }
+        Self { template, text: String::new(), known: FastMap::default(), encoding }
     }
 
     fn flush(&mut self) {
@@ -154,7 +153,7 @@ impl<'a> Builder<'a> {
         if matches!(slot, Slot::Copy(_)) || column.iter().all(|value| *value == column[0]) {
             return 0;
         }
-        let mut said: HashMap<&str, usize> = HashMap::new();
+        let mut said: FastMap<&str, usize> = FastMap::default();
         let mut cost = 0;
         for pair in column.windows(2) {
             if expected(slot, pair[0]) == pair[1] {
@@ -193,7 +192,7 @@ pub(super) fn drop_needles(group: &mut Group, words: &[Option<Words>]) {
     }
     let mut is_needle = vec![false; lines.len()];
     for at in 0..lines[0].words.len() {
-        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut seen: FastMap<&str, usize> = FastMap::default();
         for line in &lines {
             *seen.entry(line.words[at]).or_default() += 1;
         }
@@ -229,7 +228,7 @@ pub(super) fn pays(template: &Template, encoding: Encoding) -> bool {
 
 /// The step of a column that mostly grows by the same number.
 fn count_of(column: &[&str]) -> Option<i64> {
-    let mut steps: HashMap<i64, usize> = HashMap::new();
+    let mut steps: FastMap<i64, usize> = FastMap::default();
     for pair in column.windows(2) {
         if let (Some(before), Some(after)) = (number(pair[0]), number(pair[1])) {
             *steps.entry(after - before).or_default() += 1;

@@ -60,7 +60,13 @@ pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Opt
 }
 
 fn conflicts(log: &Log, group: &Group, marks: (char, char)) -> bool {
-    group.lines.iter().any(|&line| log.lines[line].text.contains([marks.0, marks.1]))
+    let has_one = |text: &str| match (u8::try_from(marks.0), u8::try_from(marks.1)) {
+        (Ok(open), Ok(close)) if open.is_ascii() && close.is_ascii() => {
+            memchr::memchr2(open, close, text.as_bytes()).is_some()
+        }
+        _ => text.contains([marks.0, marks.1]),
+    };
+    group.lines.iter().any(|&line| has_one(log.lines[line].text))
 }
 
 /// The marks that the fewest lines of groups hold already.
@@ -68,7 +74,8 @@ fn choose_marks(log: &Log) -> (char, char) {
     let cost = |&marks: &(char, char)| {
         log.groups.iter().filter(|group| conflicts(log, group, marks)).map(|group| group.lines.len()).sum::<usize>()
     };
-    MARKS.into_iter().min_by_key(cost).expect("there are marks")
+    let free = MARKS.iter().find(|marks| cost(marks) == 0);
+    free.copied().unwrap_or_else(|| MARKS.into_iter().min_by_key(cost).expect("there are marks"))
 }
 
 /// Decides for each line how it is written, and which values a reader can tell without being told.

@@ -2,7 +2,7 @@
 //!
 //! Because a row says only what is new, a counter or a steady beat is a repeated row.
 
-use std::collections::HashMap;
+use crate::pipeline::stages::hashing::FastMap;
 
 /// The longest pattern, in lines.
 const MAX_PERIOD: usize = 64;
@@ -34,7 +34,7 @@ pub(super) fn canonical(digits: &str) -> Option<usize> {
 }
 
 fn shorten_once(body: &[String]) -> Vec<String> {
-    let mut last_seen: HashMap<&str, usize> = HashMap::new();
+    let mut last_seen: FastMap<&str, usize> = FastMap::default();
     let mut out: Vec<String> = Vec::new();
     let (mut at, mut floor) = (0, 0);
     while at < body.len() {

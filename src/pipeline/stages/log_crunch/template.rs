@@ -4,7 +4,7 @@
 //! value never holds a separator. Lines with the same separators and mostly the same words are of one group. A word with a
 //! digit in it may differ; other words must agree for most of their length.
 
-use std::collections::HashMap;
+use crate::pipeline::stages::hashing::FastMap;
 
 /// A separator that stands for the line's stamp. No byte of a line is ever read as this one.
 pub(super) const STAMP: u8 = 0;
@@ -75,8 +75,8 @@ pub(super) struct Group<'a> {
 /// Groups lines; `None` entries and lines that match no group with room stay alone.
 pub(super) fn group<'a: 'b, 'b>(lines: impl Iterator<Item = Option<&'b Words<'a>>>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut peers: HashMap<&[u8], Vec<usize>> = HashMap::new();
-    let mut exact: HashMap<(&[u8], Vec<&str>), usize> = HashMap::new();
+    let mut peers: FastMap<&[u8], Vec<usize>> = FastMap::default();
+    let mut exact: FastMap<(&[u8], Vec<&str>), usize> = FastMap::default();
     for (index, line) in lines.enumerate() {
         let Some(line) = line else { continue };
         let fixed: Vec<&str> = line.words.iter().map(|word| if is_variable(word) { "0" } else { word }).collect();
@@ -109,9 +109,12 @@ fn is_alike(known: &[&str], words: &[&str]) -> bool {
     let (mut same, mut all) = (0, 0);
     for (known, word) in known.iter().zip(words) {
         let fixed_len = |word: &str| if is_variable(word) { 0 } else { word.len() };
-        all += fixed_len(word).max(fixed_len(known));
-        if !is_variable(word) && !is_variable(known) {
-            same += word.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+        let (fixed, known_fixed) = (fixed_len(word), fixed_len(known));
+        all += fixed.max(known_fixed);
+        if fixed > 0 && known_fixed > 0 {
+            let is_same = word == known;
+            let common = || word.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+            same += if is_same { fixed } else { common() };
         }
     }
     same * SAME.1 >= all * SAME.0

@@ -1,7 +1,7 @@
 //! `the same again and again` -> `it once, and how often`: runs of equal or counting lines, lists of paths, repeated prefixes.
 //!
 //! Lossless. It works on plain text only, and only on the lines that repeat: a fold is sealed, so wherever a later stage
-//! knows the kind of text better (logs, JSON, hits of a search, diffs, code), or would shorten the words around, it must stay
+//! knows the kind of text better (logs, JSON, search results and listings, diffs, code), or would shorten the words around, it must stay
 //! away. Prefixes inside logs are LogCrunch's columns.
 
 mod groups;
@@ -36,7 +36,7 @@ impl Stage for Rle {
     }
 
     fn content_types(&self) -> &'static [ContentType] {
-        &[ContentType::Search, ContentType::Text, ContentType::Unknown]
+        &[ContentType::Text, ContentType::Unknown]
     }
 
     fn is_lossless(&self) -> bool {
@@ -54,7 +54,6 @@ impl Stage for Rle {
             let text = &context.text[segment.range.clone()];
             let found = match segment.content_type {
                 ContentType::Text | ContentType::Unknown => folds(text, context.encoding),
-                ContentType::Search if is_listing(text) => folds(text, context.encoding),
                 _ => Vec::new(),
             };
             for (range, fold) in found {
@@ -67,11 +66,6 @@ impl Stage for Rle {
     fn unfold(&self, fold: &Fold) -> Option<String> {
         runs::unfold(fold).or_else(|| groups::unfold(fold)).or_else(|| sigils::unfold(fold))
     }
-}
-
-/// Whether every line is one path: hits with text behind them are for SearchCrunch.
-fn is_listing(text: &str) -> bool {
-    !text.contains([' ', '\t', ':'])
 }
 
 /// Whether a fold saves at least a quarter: for less it would only keep later stages away.

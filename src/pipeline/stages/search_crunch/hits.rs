@@ -3,8 +3,6 @@
 //! Lines of a file that were merged stood in ascending order, so sorting by number is the way back. A file whose numbers do not
 //! ascend is not merged.
 
-use std::collections::HashMap;
-
 use super::legend::Legend;
 use super::root::Root;
 use super::rows::{Form, Hit, Row, read};
@@ -12,6 +10,7 @@ use super::shared::Shared;
 use super::tree;
 use super::unfold::unfold;
 use crate::pipeline::fold::Fold;
+use crate::pipeline::stages::hashing::FastMap;
 
 /// How many lines share one text at most, so that what comes back stays in proportion.
 const MAX_MERGED: usize = 32;
@@ -156,7 +155,7 @@ impl<'a> Writer<'a> {
         let run = std::mem::take(&mut self.run);
         let ascends = run.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let mut written: Vec<(bool, Vec<&str>, &str)> = Vec::with_capacity(run.len());
-        let mut seen: HashMap<(bool, &str), usize> = HashMap::new();
+        let mut seen: FastMap<(bool, &str), usize> = FastMap::default();
         for (_, is_flipped, place, text) in run {
             let next = written.len();
             let index = *seen.entry((is_flipped, text)).or_insert(next);

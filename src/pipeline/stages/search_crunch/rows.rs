@@ -3,7 +3,7 @@
 //! A context line (`path-12-text`) has no separator that could not stand in a path, so its path is believed only when a hit
 //! names it too or it ends with a suffix.
 
-use std::collections::{HashMap, HashSet};
+use crate::pipeline::stages::hashing::{FastMap, FastSet};
 use std::ops::Range;
 
 /// The longest path that is believed, in bytes. Looking further would not be linear.
@@ -113,7 +113,7 @@ pub(super) fn range(text: &str) -> Option<Range<usize>> {
     found
 }
 
-fn row<'a>(line: &'a str, known: &HashSet<&str>) -> Row<'a> {
+fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
     if line == "--" {
         return Row::Separator;
     }
@@ -140,10 +140,10 @@ fn headed<'a>(path: &'a str, line: &'a str) -> Row<'a> {
     Row::Hit(Hit { path, is_headed: true, form, place: line })
 }
 
-/// Paths of hits. One with a blank in it, or of a hit without a number, must come twice.
-fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
-    let mut known = HashSet::new();
-    let mut weak: HashMap<&str, usize> = HashMap::new();
+/// Paths of hits. One with a blank in it, or of a hit without a number, must come twice, be it before a context line.
+fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
+    let mut known = FastSet::default();
+    let mut weak: FastMap<&str, usize> = FastMap::default();
     for line in lines {
         match numbered(line) {
             Some((path, _)) if !path.contains(' ') => {
@@ -154,6 +154,13 @@ fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
                 if let Some(path) = bare(line) {
                     *weak.entry(path).or_default() += 1;
                 }
+            }
+        }
+    }
+    if !weak.is_empty() {
+        for (path, _) in lines.iter().flat_map(|line| context_places(line)) {
+            if let Some(count) = weak.get_mut(path) {
+                *count += 1;
             }
         }
     }
@@ -174,13 +181,9 @@ fn numbered(line: &str) -> Option<(&str, u64)> {
 }
 
 /// `path-12-`, where the path is known, or ends with a suffix.
-fn context<'a>(line: &'a str, known: &HashSet<&str>) -> Option<(&'a str, u64)> {
-    let places = head(line).match_indices('-').filter_map(|(at, _)| match place(&line[at + 1..]) {
-        Some((number, b'-')) => Some((&line[..at], number)),
-        _ => None,
-    });
+fn context<'a>(line: &'a str, known: &FastSet<&str>) -> Option<(&'a str, u64)> {
     let mut likely = None;
-    for (path, number) in places.take(MAX_PLACES) {
+    for (path, number) in context_places(line) {
         if known.contains(path) {
             return Some((path, number));
         }
@@ -189,6 +192,15 @@ fn context<'a>(line: &'a str, known: &HashSet<&str>) -> Option<(&'a str, u64)> {
         }
     }
     likely
+}
+
+/// Where a context line may be cut: what stands before `-12-`, and the number.
+fn context_places(line: &str) -> impl Iterator<Item = (&str, u64)> {
+    let places = head(line).match_indices('-').filter_map(|(at, _)| match place(&line[at + 1..]) {
+        Some((number, b'-')) => Some((&line[..at], number)),
+        _ => None,
+    });
+    places.take(MAX_PLACES)
 }
 
 fn parenthesized(line: &str) -> Option<&str> {
@@ -220,12 +232,25 @@ pub(super) fn place(text: &str) -> Option<(u64, u8)> {
 /// Whether something may be a path at all. Nothing is lost where this errs.
 pub(super) fn is_path(path: &str) -> bool {
     (1..=MAX_PATH).contains(&path.len())
-        && !path.contains("://")
-        && path.bytes().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
-        && !path.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;*?=,`".contains(&byte))
         && !path.starts_with(' ')
         && !path.ends_with('/')
-        && (path.contains(['/', '\\', '.']) || !path.contains(' '))
+        && has_path_characters(path.as_bytes())
+        && !path.contains("://")
+}
+
+/// A letter, and nothing that a shell would take for something else; blanks only where there is a dot or a slash.
+fn has_path_characters(path: &[u8]) -> bool {
+    let (mut letter, mut blank, mut mark) = (false, false, false);
+    for byte in path {
+        match byte {
+            b'"' | b'\'' | b'<' | b'>' | b'|' | b';' | b'*' | b'?' | b'=' | b',' | b'`' => return false,
+            b' ' => blank = true,
+            b'/' | b'\\' | b'.' => mark = true,
+            _ if byte.is_ascii_control() => return false,
+            _ => letter |= byte.is_ascii_alphabetic() || !byte.is_ascii(),
+        }
+    }
+    letter && (mark || !blank)
 }
 
 fn has_suffix(path: &str) -> bool {
@@ -273,6 +298,12 @@ mod tests {
         assert_eq!(told(text).iter().map(|(_, form)| *form).collect::<Vec<_>>(), expected);
         assert_eq!(told(text)[1].0, "a-1-b");
         assert_eq!(told(text)[2].0, "q-1-w.rs");
+    }
+
+    #[test]
+    fn a_path_with_a_blank_is_believed_when_context_names_it_too() {
+        assert_eq!(told("b c.rs-1-x\nb c.rs:2:y"), [("b c.rs", Form::Context(1)), ("b c.rs", Form::Numbered(2))]);
+        assert_eq!(told("b c.rs:2:y\nwords-1-x"), []);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Both are cut where words begin or end, so that every name stays whole.
 
-use std::collections::HashMap;
+use crate::pipeline::stages::hashing::FastMap;
 
 /// Stands for the shared part.
 const SIGN: char = '…';
@@ -51,7 +51,7 @@ impl Shared {
 
 /// The candidate that saves most; of equal ones the first.
 fn best<'a>(candidates: impl Iterator<Item = Vec<&'a str>>) -> &'a str {
-    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
     for (order, candidate) in candidates.flatten().enumerate() {
         counts.entry(candidate).or_insert((0, order)).0 += 1;
     }

@@ -20,7 +20,7 @@ const TEXT_MIN_BYTES: usize = 512;
 /// The stage's name.
 const NAME: &str = "semanticDedup";
 
-const TYPES: &[ContentType] = &[ContentType::Text, ContentType::Html, ContentType::Log, ContentType::Unknown];
+const TYPES: &[ContentType] = &[ContentType::Text, ContentType::Html, ContentType::Unknown];
 
 /// See the module.
 pub(super) struct SemanticDedup;

@@ -32,15 +32,17 @@ pub(super) struct Passages<'a> {
     is_free: Vec<bool>,
 }
 
-/// The pages whose markup goes anyhow, later: repeated tags are no repeat to a reader.
-fn pages(context: &FusionContext) -> Vec<Range<usize>> {
-    if context.preset == Preset::Lossless {
-        return Vec::new();
-    }
-    let is_page = |segment: &&Segment| {
-        segment.content_type == ContentType::Html && is_page(&context.text[segment.range.clone()], context.hints)
+/// The segments where a later stage does better: logs, whose lines repeat as templates, and pages whose markup goes anyhow, so
+/// that repeated tags are no repeat to a reader.
+fn left_alone(context: &FusionContext) -> Vec<Range<usize>> {
+    let is_left_alone = |segment: &&Segment| match segment.content_type {
+        ContentType::Log => true,
+        ContentType::Html if context.preset != Preset::Lossless => {
+            is_page(&context.text[segment.range.clone()], context.hints)
+        }
+        _ => false,
     };
-    context.segments.iter().filter(is_page).map(|segment| segment.range.clone()).collect()
+    context.segments.iter().filter(is_left_alone).map(|segment| segment.range.clone()).collect()
 }
 
 impl<'a> Passages<'a> {
@@ -53,12 +55,12 @@ impl<'a> Passages<'a> {
             !quote.is_empty() && quotes.insert(xxh3_64(quote.as_bytes()))
         });
         let is_first = is_first.collect();
-        let pages = pages(context);
+        let left_alone = left_alone(context);
         let is_free = all.map(|line| {
             // With its line end, so that an empty line inside a fold counts too.
             let range = lines.range(&(line..line + 1));
-            let page = pages.partition_point(|page| page.end <= range.start);
-            pages.get(page).is_none_or(|page| range.start < page.start)
+            let next = left_alone.partition_point(|segment| segment.end <= range.start);
+            left_alone.get(next).is_none_or(|segment| range.start < segment.start)
                 && context.is_free(&(range.start..(range.end + 1).min(context.text.len())))
         });
         let is_free = is_free.collect();

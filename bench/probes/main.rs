@@ -1,0 +1,150 @@
+//! Asks of every file: is each fact of it still there? `npm run bench:probes -- [--preset P] [--json] DIR...`
+//!
+//! Facts are taken from the file by code that shares nothing with the engine (`sets`). Each is in sight as it stood, in sight in
+//! another form (read back from the output alone), addressable (fetched from a real store by the output's own marker and
+//! compared byte for byte), or lost. `false` counts what the output says and the file does not (`claims`).
+
+#[path = "../../tests/sight/mod.rs"]
+mod sight;
+
+mod claims;
+mod sets;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::exit;
+
+use concertina::config::Preset;
+use concertina::pipeline::{CompressOptions, FusionEngine};
+use serde_json::{Value, json};
+use sight::{Outcome, Shelf};
+
+/// What all files of a class gave.
+#[derive(Default)]
+struct Sum {
+    files: usize,
+    before: usize,
+    after: usize,
+    /// In sight, reformatted, addressable, lost.
+    outcomes: [usize; 4],
+    false_claims: usize,
+    /// The file with the least in sight: that share, and its name.
+    worst: Option<(f64, String)>,
+}
+
+impl Sum {
+    fn add(&mut self, other: &Self) {
+        self.files += other.files;
+        self.before += other.before;
+        self.after += other.after;
+        self.false_claims += other.false_claims;
+        self.outcomes.iter_mut().zip(other.outcomes).for_each(|(sum, more)| *sum += more);
+        if let Some(worst) = &other.worst
+            && self.worst.as_ref().is_none_or(|known| worst.0 < known.0)
+        {
+            self.worst = Some(worst.clone());
+        }
+    }
+
+    fn probes(&self) -> usize {
+        self.outcomes.iter().sum()
+    }
+
+    fn saved(&self) -> f64 {
+        100.0 * (1.0 - self.after as f64 / self.before.max(1) as f64)
+    }
+
+    fn in_sight(&self) -> f64 {
+        100.0 * (self.outcomes[0] + self.outcomes[1]) as f64 / self.probes().max(1) as f64
+    }
+
+    fn to_json(&self, class: &str) -> Value {
+        let [plain, reformatted, addressable, lost] = self.outcomes;
+        json!({
+            "class": class, "files": self.files, "tokensBefore": self.before, "tokensAfter": self.after,
+            "savedPercent": self.saved(), "probes": self.probes(), "inSightPercent": self.in_sight(), "asItStood": plain,
+            "reformatted": reformatted, "addressable": addressable, "lost": lost, "false": self.false_claims,
+            "worst": self.worst.as_ref().map(|(share, name)| json!({ "file": name, "inSightPercent": share })),
+        })
+    }
+
+    fn print(&self, class: &str) {
+        let [plain, reformatted, addressable, lost] = self.outcomes;
+        let worst = self.worst.as_ref().map_or(String::new(), |(share, name)| format!("{name} ({share:.0} %)"));
+        println!(
+            "{class:8} {:5} {:6.1} % {:7} {:6.1} % {plain:7} {reformatted:7} {addressable:7} {lost:5} {:5}  {worst}",
+            self.files,
+            self.saved(),
+            self.probes(),
+            self.in_sight(),
+            self.false_claims
+        );
+    }
+}
+
+fn files(path: &Path, found: &mut Vec<PathBuf>) {
+    if let Ok(entries) = std::fs::read_dir(path) {
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.iter().for_each(|path| files(path, found));
+    } else {
+        found.push(path.to_owned());
+    }
+}
+
+fn ask(shelf: &Shelf, engine: &FusionEngine, options: &CompressOptions, name: &str, text: &str) -> (&'static str, Sum) {
+    let class = sets::class_of(name, text);
+    let shown = shelf.show(engine, text, options);
+    let mut outcomes = [0; 4];
+    let facts = sets::facts(class, text);
+    for fact in &facts {
+        let outcome = match class {
+            "html" => shown.find(|text| fact.is_in(&sets::unmarked(text)) || fact.is_in(&sets::visible(text))),
+            _ => shown.find(|text| fact.is_in(text)),
+        };
+        outcomes[outcome as usize] += 1;
+        if outcome == Outcome::Lost {
+            eprintln!("lost in {name}: {fact:?}");
+        }
+    }
+    let false_claims = claims::false_claims(class, text, &shown.unfolded);
+    false_claims.iter().take(5).for_each(|claim| eprintln!("false in {name}: {claim}"));
+    let (before, after) = (shown.compressed.tokens_before, shown.compressed.tokens_after);
+    let mut sum = Sum { files: 1, before, after, outcomes, false_claims: false_claims.len(), worst: None };
+    sum.worst = (!facts.is_empty()).then(|| (sum.in_sight(), name.to_owned()));
+    (class, sum)
+}
+
+fn main() {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let mut options = CompressOptions::default();
+    if let Some(at) = words.iter().position(|word| word == "--preset") {
+        options.preset = words.get(at + 1).and_then(|word| Preset::parse(word)).expect("lossless, balanced or max");
+        words.drain(at..at + 2);
+    }
+    let prints_json = words.iter().any(|word| word == "--json");
+    words.retain(|word| word != "--json");
+    if words.is_empty() {
+        words.push("fixtures".to_owned());
+    }
+    let mut paths = Vec::new();
+    words.iter().for_each(|word| files(Path::new(word), &mut paths));
+    let (shelf, engine) = (Shelf::new(), FusionEngine::default());
+    let mut classes: BTreeMap<&str, Sum> = BTreeMap::new();
+    let mut all = Sum::default();
+    for path in paths {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let (class, sum) = ask(&shelf, &engine, &options, &path.display().to_string(), &text);
+        all.add(&sum);
+        classes.entry(class).or_default().add(&sum);
+    }
+    let rows = classes.iter().map(|(class, sum)| (*class, sum)).chain([("all", &all)]);
+    if prints_json {
+        let rows: Vec<Value> = rows.map(|(class, sum)| sum.to_json(class)).collect();
+        println!("{}", json!({ "preset": options.preset.as_str(), "rows": rows }));
+    } else {
+        println!("class    files    saved  probes in sight   plain  reform  addres  lost false  least in sight");
+        rows.for_each(|(class, sum)| sum.print(class));
+    }
+    exit(i32::from(all.outcomes[3] + all.false_claims > 0));
+}

@@ -1,0 +1,261 @@
+//! Prints how long compressing takes of one core for each type and size, as ratios to two floors measured in the same run: the SHA-256 and one
+//! exact token count of the same bytes.
+//!
+//! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Texts are generated, and each is met once: counts are
+//! remembered.
+
+use std::hint::black_box;
+
+use concertina::config::Encoding;
+use concertina::pipeline::{CompressOptions, Compressed, FusionEngine};
+use concertina::tokens;
+use sha2::{Digest, Sha256};
+
+const SIZES: [(usize, &str); 4] = [(10_000, "10 KB"), (100_000, "100 KB"), (1_000_000, "1 MB"), (10_000_000, "10 MB")];
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides
+    }
+
+    fn word(&mut self) -> &'static str {
+        WORDS[self.roll(WORDS.len())]
+    }
+
+    fn words(&mut self, count: usize) -> String {
+        (0..count).map(|_| self.word()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+const WORDS: [&str; 40] = [
+    "the",
+    "session",
+    "reads",
+    "a",
+    "value",
+    "from",
+    "store",
+    "when",
+    "request",
+    "is",
+    "not",
+    "valid",
+    "it",
+    "returns",
+    "an",
+    "error",
+    "and",
+    "logs",
+    "user",
+    "token",
+    "of",
+    "each",
+    "block",
+    "that",
+    "was",
+    "written",
+    "before",
+    "cache",
+    "index",
+    "with",
+    "path",
+    "to",
+    "file",
+    "in",
+    "order",
+    "for",
+    "later",
+    "calls",
+    "however",
+    "therefore",
+];
+
+/// A piece of a text of some type: its number, and dice.
+type Piece = fn(usize, &mut Dice) -> String;
+
+const TYPES: [(&str, Piece); 9] = [
+    ("log", |n, dice| {
+        let (level, id) = (["INFO", "INFO", "INFO", "DEBUG", "WARN"][dice.roll(5)], dice.roll(9_999_999));
+        let text = match dice.roll(4) {
+            0 => format!("request {id:x} served in {} ms", dice.roll(900)),
+            1 => format!("connection from 10.0.{}.{} accepted", dice.roll(20), dice.roll(255)),
+            2 => format!("cache {} for key user:{id}", ["hit", "miss"][dice.roll(2)]),
+            _ => format!("worker-{} {}", dice.roll(8), dice.words(5)),
+        };
+        format!(
+            "2026-11-21T10:{:02}:{:02}.{:03}Z {level} [server.{}] {text}\n",
+            n / 600 % 60,
+            n / 10 % 60,
+            n * 97 % 1000,
+            dice.word()
+        )
+    }),
+    ("json", |n, dice| {
+        let open = if n == 0 { "[\n" } else { ",\n" };
+        let (id, word) = (dice.roll(9_999_999), dice.word());
+        format!(
+            "{open}  {{\"id\": {n}, \"name\": \"{word}-{id}\", \"active\": {}, \"score\": {}.{}, \"tags\": [\"{}\", \"{}\"], \"url\": \"https://api.example.com/items/{n}\"}}",
+            id % 3 > 0,
+            id % 100,
+            id % 10,
+            dice.word(),
+            dice.word()
+        )
+    }),
+    ("table", |n, dice| {
+        let head = if n == 0 { "id,date,city,price,count\n" } else { "" };
+        format!(
+            "{head}{n},2026-{:02}-{:02},{},{}.{:02},{}\n",
+            dice.roll(12) + 1,
+            dice.roll(28) + 1,
+            dice.word(),
+            dice.roll(900),
+            dice.roll(100),
+            dice.roll(50)
+        )
+    }),
+    ("search", |n, dice| {
+        let file = format!("src/{}/{}_{}.rs", dice.word(), dice.word(), n / 20);
+        (1..4 + dice.roll(5))
+            .map(|hit| format!("{file}:{}:    let {} = {}({});\n", hit * 17, dice.word(), dice.word(), dice.word()))
+            .collect()
+    }),
+    ("diff", |n, dice| {
+        let head = match n % 5 {
+            0 => format!(
+                "diff --git a/src/f{n}.rs b/src/f{n}.rs\nindex 1234567..89abcde 100644\n--- a/src/f{n}.rs\n+++ b/src/f{n}.rs\n"
+            ),
+            _ => String::new(),
+        };
+        let at = n % 5 * 40 + 1;
+        let mut line = |sign: &str| format!("{sign}    {}\n", dice.words(6));
+        let lines: String =
+            [" ", " ", " ", " ", "-", "+", "+", " ", " ", " ", " "].into_iter().map(&mut line).collect();
+        format!("{head}@@ -{at},9 +{at},10 @@\n{lines}")
+    }),
+    ("code", |n, dice| {
+        let (name, a, b) = (dice.word(), dice.word(), dice.word());
+        format!(
+            "def {name}_{n}(value, {a}_{n}=None):\n    \"\"\"{}.\"\"\"\n    # {}\n    result = {b}_{n}(value) + {}\n    if result > {}:\n        return [result, {a}_{n}]\n    return result\n\n\n",
+            dice.words(8),
+            dice.words(7),
+            dice.roll(100),
+            dice.roll(1000)
+        )
+    }),
+    ("html", |n, dice| {
+        let head = if n == 0 { "<!DOCTYPE html>\n<html><head><title>Page</title></head><body>\n" } else { "" };
+        format!(
+            "{head}<div class=\"row\" id=\"r{n}\"><h2>{}</h2><p>{} <a href=\"/items/{n}\">{}</a></p><ul><li>{}</li></ul></div>\n",
+            dice.words(3),
+            dice.words(20),
+            dice.words(2),
+            dice.words(5)
+        )
+    }),
+    ("prose", |n, dice| {
+        let head = if n % 9 == 0 { format!("## {} {n}\n\n", dice.words(3)) } else { String::new() };
+        let sentences: String = (0..4).map(|_| format!("The {} {}. ", dice.words(9), dice.roll(100))).collect();
+        format!("{head}{}\n\n", sentences.trim_end())
+    }),
+    ("one line", |_, dice| format!("{} ", dice.words(12))),
+];
+
+fn text(piece: Piece, size: usize, seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let mut text = String::with_capacity(size + 1000);
+    for number in 0.. {
+        text.push_str(&piece(number, &mut dice));
+        if text.len() >= size {
+            break;
+        }
+    }
+    if text.starts_with('[') {
+        text.push_str("\n]\n");
+    }
+    text
+}
+
+/// Milliseconds that this thread had a core for.
+#[cfg(unix)]
+fn now() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// Milliseconds of the wall clock, where the system does not tell more.
+#[cfg(not(unix))]
+fn now() -> f64 {
+    static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed().as_secs_f64() * 1e3
+}
+
+fn millis<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let start = now();
+    let result = black_box(work());
+    (now() - start, result)
+}
+
+/// The least of some runs, each over a text of its own; big ones run once.
+fn row(name: &str, size: &str, rounds: u64, make: &dyn Fn(u64) -> String) -> f64 {
+    let engine = FusionEngine::default();
+    let (mut hash, mut count, mut best) = (f64::MAX, f64::MAX, None::<(f64, Compressed)>);
+    for round in 0..rounds {
+        let hashed = make(3 * round);
+        hash = hash.min(millis(|| Sha256::digest(hashed.as_bytes())).0);
+        let counted = make(3 * round + 1);
+        count = count.min(millis(|| tokens::count(&counted, Encoding::O200kBase)).0);
+        let compressed = make(3 * round + 2);
+        let (time, result) = millis(|| engine.compress(&compressed, &CompressOptions::default(), &now));
+        if best.as_ref().is_none_or(|(best, _)| time < *best) {
+            best = Some((time, result));
+        }
+    }
+    let (time, result) = best.expect("at least one round");
+    let mut stages: Vec<(f64, &str)> =
+        result.stages.iter().map(|stage| (stage.gate_ms + stage.work_ms, stage.name.as_str())).collect();
+    stages.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let slowest: Vec<String> =
+        stages.iter().take(3).filter(|(ms, _)| *ms > time / 50.0).map(|(ms, name)| format!("{name} {ms:.1}")).collect();
+    println!(
+        "{name:9} {size:>7} {time:10.2} ms {:7.1} x SHA-256 {:6.2} x one count ({count:8.2} ms)  saved {:4.1} %  {}",
+        time / hash,
+        time / count,
+        100.0 * (1.0 - result.tokens_after as f64 / result.tokens_before.max(1) as f64),
+        slowest.join(", ")
+    );
+    time
+}
+
+fn main() {
+    tokens::count("The vocabulary is loaded once.", Encoding::O200kBase);
+    for (name, piece) in TYPES {
+        let mut times = Vec::new();
+        for (size, words) in SIZES {
+            let rounds = if size < 1_000_000 {
+                5
+            } else if size < 10_000_000 {
+                3
+            } else {
+                1
+            };
+            times.push(row(name, words, rounds, &|seed| text(piece, size, seed + 1)));
+        }
+        println!(
+            "{name:9} ten times as much takes {:.1}, {:.1}, {:.1} times as long\n",
+            times[1] / times[0],
+            times[2] / times[1],
+            times[3] / times[2]
+        );
+    }
+    for file in std::env::args().skip(1).filter(|word| !word.starts_with("--")) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let name = file.rsplit('/').next().unwrap_or_default();
+        // A letter more or less, so that no text is met twice.
+        row(name, &format!("{} B", text.len()), 7, &|seed| format!("{text}{}", "\n".repeat(seed as usize % 50)));
+    }
+}

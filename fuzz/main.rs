@@ -1,0 +1,144 @@
+//! Looks for texts that break a property: `npm run fuzz -- [TARGET|all] [SECONDS] [SEED]`.
+//!
+//! Targets are the properties of `tests/properties`, by name, and `no_panic`. Texts are built of pieces of real inputs, of what
+//! compressing them gave, and of raw bytes, then changed here and there; the same seed gives the same texts. A text that breaks
+//! a target is cut down and written to `fuzz/failures/`; with its fix it moves to `fixtures/fuzz/`, where tests replay it.
+
+#[path = "../tests/corpus/mod.rs"]
+mod corpus;
+#[path = "../tests/properties/mod.rs"]
+mod properties;
+
+mod texts;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::Path;
+use std::process::exit;
+use std::time::{Duration, Instant};
+
+use concertina::config::{Encoding, Preset};
+use concertina::content::{Hints, detect};
+use concertina::pipeline::{CompressOptions, FusionEngine, Role};
+use concertina::reference::find_markers;
+use properties::{Case, PROPERTIES, engines};
+use texts::{Dice, Texts};
+
+const TARGETS: [&str; 5] = ["restores", "never_longer", "idempotent", "marker_opaque", "no_panic"];
+
+/// How long a failing text is cut down, at most.
+const CUTTING: Duration = Duration::from_secs(60);
+
+/// One way to compress.
+struct Setup<'e> {
+    name: String,
+    engine: &'e FusionEngine,
+    options: CompressOptions,
+}
+
+impl Setup<'_> {
+    /// Panics when the text breaks the target.
+    fn check(&self, target: &str, text: &str) {
+        let case = Case { name: &self.name, engine: self.engine, options: &self.options, text };
+        let compressed = case.compress(text);
+        match PROPERTIES.iter().find(|(name, _)| *name == target) {
+            Some((_, property)) => property(&case, &compressed),
+            None => {
+                let _ = case.engine.restore(text, &compressed.originals);
+                let _ = detect(text, &Hints::default());
+                let _ = find_markers(text).count();
+                let _ = concertina::summarize::summarize(text, &Hints::default(), 1500, true);
+            }
+        }
+    }
+
+    fn breaks(&self, target: &str, text: &str) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.check(target, text))).is_err()
+    }
+}
+
+/// A smaller text that still breaks: pieces go, of lines first and of characters then, as long as that is so.
+fn cut_down(text: &str, breaks: &dyn Fn(&str) -> bool) -> String {
+    let started = Instant::now();
+    let mut pieces: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    for _ in 0..2 {
+        let mut size = pieces.len().div_ceil(2);
+        while size > 0 && started.elapsed() < CUTTING {
+            let mut at = 0;
+            while at < pieces.len() && started.elapsed() < CUTTING {
+                let end = (at + size).min(pieces.len());
+                let rest = [&pieces[..at], &pieces[end..]].concat();
+                if breaks(&rest.concat()) {
+                    pieces = rest;
+                } else {
+                    at = end;
+                }
+            }
+            size /= 2;
+        }
+        pieces = pieces.concat().chars().map(String::from).collect();
+    }
+    pieces.concat()
+}
+
+fn setup<'e>(engines: &'e [(String, FusionEngine)], dice: &mut Dice) -> Setup<'e> {
+    let (name, engine) = &engines[if dice.one_in(2) { 0 } else { dice.roll(engines.len()) }];
+    let preset = [Preset::Balanced, Preset::Balanced, Preset::Max, Preset::Lossless][dice.roll(4)];
+    let role = [Role::Tool, Role::Tool, Role::Assistant, Role::System, Role::User][dice.roll(5)];
+    let encoding = if dice.one_in(8) { Encoding::Cl100kBase } else { Encoding::O200kBase };
+    let max_tokens = dice.one_in(6).then(|| 1 + dice.roll(2000));
+    let name = format!("{name}, {}, {role:?}, {encoding:?}, at most {max_tokens:?}", preset.as_str());
+    Setup {
+        name,
+        engine,
+        options: CompressOptions { preset, role, encoding, max_tokens, ..CompressOptions::default() },
+    }
+}
+
+/// Runs one target for some time; says whether it held.
+fn run(target: &str, time: Duration, seed: u64, engines: &[(String, FusionEngine)], texts: &mut Texts) -> bool {
+    let mut dice = Dice::new(seed, target);
+    let (started, mut count, mut bytes) = (Instant::now(), 0_usize, 0);
+    let hook = take_hook();
+    set_hook(Box::new(|_| {}));
+    while started.elapsed() < time {
+        let setup = setup(engines, &mut dice);
+        let text = texts.next(&mut dice);
+        (count, bytes) = (count + 1, bytes + text.len());
+        let compressed = catch_unwind(AssertUnwindSafe(|| {
+            setup.check(target, &text);
+            setup.engine.compress(&text, &setup.options, &|| 0.0).text
+        }));
+        if let Ok(compressed) = compressed {
+            texts.keep(compressed, &mut dice);
+            continue;
+        }
+        let small = cut_down(&text, &|text| setup.breaks(target, text));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fuzz/failures/{target}-{seed}-{count}.txt"));
+        std::fs::create_dir_all(file.parent().expect("a file in a directory")).expect("a writable directory");
+        std::fs::write(&file, &small).expect("a writable file");
+        set_hook(hook);
+        println!("{target}: broken by text {count} of seed {seed} ({}), now {}", setup.name, file.display());
+        let _ = catch_unwind(AssertUnwindSafe(|| setup.check(target, &small)));
+        return false;
+    }
+    set_hook(hook);
+    println!("{target}: {count} texts, {:.1} MB, in {} s, seed {seed}: held", bytes as f64 / 1e6, time.as_secs());
+    true
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let word = |index: usize| words.get(index).map(String::as_str);
+    let number = |index: usize, usual: u64| word(index).map_or(usual, |word| word.parse().expect("a number"));
+    let asked = word(0).unwrap_or("all");
+    let targets: Vec<&str> = TARGETS.into_iter().filter(|target| asked == "all" || asked == *target).collect();
+    if targets.is_empty() {
+        eprintln!("{asked} is not a target; it must be all, {}", TARGETS.join(", "));
+        exit(2);
+    }
+    let engines = engines();
+    let mut texts = Texts::load();
+    let time = Duration::from_secs(number(1, 60));
+    let held: Vec<bool> = targets.iter().map(|target| run(target, time, number(2, 1), &engines, &mut texts)).collect();
+    exit(i32::from(held.contains(&false)));
+}
