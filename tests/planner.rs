@@ -42,7 +42,7 @@ fn reason(reply: &Reply) -> Option<&str> {
 fn chain(messages: &[Value]) -> Vec<ContentHash> {
     let mut links: Vec<ContentHash> = Vec::new();
     for message in messages {
-        let before = links.last().map_or_else(String::new, ContentHash::to_hex);
+        let before = links.last().map_or_else(String::new, |link| link.to_hex());
         links.push(ContentHash::of(format!("{before}{message}").as_bytes()));
     }
     links

@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn call(id: &str, name: &str, arguments: Value) -> Value {
+    fn call(id: &str, name: &str, arguments: &Value) -> Value {
         json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": id, "name": name, "arguments": arguments }] })
     }
 
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn age_is_counted_from_the_moment_it_was_reached() {
-        let mut messages = vec![user("go"), call("a", "exec", json!({ "command": "ls" })), result("a", "x")];
+        let mut messages = vec![user("go"), call("a", "exec", &json!({ "command": "ls" })), result("a", "x")];
         for turn in 0..6 {
             messages.extend([user("and"), json!({ "role": "assistant", "content": "hm" })]);
             // The fourth further turn makes it five turns old.
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn one_long_turn_ages_by_calls() {
-        let mut messages = vec![user("go"), call("a", "exec", json!({ "command": "ls" })), result("a", "x")];
+        let mut messages = vec![user("go"), call("a", "exec", &json!({ "command": "ls" })), result("a", "x")];
         messages.extend((0..15).map(|_| json!({ "role": "assistant", "content": "hm" })));
         assert_eq!(ripe(&messages)[1], (2, Reason::Stale, 2, 0));
     }
@@ -145,13 +145,13 @@ mod tests {
         let long = "a line of some length\n".repeat(20);
         let messages = [
             user("go"),
-            call("a", "read", json!({ "path": "a.rs" })),
+            call("a", "read", &json!({ "path": "a.rs" })),
             result("a", &long),
-            call("b", "read", json!({ "path": "a.rs", "offset": 3, "limit": 4 })),
+            call("b", "read", &json!({ "path": "a.rs", "offset": 3, "limit": 4 })),
             result("b", "short"),
-            call("c", "read", json!({ "path": "a.rs" })),
+            call("c", "read", &json!({ "path": "a.rs" })),
             result("c", "another text"),
-            call("d", "exec", json!({ "command": "make" })),
+            call("d", "exec", &json!({ "command": "make" })),
             result("d", &long),
             json!({ "role": "assistant", "content": "done" }),
         ];
@@ -167,9 +167,9 @@ mod tests {
             last["isError"] = json!(is_error);
             ripe(&[
                 user("go"),
-                call("a", "read", json!({ "path": "a.rs" })),
+                call("a", "read", &json!({ "path": "a.rs" })),
                 result("a", "text"),
-                call("b", name, json!({ "path": "a.rs", "oldText": "t" })),
+                call("b", name, &json!({ "path": "a.rs", "oldText": "t" })),
                 last,
             ])
         };

@@ -30,21 +30,27 @@ struct Later {
     write: Option<u64>,
 }
 
+/// The result of a call whose call comes next, walking back.
+#[derive(Default)]
+struct Answer {
+    texts: Vec<(usize, usize)>,
+    has_failed: bool,
+}
+
 /// The superseded blocks by message and block index. Linear in the messages, but for the ranges read of one file.
 pub fn superseded(transcript: &Transcript, config: &Config) -> HashMap<(usize, usize), Superseded> {
     let mut found = HashMap::new();
     let mut files: HashMap<String, Later> = HashMap::new();
     let mut texts: HashMap<&str, u64> = HashMap::new();
-    // Results seen so far whose calls come next, by call id: where they are and whether they succeeded.
-    let mut results: HashMap<&str, (Vec<(usize, usize)>, bool)> = HashMap::new();
+    let mut results: HashMap<&str, Answer> = HashMap::new();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
         for (block_index, block) in message.blocks.iter().enumerate().rev() {
             let at = (message_index, block_index);
             match (block.kind, block.result) {
                 (Kind::Text(text), Some(result)) => {
-                    let entry = results.entry(result.call_id).or_insert((Vec::new(), true));
-                    entry.0.push(at);
-                    entry.1 &= !result.is_error;
+                    let answer = results.entry(result.call_id).or_default();
+                    answer.texts.push(at);
+                    answer.has_failed |= result.is_error;
                     if text.len() >= REPEAT_MIN_BYTES {
                         if let Some(&calls) = texts.get(text) {
                             found.insert(at, Superseded { reason: Reason::Duplicate, by_read: true, calls });
@@ -53,7 +59,7 @@ pub fn superseded(transcript: &Transcript, config: &Config) -> HashMap<(usize, u
                     }
                 }
                 (Kind::Call(call), None) => {
-                    let Some((shown, true)) = results.remove(call.id) else { continue };
+                    let Some(Answer { texts: shown, has_failed: false }) = results.remove(call.id) else { continue };
                     let Some((path, does)) = file_use(&call, config) else { continue };
                     let later = files.entry(path).or_default();
                     match does {
