@@ -40,11 +40,11 @@ async function measure(file) {
     return performance.now() - start;
   }));
   const [cold, warm] = [[], []];
-  for (let round = 0; round < 9; round++) {
+  for (let round = 0; round < 25; round++) {
     const dir = mkdtempSync(path.join(tmpdir(), "concertina-bench-"));
     const concertina = await Concertina.open({ dir });
     cold.push(await watched(() => concertina.assemble({ sessionId: "bench", messages })));
-    for (let again = 0; again < 3; again++) {
+    for (let again = 0; again < 2; again++) {
       // As in the host: equal content in fresh objects.
       const copy = structuredClone(messages);
       warm.push(await watched(() => concertina.assemble({ sessionId: "bench", messages: copy })));

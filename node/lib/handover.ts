@@ -13,7 +13,9 @@ const LONG = 256;
 /** Nesting that the addon's JSON parser accepts, with room for the message around it. */
 const DEPTH = 110;
 /** How long one slice may take, in milliseconds. */
-const SLICE_MS = 0.06;
+const SLICE_MS = 0.04;
+/** A longer text crosses in pieces of this many UTF-16 units. */
+const PIECE = 16_384;
 /** Stands for what JSON cannot carry exactly. The addon leaves alone whatever holds one. */
 const OPAQUE = { "\0opaque": 1 };
 
@@ -51,7 +53,9 @@ function lighten(value: unknown, texts: string[], depth: number): unknown {
 export function handOver(addon: Native, messages: readonly unknown[]): NativeHandover {
   const handover = new addon.Handover();
   const texts: string[] = [];
-  handover.push(JSON.stringify(messages.map((message) => lighten(message, texts, DEPTH) ?? null)), texts);
+  const light = JSON.stringify(messages.map((message) => lighten(message, texts, DEPTH) ?? null));
+  for (const text of texts) handover.text(text, false);
+  handover.push(light);
   return handover;
 }
 
@@ -59,16 +63,35 @@ export function handOver(addon: Native, messages: readonly unknown[]): NativeHan
 export async function handOverInSlices(addon: Native, messages: readonly unknown[]): Promise<NativeHandover> {
   const handover = new addon.Handover();
   let [light, texts, start]: [unknown[], string[], number] = [[], [], performance.now()];
+  const flush = async () => {
+    for (const text of texts) {
+      for (let [from, to] = [0, 0]; from < text.length; from = to) {
+        to = pieceEnd(text, from);
+        handover.text(text.slice(from, to), from > 0);
+        if (performance.now() - start > SLICE_MS) {
+          await nextTurn();
+          start = performance.now();
+        }
+      }
+    }
+    handover.push(JSON.stringify(light));
+    await nextTurn();
+    [light, texts, start] = [[], [], performance.now()];
+  };
   for (const message of messages) {
     light.push(lighten(message, texts, DEPTH) ?? null);
-    if (performance.now() - start > SLICE_MS) {
-      handover.push(JSON.stringify(light), texts);
-      await nextTurn();
-      [light, texts, start] = [[], [], performance.now()];
-    }
+    if (performance.now() - start > SLICE_MS) await flush();
   }
-  if (light.length > 0) handover.push(JSON.stringify(light), texts);
+  if (light.length > 0) await flush();
   return handover;
+}
+
+/** Where a piece of a text ends that starts at `from`: never between the halves of a character. */
+function pieceEnd(text: string, from: number): number {
+  const end = from + PIECE;
+  if (end >= text.length) return text.length;
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
 }
 
 function nextTurn(): Promise<void> {
@@ -87,11 +110,12 @@ function patch(value: unknown, path: readonly Step[], at: number, replacement: u
   return copy;
 }
 
-/** Applies one patch of an outcome; `changed` starts as the caller's own array and is copied before the first change. */
-function applyOne<M>(messages: readonly M[], changed: M[] | undefined, json: string): M[] {
-  const [index, path, replacement] = JSON.parse(json) as [number, Step[], unknown];
+/** Applies some patches of an outcome; `changed` starts as the caller's own array and is copied before the first change. */
+function applySome<M>(messages: readonly M[], changed: M[] | undefined, json: string): M[] {
   const copy = changed ?? messages.slice();
-  copy[index] = patch(copy[index], path, 0, replacement) as M;
+  for (const [index, path, replacement] of JSON.parse(json) as [number, Step[], unknown][]) {
+    copy[index] = patch(copy[index], path, 0, replacement) as M;
+  }
   return copy;
 }
 
@@ -103,20 +127,16 @@ function reorder<M>(messages: M[], slots: string | undefined): M[] {
 /** Applies an outcome in one piece. The same array comes back when nothing changed. */
 export function apply<M>(messages: M[], outcome: Outcome): M[] {
   let changed: M[] | undefined;
-  for (const json of outcome.patches) changed = applyOne(messages, changed, json);
+  for (const json of outcome.patches) changed = applySome(messages, changed, json);
   return reorder(changed ?? messages, outcome.slots);
 }
 
 /** Applies an outcome in slices, with a turn of the event loop between them. */
 export async function applyInSlices<M>(messages: M[], outcome: Outcome): Promise<M[]> {
   let changed: M[] | undefined;
-  let start = performance.now();
   for (const json of outcome.patches) {
-    changed = applyOne(messages, changed, json);
-    if (performance.now() - start > SLICE_MS) {
-      await nextTurn();
-      start = performance.now();
-    }
+    changed = applySome(messages, changed, json);
+    await nextTurn();
   }
   return reorder(changed ?? messages, outcome.slots);
 }

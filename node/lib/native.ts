@@ -37,7 +37,8 @@ export interface Native {
 
 /** Messages on their way into the addon. */
 export interface NativeHandover {
-  push(light: string, texts: string[]): void;
+  text(piece: string, continues: boolean): void;
+  push(light: string): void;
 }
 
 /** What a job hands back. */

@@ -17,6 +17,8 @@ const LIFTED: &str = "\0text";
 #[derive(Default)]
 pub struct Handover {
     slices: Vec<(String, Vec<String>)>,
+    /// Lifted strings of the slice that is not closed yet.
+    texts: Vec<String>,
 }
 
 #[napi]
@@ -27,10 +29,19 @@ impl Handover {
         Self::default()
     }
 
-    /// Adds some messages: a JSON array, and the strings lifted out of it.
+    /// Adds a string that was lifted out of the messages to come, or, when it `continues`, a further piece of the last one.
     #[napi]
-    pub fn push(&mut self, light: String, texts: Vec<String>) {
-        self.slices.push((light, texts));
+    pub fn text(&mut self, piece: String, continues: bool) {
+        match self.texts.last_mut() {
+            Some(last) if continues => last.push_str(&piece),
+            _ => self.texts.push(piece),
+        }
+    }
+
+    /// Adds some messages: a JSON array, without the strings that were added before it.
+    #[napi]
+    pub fn push(&mut self, light: String) {
+        self.slices.push((light, std::mem::take(&mut self.texts)));
     }
 
     /// Takes the slices out, for the worker.
@@ -74,25 +85,33 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
     }
 }
 
-/// A rewrite as JavaScript applies it: one JSON `[message, path, value]` for each patch, and the new order, if any, as JSON
-/// of indexes and inserted messages.
+/// One string of patches grows to about this many bytes: few strings cross quickly, and none takes long to parse.
+const PATCHES_BYTES: usize = 8 * 1024;
+
+/// A rewrite as JavaScript applies it: its patches as JSON arrays of `[message, path, value]`, a few in each, and the new order,
+/// if any, as JSON of indexes and inserted messages.
 pub(crate) fn encode(rewrite: &Rewrite) -> (Vec<String>, Option<String>) {
-    let patches = rewrite
-        .patches
-        .iter()
-        .map(|patch| {
-            let path: Vec<Value> = patch
-                .path
-                .steps()
-                .iter()
-                .map(|step| match step {
-                    Step::Key(key) => json!(key),
-                    Step::Index(index) => json!(index),
-                })
-                .collect();
-            json!([patch.message, path, patch.value]).to_string()
-        })
-        .collect();
+    let mut patches: Vec<String> = Vec::new();
+    for patch in &rewrite.patches {
+        let path: Vec<Value> = patch
+            .path
+            .steps()
+            .iter()
+            .map(|step| match step {
+                Step::Key(key) => json!(key),
+                Step::Index(index) => json!(index),
+            })
+            .collect();
+        let patch = json!([patch.message, path, patch.value]).to_string();
+        match patches.last_mut() {
+            Some(last) if last.len() + patch.len() < PATCHES_BYTES => {
+                last.push(',');
+                last.push_str(&patch);
+            }
+            _ => patches.push(format!("[{patch}")),
+        }
+    }
+    patches.iter_mut().for_each(|some| some.push(']'));
     let slots = rewrite.slots.as_ref().map(|slots| {
         let slots: Vec<Value> = slots
             .iter()

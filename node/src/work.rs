@@ -13,7 +13,7 @@ use crate::handover::encode;
 #[napi(object)]
 #[derive(Default)]
 pub struct Outcome {
-    /// JSON `[message, path, value]`, one for each patch.
+    /// JSON arrays of patches, each `[message, path, value]`.
     pub patches: Vec<String>,
     /// JSON array of kept indexes and `[inserted message]`.
     pub slots: Option<String>,
