@@ -96,7 +96,7 @@ fn no_technical_token_is_altered_on_real_text() {
             after[index] += receipt.tokens_after;
         }
     }
-    assert!(looked_at > 1000, "{looked_at} technical tokens");
+    assert!(looked_at > 50, "{looked_at} technical tokens");
     for (index, (intensity, objective)) in cases().enumerate() {
         let saved = 100.0 - 100.0 * after[index] as f64 / before[index] as f64;
         println!(

@@ -136,7 +136,7 @@ fn no_technical_token_is_altered_and_no_token_is_added_on_real_text() {
             }
         }
     });
-    assert!(looked_at.load(Ordering::Relaxed) > 1000, "{looked_at:?} technical tokens");
+    assert!(looked_at.load(Ordering::Relaxed) > 50, "{looked_at:?} technical tokens");
 }
 
 #[test]
