@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
+import { zstdDecompressSync } from "node:zlib";
 
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns } from "./play.mjs";
@@ -42,10 +44,20 @@ async function startHost(name, options, plugin) {
   return { host, provider };
 }
 
-/** The session's transcript files. */
-function transcripts(host) {
-  const dir = path.join(host.state, "agents", "main", "sessions");
-  return fs.readdirSync(dir).filter((name) => name.endsWith(".jsonl")).map((name) => path.join(dir, name));
+/** Lets time pass for a stopped host: every answer of the model in its transcripts becomes older. */
+function makeOlder(host, byMs) {
+  const database = new DatabaseSync(path.join(host.state, "agents", "main", "agent", "openclaw-agent.sqlite"));
+  const write = database.prepare("UPDATE transcript_events SET event_json = ?, event_zstd = NULL, event_utf8_bytes = NULL WHERE session_id = ? AND seq = ?");
+  let changed = 0;
+  for (const row of database.prepare("SELECT session_id, seq, event_json, event_zstd FROM transcript_events").all()) {
+    const event = JSON.parse(row.event_json ?? zstdDecompressSync(row.event_zstd).toString());
+    if (event.message?.role !== "assistant") continue;
+    event.message.timestamp -= byMs;
+    write.run(JSON.stringify(event), row.session_id, row.seq);
+    changed++;
+  }
+  database.close();
+  assert.ok(changed > 0, "the transcripts hold answers");
 }
 
 let long;
@@ -71,16 +83,7 @@ test("in thirty turns the prefix breaks as often as an epoch is logged", async (
 test("a session that is resumed cold is folded at once", async () => {
   const { host, provider } = long;
   await host.stop();
-  // An hour passes: the model's answers are an hour older.
-  for (const file of transcripts(host)) {
-    const lines = fs.readFileSync(file, "utf8").split("\n").map((line) => {
-      if (line === "") return line;
-      const entry = JSON.parse(line);
-      if (entry.message?.role === "assistant") entry.message.timestamp -= HOUR_MS;
-      return JSON.stringify(entry);
-    });
-    fs.writeFileSync(file, lines.join("\n"));
-  }
+  makeOlder(host, HOUR_MS);
   await host.start();
   const before = idsIn(conversation(provider.requests.at(-1))).length;
   const [turn] = await playTurns(host, provider, SESSION, [{ user: "Good morning again.", steps: ["Good morning."] }]);
@@ -94,7 +97,7 @@ test("a window that makes the host alone compact twice needs no compaction", asy
   const compactions = [];
   for (const [name, plugin] of [["small window, without", false], ["small window, with", true]]) {
     const started = await startHost(name, { contextWindow: 32_000 }, plugin);
-    await playTurns(started.host, started.provider, SESSION, reading(14));
+    await playTurns(started.host, started.provider, SESSION, reading(24));
     compactions.push(count(started));
     say(`${name}: ${compactions.at(-1)} compactions, ${started.provider.others.length} requests of the host's own`);
     await started.host.stop();
