@@ -21,7 +21,7 @@ fn folded(name: &str, text: &str, content_type: ContentType) -> String {
         role: Role::Tool,
         hints: &hints,
         original_len: text.len(),
-        preset: Preset::Balanced,
+        preset: Preset::Lossless,
         encoding: Encoding::O200kBase,
         max_tokens: None,
     };
