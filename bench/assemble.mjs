@@ -1,5 +1,5 @@
 // Prints how long assembling takes and how long it blocks the event loop, as ratios to structuredClone of the same messages in
-// the same run; and what a call into the addon costs. Usage: node bench/assemble.mjs [SESSION...] [--json FILE]
+// the same run; and what a call into the addon costs. Usage: npm run bench -- [SESSION...] [--json FILE]
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

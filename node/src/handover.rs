@@ -86,7 +86,7 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
 }
 
 /// One string of patches grows to about this many bytes: few strings cross quickly, and none takes long to parse.
-const PATCHES_BYTES: usize = 8 * 1024;
+const PATCHES_BYTES: usize = 4 * 1024;
 
 /// A rewrite as JavaScript applies it: its patches as JSON arrays of `[message, path, value]`, a few in each, and the new order,
 /// if any, as JSON of indexes and inserted messages.
