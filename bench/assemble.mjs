@@ -32,6 +32,30 @@ async function watched(job) {
   return { elapsed, longest: Math.max(longest, performance.now() - last) };
 }
 
+/** How much longer a warm assemble takes when it plans by price, in percent. The two alternate, so that both meet the same machine. */
+async function planning(messages) {
+  const prices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: 300_000 };
+  const times = { "every-turn": [], "cache-aware": [] };
+  for (const schedule of Object.keys(times)) {
+    const dir = mkdtempSync(path.join(tmpdir(), "concertina-bench-"));
+    times[schedule].open = { dir, concertina: await Concertina.open({ dir, schedule }) };
+  }
+  for (let round = 0; round < 30; round++) {
+    for (const [schedule, runs] of Object.entries(times)) {
+      const copy = structuredClone(messages);
+      const start = performance.now();
+      await runs.open.concertina.assemble({ sessionId: "bench", messages: copy, prices });
+      // The first one folds.
+      if (round > 0) times[schedule].push(performance.now() - start);
+    }
+  }
+  for (const { open } of Object.values(times)) {
+    await open.concertina.close();
+    rmSync(open.dir, { recursive: true });
+  }
+  return 100 * (median(times["cache-aware"]) / median(times["every-turn"]) - 1);
+}
+
 async function measure(file) {
   const messages = readSession(file);
   const clone = median(Array.from({ length: 31 }, () => {
@@ -61,6 +85,7 @@ async function measure(file) {
     cloneMs: clone,
     cold: { ms: of(cold, "elapsed"), longestBlockMs: shortest(cold) },
     warm: { ms: of(warm, "elapsed"), longestBlockMs: shortest(warm) },
+    planningPercent: await planning(messages),
   };
 }
 
@@ -79,10 +104,11 @@ const results = [];
 for (const file of files) results.push(await measure(file));
 const ratio = (value, floor) => `${(value / floor).toFixed(2)} x`;
 console.log(table(
-  ["session", "tokens", "structuredClone", "assemble cold", "warm", "longest block cold", "warm"],
-  results.map(({ file, tokens, cloneMs, cold, warm }) => [
+  ["session", "tokens", "structuredClone", "assemble cold", "warm", "longest block cold", "warm", "planning by price"],
+  results.map(({ file, tokens, cloneMs, cold, warm, planningPercent }) => [
     file, number(tokens), `${cloneMs.toFixed(2)} ms`, ratio(cold.ms, cloneMs), ratio(warm.ms, cloneMs),
     ratio(cold.longestBlockMs, cloneMs), ratio(warm.longestBlockMs, cloneMs),
+    `${planningPercent >= 0 ? "+" : ""}${planningPercent.toFixed(0)} % warm`,
   ]),
 ));
 const call = overhead();

@@ -2,42 +2,22 @@
 
 #[path = "corpus/mod.rs"]
 mod corpus;
+#[path = "shortening/mod.rs"]
+mod shortening;
 
 use std::time::Instant;
 
 use concertina::config::Encoding;
 use concertina::prose::{Intensity, Kind, Objective, compress_prose, expand, expand_listed, tokenize};
 use concertina::tokens;
-use concertina::transcript::{Kind as BlockKind, Transcript};
 use proptest::prelude::*;
 use regex::Regex;
-use serde_json::Value;
 
 /// Longest piece of one session text that is looked at, in bytes.
 const SESSION_TEXT_BYTES: usize = 6000;
 
 /// Of the texts of sessions, each so-many-th.
 const SESSION_TEXT_STEP: usize = 7;
-
-fn texts() -> Vec<(String, String)> {
-    let files = ["prose", "rules", "prose_filler"].into_iter().flat_map(corpus::inputs);
-    let mut texts: Vec<(String, String)> =
-        files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
-    let mut seen = 0;
-    for session in corpus::inputs("sessions") {
-        let Ok(Value::Array(messages)) = serde_json::from_slice(&session.bytes) else { continue };
-        for (index, block) in Transcript::read(&messages).blocks() {
-            let BlockKind::Text(text) = block.kind else { continue };
-            seen += 1;
-            if seen % SESSION_TEXT_STEP == 0 {
-                let end = text.floor_char_boundary(text.len().min(SESSION_TEXT_BYTES));
-                texts.push((format!("{} message {index}", session.name), text[..end].to_owned()));
-            }
-        }
-    }
-    assert!(texts.len() >= 5, "no input at all");
-    texts
-}
 
 /// What a technical token looks like to anyone: fences, code spans, URLs, mail, paths, flags, assignments, numbers, identifiers.
 fn technical() -> Regex {
@@ -76,7 +56,7 @@ fn no_technical_token_is_altered_on_real_text() {
     let pattern = technical();
     let mut looked_at = 0;
     let (mut before, mut after) = ([0; 6], [0; 6]);
-    for (name, text) in texts() {
+    for (name, text) in shortening::texts(SESSION_TEXT_STEP, SESSION_TEXT_BYTES) {
         let expected: Vec<&str> = pattern.find_iter(&text).map(|found| found.as_str()).collect();
         looked_at += expected.len();
         for (index, (intensity, objective)) in cases().enumerate() {
@@ -115,7 +95,7 @@ fn difference<'a>(first: &'a str, second: &'a str) -> Option<(&'a str, &'a str)>
 
 #[test]
 fn the_parts_of_a_text_are_the_text() {
-    for (name, text) in texts() {
+    for (name, text) in shortening::texts(SESSION_TEXT_STEP, SESSION_TEXT_BYTES) {
         let mut end = 0;
         for token in tokenize(&text) {
             assert_eq!(token.range.start, end, "{name}");

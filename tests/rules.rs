@@ -2,6 +2,8 @@
 
 #[path = "corpus/mod.rs"]
 mod corpus;
+#[path = "shortening/mod.rs"]
+mod shortening;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,37 +13,14 @@ use concertina::rules::{
     protected_spans,
 };
 use concertina::tokens;
-use concertina::transcript::{Kind as BlockKind, Transcript};
 use proptest::prelude::*;
 use regex::Regex;
-use serde_json::Value;
 
 /// Longest piece of one session text that is looked at, in bytes.
 const SESSION_TEXT_BYTES: usize = 4000;
 
 /// Of the texts of sessions, each so-many-th.
 const SESSION_TEXT_STEP: usize = 29;
-
-fn texts() -> Vec<(String, String)> {
-    let files = ["rules", "prose", "prose_filler"].into_iter().flat_map(corpus::inputs);
-    let mut texts: Vec<(String, String)> =
-        files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
-    let mut seen = 0;
-    for session in corpus::inputs("sessions") {
-        let Ok(Value::Array(messages)) = serde_json::from_slice(&session.bytes) else { continue };
-        for (index, block) in Transcript::read(&messages).blocks() {
-            let BlockKind::Text(text) = block.kind else { continue };
-            seen += 1;
-            if seen % SESSION_TEXT_STEP == 0 {
-                let end = text.floor_char_boundary(text.len().min(SESSION_TEXT_BYTES));
-                texts.push((format!("{} message {index}", session.name), text[..end].to_owned()));
-            }
-        }
-    }
-    assert!(texts.len() >= 5, "no input at all");
-    println!("{} texts, of sessions each {SESSION_TEXT_STEP}th of {seen}", texts.len());
-    texts
-}
 
 /// What a technical token, a prohibition or an order looks like to anyone.
 fn technical() -> Regex {
@@ -99,7 +78,7 @@ fn name(case: &RulesOptions) -> String {
 
 /// Runs a check for every text on as many threads as there are cores.
 fn for_each_text(check: impl Fn(&str, &str) + Sync) {
-    let texts = texts();
+    let texts = shortening::texts(SESSION_TEXT_STEP, SESSION_TEXT_BYTES);
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {

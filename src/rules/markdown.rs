@@ -177,13 +177,7 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::draft::Draft;
-
-    fn after(text: &str, transform: fn(&str) -> Vec<Proposal>) -> String {
-        let mut draft = Draft::new(text);
-        draft.revise(transform(text), |_, _| true);
-        draft.text
-    }
+    use crate::rules::draft::after;
 
     #[test]
     fn marks_go_and_words_stay() {

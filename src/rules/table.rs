@@ -138,13 +138,7 @@ fn without_padding(text: &str, line: &Range<usize>, edits: &mut Vec<Edit>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::draft::Draft;
-
-    fn after(text: &str, transform: fn(&str) -> Vec<Proposal>) -> String {
-        let mut draft = Draft::new(text);
-        draft.revise(transform(text), |_, _| true);
-        draft.text
-    }
+    use crate::rules::draft::after;
 
     #[test]
     fn rows_keep_their_labels_escaped_pipes_and_extra_cells() {

@@ -166,8 +166,6 @@ pub(crate) struct Lexicon {
     /// For each first word the entries, longest first, then from the highest level.
     groups: Vec<Vec<u16>>,
     words: table::Table,
-    /// Abbreviations by their short form.
-    expansions: HashMap<Key, u16>,
 }
 
 /// What is known about a word.
@@ -177,6 +175,8 @@ pub(crate) struct Word {
     pub(crate) classes: Classes,
     /// The entries that begin with it, as a group of the lexicon; 0 for none.
     group: u16,
+    /// One more than the index of the abbreviation whose short form it is; 0 for none.
+    expands: u16,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(&worths()));
@@ -198,8 +198,8 @@ impl Lexicon {
     }
 
     /// The abbreviation whose short form a word is.
-    pub(crate) fn expansion(&self, short: Key) -> Option<&Entry> {
-        self.expansions.get(&short).map(|&index| &self.entries[index as usize])
+    pub(crate) fn expansion(&self, short: Word) -> Option<&Entry> {
+        short.expands.checked_sub(1).map(|index| &self.entries[index as usize])
     }
 
     fn read(worths: &HashMap<(&'static str, &'static str), [i32; 2]>) -> Self {
@@ -212,7 +212,6 @@ impl Lexicon {
             .collect();
         let mut words = table::Table::new(table::classes());
         let mut groups: Vec<Vec<u16>> = vec![Vec::new()];
-        let mut expansions = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
             let word = words.entry(entry.phrase[0]);
             if word.group == 0 {
@@ -221,8 +220,11 @@ impl Lexicon {
             }
             groups[word.group as usize].push(u16::try_from(index).expect("a few hundred entries"));
             if entry.category == Category::Abbreviation {
+                let short = words.entry(key(entry.written.as_bytes()));
                 // The first entry of a short form is the one that expands it.
-                expansions.entry(key(entry.written.as_bytes())).or_insert(index as u16);
+                if short.expands == 0 {
+                    short.expands = u16::try_from(index + 1).expect("a few hundred entries");
+                }
             }
         }
         for group in &mut groups {
@@ -231,7 +233,7 @@ impl Lexicon {
                 (std::cmp::Reverse(entry.phrase.len()), std::cmp::Reverse(entry.level))
             });
         }
-        Self { entries, groups, words, expansions }
+        Self { entries, groups, words }
     }
 }
 
@@ -376,6 +378,7 @@ mod tests {
             assert!(entry.phrase.iter().all(|&word| word != Key::default()), "{}: a word is too long", entry.long);
             let found = lexicon.beginning_with(lexicon.word(entry.phrase[0]));
             assert!(found.into_iter().any(|(_, found)| std::ptr::eq(found, entry)), "{}", entry.long);
+            assert!(entry.phrase.len() < 8, "{}: shortening reaches back seven words and one", entry.long);
             assert!(!entry.profiles.is_empty(), "{}", entry.long);
             let is_one_word = !matches!(entry.short, Short::Word(word) if word.contains(' '));
             assert!(is_one_word, "{}: the short form is one word or words of the phrase", entry.long);

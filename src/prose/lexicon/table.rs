@@ -80,6 +80,10 @@ impl Classes {
         classes.iter().any(|&class| self.has(class))
     }
 
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     pub(crate) fn of(class: Class) -> Self {
         Self(1 << class as u16)
     }

@@ -53,6 +53,20 @@ impl Content {
     }
 }
 
+/// The nodes of a phrase of the lexicon.
+struct Phrase {
+    nodes: [usize; BACK_WORDS],
+    len: usize,
+}
+
+impl std::ops::Deref for Phrase {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.nodes[..self.len]
+    }
+}
+
 /// What stands between two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gap {
@@ -129,10 +143,14 @@ impl<'a> Paragraph<'a> {
     fn node(&self, atom: &Token, index: usize) -> Node {
         let text = &self.text[atom.range.clone()];
         let mut letters = Letters::Other;
-        let mut found = 0;
+        let (mut found, mut word) = (0, Word::default());
         if atom.kind == Kind::Prose {
-            let written = key(text.as_bytes());
-            found = lexicon().expansion(written).map_or(written, |entry| entry.phrase[0]);
+            found = key(text.as_bytes());
+            word = lexicon().word(found);
+            if let Some(entry) = lexicon().expansion(word) {
+                found = entry.phrase[0];
+                word = lexicon().word(found);
+            }
             letters = match text.as_bytes()[0] {
                 _ if found == 0 => Letters::Other,
                 byte if byte.is_ascii_uppercase() => Letters::Capitalized,
@@ -143,7 +161,7 @@ impl<'a> Paragraph<'a> {
             range: atom.range.clone(),
             kind: atom.kind,
             key: found,
-            word: lexicon().word(found),
+            word,
             letters,
             sentence: self.sentences.len() - 1,
             clause: self.clauses.len() - 1,
@@ -157,6 +175,9 @@ impl<'a> Paragraph<'a> {
     /// Returns whether the sentence or the clause is now without one of these classes.
     fn count(&mut self, sentence: usize, clause: usize, classes: Classes, comes: bool) -> bool {
         let mut ends = false;
+        if classes.is_empty() {
+            return ends;
+        }
         for (index, _) in COUNTED.iter().enumerate().filter(|(_, class)| classes.has(**class)) {
             for content in [&mut self.sentences[sentence], &mut self.clauses[clause]] {
                 let count = &mut content.counts[index];
@@ -198,8 +219,8 @@ impl<'a> Paragraph<'a> {
     }
 
     /// The nodes of an entry's phrase, when they begin here on one line.
-    fn phrase(&self, at: usize, entry: &Entry) -> Option<Vec<usize>> {
-        let mut nodes = Vec::with_capacity(entry.phrase.len());
+    fn phrase(&self, at: usize, entry: &Entry) -> Option<Phrase> {
+        let mut phrase = Phrase { nodes: [0; BACK_WORDS], len: entry.phrase.len() };
         let mut node = at;
         for (index, &word) in entry.phrase.iter().enumerate() {
             let found = self.nodes.get(node).filter(|found| found.key == word)?;
@@ -213,12 +234,12 @@ impl<'a> Paragraph<'a> {
                 Letters::Capitalized if is_i || is_first && self.is_initial(node) => {}
                 _ => return None,
             }
-            nodes.push(node);
+            phrase.nodes[index] = node;
             node = found.after;
         }
         let opens = self.gaps[at].chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(');
         let closes = self.gaps[node].chars().next().is_none_or(|c| c.is_ascii_whitespace() || ".,;:!?)".contains(c));
-        (opens && closes).then_some(nodes)
+        (opens && closes).then_some(phrase)
     }
 
     fn written<'b>(&'b self, node: &'b Node) -> &'b str {

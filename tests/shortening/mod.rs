@@ -1,0 +1,28 @@
+//! The real texts that shortening words is tested on: files of prose and rules whole, and pieces of what sessions say.
+
+use concertina::transcript::{Kind, Transcript};
+use serde_json::Value;
+
+use crate::corpus;
+
+/// Texts with their names; of the texts of sessions each `step`-th, and of those the first `bytes` bytes.
+pub(crate) fn texts(step: usize, bytes: usize) -> Vec<(String, String)> {
+    let files = ["prose", "rules", "prose_filler"].into_iter().flat_map(corpus::inputs);
+    let mut texts: Vec<(String, String)> =
+        files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
+    let mut seen = 0;
+    for session in corpus::inputs("sessions") {
+        let Ok(Value::Array(messages)) = serde_json::from_slice(&session.bytes) else { continue };
+        for (index, block) in Transcript::read(&messages).blocks() {
+            let Kind::Text(text) = block.kind else { continue };
+            seen += 1;
+            if seen % step == 0 {
+                let end = text.floor_char_boundary(text.len().min(bytes));
+                texts.push((format!("{} message {index}", session.name), text[..end].to_owned()));
+            }
+        }
+    }
+    assert!(texts.len() >= 5, "no input at all");
+    println!("{} texts, of sessions each {step}th of {seen}", texts.len());
+    texts
+}
