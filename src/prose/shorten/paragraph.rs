@@ -7,7 +7,7 @@ use super::{Change, Selection, Shortened};
 use crate::prose::lexicon::{Category, Class, Classes, Entry, Key, Neighbours, Place, Short, Word, key, lexicon};
 use crate::prose::segment::{Kind, Token};
 
-/// How far a change may reach back: the longest phrase of the lexicon, and a word.
+/// How far a change may reach back: the longest phrase of the lexicon.
 const BACK_WORDS: usize = 8;
 
 /// What is counted in sentences and clauses.
