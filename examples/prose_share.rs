@@ -10,8 +10,11 @@ use serde_json::Value;
 fn main() {
     let (mut sessions, mut all, mut words, mut saved) = (0, 0.0, 0.0, 0.0);
     for file in std::env::args().skip(1) {
-        let Ok(text) = std::fs::read_to_string(&file) else { continue };
-        let Ok(Value::Array(messages)) = serde_json::from_str(&text) else { continue };
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let Ok(Value::Array(messages)) = serde_json::from_str(&text) else {
+            eprintln!("{file} is no JSON array of messages: left out");
+            continue;
+        };
         sessions += 1;
         all += message_tokens(&messages, None, Encoding::O200kBase) as f64;
         for (_, block) in Transcript::read(&messages).blocks() {

@@ -6,7 +6,8 @@ use concertina::rules::{Objective, RulesLevel, RulesOptions, Transform, apply_al
 use concertina::tokens;
 
 fn main() {
-    let texts: Vec<String> = std::env::args().skip(1).filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+    let read = |file: String| std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let texts: Vec<String> = std::env::args().skip(1).map(read).collect();
     let size = |texts: &[String]| {
         let chars: usize = texts.iter().map(|text| text.encode_utf16().count()).sum();
         let tokens: usize = texts.iter().map(|text| tokens::count(text, Encoding::O200kBase)).sum();
