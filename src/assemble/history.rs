@@ -82,7 +82,7 @@ impl Engine {
         let tools = hash_of_tools(options);
         let tools_changed = tools.is_some() && ledger.tools.is_some() && tools != ledger.tools;
         let moment = Moment { options, tools_changed, now };
-        let choice = self.choose(&transcript, &known, &states, &meter, &moment);
+        let choice = self.choose(&transcript, &known, &states, &moment);
         let copies = printed(&ledger, Printed::Copy);
         let mut in_sight = match choice.blocks.as_slice() {
             [] => NamesInSight::default(),
@@ -236,14 +236,11 @@ impl Engine {
 /// The names in what stays as it is: words of people and of the model, and placeholders.
 fn names_in_sight(known: &[Known], states: &[State], shown: &Shown) -> NamesInSight {
     let mut names = NamesInSight::default();
-    let patched: BTreeSet<(usize, usize)> =
-        shown.reply.report.actions.iter().map(|action| (action.message, action.block)).collect();
     for (known, state) in known.iter().zip(states) {
-        if let Kind::Text(text) = known.block.kind {
-            let is_placeholder = *state != State::Open && !patched.contains(&known.at());
-            if known.block.result.is_none() || is_placeholder {
-                names.add(text);
-            }
+        if let Kind::Text(text) = known.block.kind
+            && (known.block.result.is_none() || matches!(state, State::Placeholder(_)))
+        {
+            names.add(text);
         }
     }
     for patch in &shown.reply.rewrite.patches {

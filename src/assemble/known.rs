@@ -41,8 +41,10 @@ pub(super) struct Shown {
 pub(super) enum State {
     /// As the host holds it.
     Open,
-    /// Folded, at this cost.
-    Folded(u64),
+    /// The host holds our placeholder, of this cost.
+    Placeholder(u64),
+    /// Replaced as an earlier call decided, at this cost.
+    Replaced(u64),
 }
 
 /// Hashes and counts every block. Equal blocks without a timestamp are told apart by their order.
@@ -69,13 +71,13 @@ pub(super) fn replay(ledger: &Ledger, known: &[Known], meter: &Meter, shown: &mu
     let state_of = |block: &Known| {
         if let Some(original) = placeholders.get(&block.key.hash) {
             shown.in_context.insert(*original);
-            return State::Folded(block.tokens);
+            return State::Placeholder(block.tokens);
         }
         if let Some(row) = projections.get(&block.key)
             && let Ok(value) = serde_json::from_str(&row.replacement)
         {
             shown.in_context.insert(row.original);
-            return State::Folded(show(block, "replay", None, value, meter, shown));
+            return State::Replaced(show(block, "replay", None, value, meter, shown));
         }
         // A copy in sight keeps its original alive: its placeholder will name it.
         shown.in_context.extend(copies.get(&block.key.hash));

@@ -84,7 +84,7 @@ fn names_kept(tokens: u64, config: &Config) -> u64 {
 }
 
 /// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted.
-pub(super) fn expected_savings(known: &Known, config: &Config, _: &Meter) -> u64 {
+pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
     /// Marker and size.
     const FRAME_TOKENS: u64 = 30;
     const TOKENS_PER_KEPT_NAME: u64 = 5;

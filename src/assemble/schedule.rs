@@ -9,7 +9,6 @@ use crate::config::Schedule;
 use crate::plan::cache::Cache;
 use crate::plan::candidates::{Candidates, candidates};
 use crate::plan::economics::{Item, Situation, decide};
-use crate::plan::measure::Meter;
 use crate::plan::prices::Family;
 use crate::store::Millis;
 use crate::transcript::{Block, Kind, Transcript};
@@ -40,20 +39,13 @@ pub(super) struct Moment<'o> {
 
 impl Engine {
     /// Chooses among the open blocks.
-    pub(super) fn choose(
-        &self,
-        transcript: &Transcript,
-        known: &[Known],
-        states: &[State],
-        meter: &Meter,
-        moment: &Moment,
-    ) -> Choice {
+    pub(super) fn choose(&self, transcript: &Transcript, known: &[Known], states: &[State], moment: &Moment) -> Choice {
         let mut found = candidates(transcript, &self.config);
         // What was fetched on purpose is used for a while.
-        found.young.retain(|at| !is_fetched(transcript, *at));
+        found.young.retain(|&at| !is_fetched(transcript, at));
         match self.config.schedule {
             Schedule::EveryTurn => self.choose_by_age(known, states, &found, moment.options),
-            Schedule::CacheAware => self.choose_by_price(transcript, known, states, &found, meter, moment),
+            Schedule::CacheAware => self.choose_by_price(transcript, known, states, &found, moment),
         }
     }
 
@@ -82,14 +74,12 @@ impl Engine {
         known: &[Known],
         states: &[State],
         found: &Candidates,
-        meter: &Meter,
         moment: &Moment,
     ) -> Choice {
         let model = moment.options.model.as_deref();
         let family = Family::of(model);
         let prices = moment.options.prices.unwrap_or(family.prices);
         let cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.now);
-        let young: std::collections::HashSet<(usize, usize)> = found.young.iter().copied().collect();
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let items: Vec<Item> = known
             .iter()
@@ -98,16 +88,16 @@ impl Engine {
                 let is_sent = known.message < cache.sent;
                 let (tokens, is_open) = match states[index] {
                     State::Open => (known.tokens, true),
-                    State::Folded(tokens) => (tokens, false),
+                    State::Placeholder(tokens) | State::Replaced(tokens) => (tokens, false),
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
                 let may_go = found.ripe.get(&known.at()).copied().filter(|_| is_open);
-                let is_young = is_open && young.contains(&known.at());
+                let is_young = is_open && found.young.contains(&known.at());
                 if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known.block) {
                     oversize.push(Chosen { known: index, reason: "large" });
                 }
                 let worth = (may_go.is_some() || is_young) && tokens >= self.config.min_tokens_to_fold;
-                let frees = if worth { expected_savings(known, &self.config, meter) } else { 0 };
+                let frees = if worth { expected_savings(known, &self.config) } else { 0 };
                 Item { tokens, frees, ripe: may_go, is_young, is_sent }
             })
             .collect();

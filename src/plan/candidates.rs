@@ -3,7 +3,7 @@
 //! The count of calls is derived from the history alone, so that a plan needs no memory of its own: two processes that read the
 //! same history plan the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::stale::{Part, Reason, may_touch, part};
 use super::superseded::superseded;
@@ -24,13 +24,13 @@ pub struct MayGo {
 /// How young a block may be that leaves because the context is full, in model calls made since.
 const YOUNGEST_CALLS: u64 = 2;
 
-/// A block that is not stale yet and may go only when there is no more room.
+/// The blocks that may go, by message and block index.
 #[derive(Debug, Clone, Default)]
 pub struct Candidates {
-    /// What may go, by message and block index.
+    /// What may go whenever that pays.
     pub ripe: HashMap<(usize, usize), MayGo>,
-    /// What may go when the context is full.
-    pub young: Vec<(usize, usize)>,
+    /// What is not stale yet, and may go only when the context is full.
+    pub young: HashSet<(usize, usize)>,
 }
 
 /// Selects the blocks that may go: superseded and repeated ones at once, stale ones by the ages of the options.
@@ -53,17 +53,16 @@ pub fn candidates(transcript: &Transcript, config: &Config) -> Candidates {
             let by_calls = message.calls_after.checked_sub(config.stale_calls + 1).filter(|_| !is_persons);
             let stale = by_turns.max(by_calls).filter(|_| message.turn_age > 0);
             let later = superseded.get(&at).filter(|_| message.turn_age > 0);
-            let reason = match (later, stale) {
+            let (reason, calls) = match (later, stale) {
                 (Some(later), stale) if stale.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
                 (_, Some(calls)) => (Reason::Stale, calls),
                 _ => {
                     if !is_persons && message.turn_age > 0 && message.calls_after >= YOUNGEST_CALLS {
-                        found.young.push(at);
+                        found.young.insert(at);
                     }
                     continue;
                 }
             };
-            let (reason, calls) = reason;
             found.ripe.insert(at, MayGo { reason, calls, turns: clock.turns_since(calls) });
         }
     }

@@ -43,17 +43,17 @@ pub enum Use {
 
 /// The file that a call works on, with what it does to it; `None` where that is not plain.
 pub fn file_use(call: &Call, config: &Config) -> Option<(String, Use)> {
-    let arguments = call.arguments.to_value()?;
     if let Some(path) = call.arguments.file_path() {
         // One published editor is several tools in one, told apart by a word.
-        let verb = arguments["command"].as_str().unwrap_or(call.name).to_ascii_lowercase();
+        let verb = call.arguments.string(&["command"]).unwrap_or_else(|| call.name.to_owned()).to_ascii_lowercase();
         let is = |words: &[&str]| words.iter().any(|word| verb.contains(word));
         let does = if is(&["write", "create"]) {
             Use::Write
         } else if is(&["edit", "replace", "insert", "patch"]) {
             Use::Edit
         } else if config.is_exact_tool(call.name) || is(&["read", "view"]) {
-            Use::Read(lines_asked(&arguments)?)
+            // Arguments of a read are short; those of a write hold a whole file and are not copied.
+            Use::Read(lines_asked(&call.arguments.to_value()?)?)
         } else {
             return None;
         };
