@@ -3,7 +3,7 @@ import type {
   CompressedRules,
   ContentBlock, FetchRequest, Message, OpenOptions, Prices, Removed, Report, Stats,
 } from "./api.js";
-import { awaiting, badArgument, needArray, needObject, needString } from "./errors.js";
+import { awaiting, badArgument, needArray, needNumber, needObject, needString } from "./errors.js";
 import { applyInSlices, handOverInSlices } from "./handover.js";
 import { native, type NativeConcertina } from "./native.js";
 import { queued } from "./queue.js";
@@ -28,23 +28,18 @@ function moment(now: unknown): number {
   return now;
 }
 
-function positive(name: string, value: unknown): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) badArgument(name, String(value), "a number of at least 0");
-  return Math.trunc(value);
+function tokensOf(budget: unknown): number | undefined {
+  if (budget === undefined || budget === null) return undefined;
+  needNumber("tokenBudget", budget, "of at least 0");
+  return Math.trunc(budget);
 }
 
 function pricesOf(prices: unknown): Prices | undefined {
   if (prices === undefined || prices === null) return undefined;
   needObject("prices", prices);
   const given = prices as Record<string, unknown>;
-  for (const name of ["input", "cacheRead", "cacheWrite", "cacheTtlMs"]) {
-    const value = given[name];
-    const least = name === "input" ? Number.MIN_VALUE : 0;
-    if (typeof value !== "number" || !Number.isFinite(value) || value < least) {
-      badArgument(`prices.${name}`, String(value), least > 0 ? "a number above 0" : "a number of at least 0");
-    }
-  }
+  needNumber("prices.input", given.input, "above 0");
+  for (const name of ["cacheRead", "cacheWrite", "cacheTtlMs"]) needNumber(`prices.${name}`, given[name], "of at least 0");
   return given as unknown as Prices;
 }
 
@@ -135,7 +130,7 @@ export class Concertina {
       model: input.model,
       referOversize: input.referOversize ?? false,
       prices: pricesOf(input.prices),
-      tokenBudget: positive("tokenBudget", input.tokenBudget),
+      tokenBudget: tokensOf(input.tokenBudget),
     });
     return awaiting(async () => {
       const handover = await handOverInSlices(native(), input.messages);

@@ -61,3 +61,9 @@ export function needString(name: string, value: unknown): asserts value is strin
 export function needObject(name: string, value: unknown): asserts value is Record<string, unknown> {
   if (value === null || typeof value !== "object" || Array.isArray(value)) badArgument(name, value, "an object");
 }
+
+/** @throws TypeError unless the value is a finite number in the range. */
+export function needNumber(name: string, value: unknown, range: "above 0" | "of at least 0"): asserts value is number {
+  const fits = typeof value === "number" && Number.isFinite(value) && (range === "above 0" ? value > 0 : value >= 0);
+  if (!fits) badArgument(name, String(value), `a number ${range}`);
+}
