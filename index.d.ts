@@ -13,7 +13,7 @@ export interface Options {
     contextThresholdPercent?: number;
     /** With "cache-aware": content smaller than this many tokens stays. Default 150, at least 50. */
     minTokensToFold?: number;
-    /** With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them. Default 120, at least 0. */
+    /** With "cache-aware": how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short, some more of what is very long. Default 120, at least 0. */
     keepNames?: number;
     /** Content older than this many user turns may go. Default 4, at least 1. */
     staleTurns?: number;
@@ -427,6 +427,8 @@ declare function needArray(name: string, value: unknown): asserts value is unkno
 declare function needString(name: string, value: unknown): asserts value is string;
 /** Checks an argument that must be an object. */
 declare function needObject(name: string, value: unknown): asserts value is Record<string, unknown>;
+/** @throws TypeError unless the value is a finite number in the range. */
+declare function needNumber(name: string, value: unknown, range: "above 0" | "of at least 0"): asserts value is number;
 
 /** Functions without a store. */
 /**

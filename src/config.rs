@@ -361,7 +361,7 @@ knobs! {
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
     /// With "cache-aware": content smaller than this many tokens stays.
     min_tokens_to_fold: u64 = 150, "minTokensToFold", [min 50];
-    /// With "cache-aware": how many names, paths and numbers of what goes are kept at most, so that the agent can go on using them.
+    /// With "cache-aware": how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short, some more of what is very long.
     keep_names: u64 = 120, "keepNames", [min 0];
     /// Content older than this many user turns may go.
     stale_turns: u64 = 4, "staleTurns", [min 1];
