@@ -13,11 +13,13 @@
 // A call *needs* a fact when it wrote it in its text or arguments (not in its thinking) and everything the model had read before
 // shows it in tool results only: neither in a user's words nor in what the model itself wrote or thought. So each fact is needed
 // at most once, at its first use, and an engine gets no credit for what the agent would know anyway. The fact is *in sight* when
-// the request as sent holds it by the same rules, as a whole. Text that was merely reshaped so that the whole no longer
-// occurs (a path split into a tree, a line cut) does not count, which is strict on every engine.
+// the request as sent holds it by the same rules, as a whole. What a lossless fold reshaped (paths under their directory, rows as columns)
+// is in sight when the request's own text, parsed back with nothing from the store, gives it; a line that was cut is not.
 //
 // A call with a fact out of sight fetches the originals that hold it, the latest ones: one more request, and the originals stay in sight
 // for the next twelve calls.
+import { restore } from "openclaw-concertina";
+
 import { writtenIn, textsOf, isResult } from "./transcript.mjs";
 
 /**
@@ -103,8 +105,10 @@ export class Needs {
 
   /** Numbers of the needed facts that a message shows. */
   shownBy(message) {
+    const texts = textsOf(message);
+    const reshaped = texts.map((text) => restore(text)).filter((text, index) => text !== texts[index]);
     const shown = [];
-    for (const fact of factsOf(textsOf(message), this.plain)) {
+    for (const fact of factsOf([...texts, ...reshaped], this.plain)) {
       const number = this.universe.get(fact);
       if (number !== undefined) shown.push(number);
     }

@@ -2,6 +2,7 @@
 //!
 //! Walks never recurse: code may be nested as deep as it is long.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 
@@ -24,6 +25,9 @@ const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
 /// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used.
 const STACK_BYTES: usize = 64 << 20;
+
+/// Grammars whose scanner looks characters up in C's table of them, which ends at U+00FF; beyond it is other memory, or none.
+const NARROW_GRAMMARS: &[&str] = &["bash"];
 
 /// A limit that grows with the code.
 struct Budget {
@@ -149,13 +153,19 @@ fn parse(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        thread.spawn_scoped(scope, || parse_here(code, grammar)).ok()?.join().ok()?
+        thread.spawn_scoped(scope, || parse_here(code, &grammar())).ok()?.join().ok()?
     })
 }
 
-fn parse_here(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
+fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser.set_language(&grammar()).ok()?;
+    parser.set_language(grammar).ok()?;
+    let code = if grammar.name().is_some_and(|name| NARROW_GRAMMARS.contains(&name)) {
+        narrowed(code)
+    } else {
+        Cow::Borrowed(code)
+    };
+    let code = code.as_ref();
     let reads = Cell::new(READS.of(code));
     let (mut steps, mut steps_in_error) = (STEPS.of(code), STEPS_IN_ERROR.of(code));
     let mut watch = |state: &ParseState| {
@@ -175,6 +185,21 @@ fn parse_here(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
     let options = ParseOptions::new().progress_callback(&mut watch);
     let tree = parser.parse_with_options(&mut read, None, Some(options));
     tree.filter(|_| reads.get() > 0)
+}
+
+/// The code with letters, as many as there are bytes, for every character beyond U+00FF.
+fn narrowed(code: &str) -> Cow<'_, str> {
+    if code.chars().all(|c| c <= '\u{ff}') {
+        return Cow::Borrowed(code);
+    }
+    let mut narrow = String::with_capacity(code.len());
+    for c in code.chars() {
+        match c {
+            ..='\u{ff}' => narrow.push(c),
+            _ => narrow.extend(std::iter::repeat_n('x', c.len_utf8())),
+        }
+    }
+    Cow::Owned(narrow)
 }
 
 /// Whether a node is a comment.
@@ -235,6 +260,18 @@ mod tests {
         let rust = "fn main() {\n    let x: u32 = 1;\n    println!(\"{x}\");\n}\n".repeat(20);
         assert!(Parsed::parse(&rust, Syntax::of(Language::Rust)).is_some());
         assert!(Parsed::parse(&rust, Syntax::of(Language::Python)).is_none());
+    }
+
+    #[test]
+    fn no_scanner_reads_past_a_table_of_characters() {
+        for c in ['\u{e9}', '\u{4e2d}', '\u{1f680}', '\u{10ffff}'] {
+            let text = format!("for x in {{{c}..{c}}}; do echo {{1{c}; echo {{1..{c}}}; done # {c}\n").repeat(3);
+            for &language in Language::ALL {
+                if let Some(parsed) = Parsed::parse(&text, Syntax::of(language)) {
+                    assert_eq!(parsed.root().end_byte(), text.len(), "{}: {c:?}", language.as_str());
+                }
+            }
+        }
     }
 
     #[test]
