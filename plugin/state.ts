@@ -8,11 +8,10 @@
 import { join } from "node:path";
 
 import { Concertina, describe, guidance, type Options } from "../node/lib/index.js";
+import { PLUGIN_DEFAULTS } from "./defaults.js";
 import type { PluginApi } from "./host.js";
 import { Sessions } from "./sessions.js";
 
-/** Providers behind OpenClaw have prompt caches. */
-const SCHEDULE = "cache-aware";
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
 const UNCHANGED = "context goes to the model unchanged";
@@ -73,7 +72,7 @@ export class PluginState {
 
   /** Opens the store. @throws when it cannot be opened. */
   open(): Promise<Concertina> {
-    return Concertina.open({ schedule: SCHEDULE, ...this.options, dir: this.directory() });
+    return Concertina.open({ ...PLUGIN_DEFAULTS, ...this.options, dir: this.directory() });
   }
 
   /** Where the store lives. */

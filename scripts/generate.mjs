@@ -6,9 +6,7 @@ import path from "node:path";
 
 import { main, root, run } from "./steps.mjs";
 
-/** What the plugin sets where its user says nothing: `plugin/state.ts`. */
-const PLUGIN_DEFAULTS = { schedule: "cache-aware" };
-
+const require = createRequire(import.meta.url);
 const check = process.argv.includes("--check");
 const stale = [];
 
@@ -62,8 +60,13 @@ function schema(options) {
   });
 }
 
-function table(options) {
-  const rows = options.map(({ name, doc, default: value, minimum }) => `| \`${name}\` | \`${JSON.stringify(value)}\` | ${minimum ?? ""} | ${doc} |`);
+/** The options, and what the plugin sets otherwise. */
+function table(options, inPlugin) {
+  const cell = (value) => `\`${JSON.stringify(value)}\``;
+  const rows = options.map(({ name, doc, default: value, minimum }) => {
+    const otherwise = name in inPlugin ? `, in OpenClaw ${cell(inPlugin[name])}` : "";
+    return `| \`${name}\` | ${cell(value)}${otherwise} | ${minimum ?? ""} | ${doc} |`;
+  });
   return ["| option | default | min | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
@@ -97,12 +100,13 @@ function replaceBetween(file, name, text) {
 main(async () => {
   const options = await knobs();
   write("node/lib/options.ts", optionsType(options));
+  await run("compile TypeScript", process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"], { quiet: true });
+  write("index.d.ts", declarations());
+  const { PLUGIN_DEFAULTS } = require("../dist/plugin/defaults.js");
+  const inPlugin = options.map((option) => ({ ...option, default: PLUGIN_DEFAULTS[option.name] ?? option.default }));
   const manifest = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(options.map((option) => ({ ...option, default: PLUGIN_DEFAULTS[option.name] ?? option.default }))) }, null, 2)}\n`);
-  replaceBetween("README.md", "options", table(options));
-  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
-  await run("compile TypeScript", process.execPath, [tsc, "-p", "tsconfig.json"], { quiet: true });
-  write("index.d.ts", declarations());
+  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(inPlugin) }, null, 2)}\n`);
+  replaceBetween("README.md", "options", table(options, PLUGIN_DEFAULTS));
   if (stale.length > 0) throw new Error(`out of date: ${stale.join(", ")}; run "npm run generate"`);
 });

@@ -353,7 +353,7 @@ knobs! {
     fusion_enabled: bool = true, "fusion.enabled";
     /// Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it.
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
-    /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. In OpenClaw the default is "cache-aware".
+    /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
     /// With "cache-aware": content that may go waits at most this many user turns.
     max_deferred_turns: u64 = 40, "maxDeferredTurns", [min 1];

@@ -13,6 +13,7 @@ import { isResult } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
 const tool = require("../../dist/node/lib/fetch-tool.js");
+const { PLUGIN_DEFAULTS } = require("../../dist/plugin/defaults.js");
 
 /** The message with each of its texts replaced by what `change` makes of it; the same object where nothing changed. */
 function mapTexts(message, change) {
@@ -107,5 +108,9 @@ export const POLICIES = {
   squeeze: { title: "squeeze() on each call (ClawSqueezer)", open: () => ({ ...plain, assemble: (messages) => squeeze(messages).messages }) },
   trim: { title: "soft trim (OpenClaw)", open: softTrim },
   "every-turn": { title: "Concertina, every turn", open: (options) => concertina({ ...options, schedule: "every-turn" }) },
-  "cache-aware": { title: "Concertina, cache-aware", priced: true, open: (options) => concertina({ ...options, schedule: "cache-aware" }) },
+  "cache-aware": {
+    title: "Concertina, cache-aware",
+    priced: true,
+    open: ({ config, prices }) => concertina({ config: { ...PLUGIN_DEFAULTS, ...config }, schedule: "cache-aware", prices }),
+  },
 };

@@ -4,7 +4,7 @@
 export interface Options {
   /** How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened prose. Default "balanced". */
   preset?: "lossless" | "balanced" | "max";
-  /** When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. In OpenClaw the default is "cache-aware". Default "every-turn". */
+  /** When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. Default "every-turn". */
   schedule?: "every-turn" | "cache-aware";
   /** With "cache-aware": content that may go waits at most this many user turns. Default 40, at least 1. */
   maxDeferredTurns?: number;

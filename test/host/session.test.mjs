@@ -25,8 +25,8 @@ before(async () => {
   plain = new Host({ name: "without", provider: plainProvider });
   fillWorkspace(host.workspace);
   fillWorkspace(plain.workspace);
-  // By ages alone, so that what is folded when does not depend on prices; planner.test.mjs has the other schedule.
-  await host.install(packedPlugin(), { schedule: "every-turn" });
+  // By the library's defaults: ages alone, so that what is folded when does not depend on prices. planner.test.mjs has the plugin's.
+  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000 });
   await Promise.all([host.start(), plain.start()]);
   baseline = await playTurns(plain, plainProvider, SESSION, turns);
   await plain.stop();
