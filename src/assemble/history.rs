@@ -81,7 +81,7 @@ impl Engine {
         let states = replay(&ledger, &known, &meter, &mut shown);
         let tools = hash_of_tools(options);
         let tools_changed = tools.is_some() && ledger.tools.is_some() && tools != ledger.tools;
-        let moment = Moment { options, tools_changed, now };
+        let moment = Moment { options, ledger: &ledger, tools_changed, now };
         let choice = self.choose(&transcript, &known, &states, &moment);
         let copies = printed(&ledger, Printed::Copy);
         let mut in_sight = match choice.blocks.as_slice() {

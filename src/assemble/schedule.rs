@@ -6,12 +6,13 @@ use super::known::{Known, State};
 use super::placeholder::expected_savings;
 use super::{AssembleOptions, Engine, FETCH_TOOL};
 use crate::config::Schedule;
-use crate::plan::cache::Cache;
+use crate::plan::balance::{Change, balance};
+use crate::plan::cache::{Cache, Cold};
 use crate::plan::candidates::{Candidates, candidates};
 use crate::plan::economics::{Item, Situation, decide};
-use crate::plan::prices::Family;
-use crate::store::Millis;
-use crate::transcript::{Block, Kind, Transcript};
+use crate::plan::prices::{Family, Prices};
+use crate::store::{Ledger, Millis};
+use crate::transcript::{Block, Kind, Role, Transcript};
 
 /// A block to fold.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,8 @@ pub(super) struct Choice {
 /// The moment of a call, beside its history.
 pub(super) struct Moment<'o> {
     pub(super) options: &'o AssembleOptions,
+    /// What the session knows.
+    pub(super) ledger: &'o Ledger,
     /// Whether the ledger knows another list of tools.
     pub(super) tools_changed: bool,
     pub(super) now: Millis,
@@ -112,6 +115,7 @@ impl Engine {
             limit: moment.options.token_budget.map(|budget| threshold(budget) + overhead),
             cliff: family.cliff,
             max_deferred_turns: self.config.max_deferred_turns,
+            saved: saved(transcript, moment.ledger, &prices),
         };
         let Some(decision) = decide(&items, &situation) else { return Choice { blocks: oversize, cause: None } };
         let cause = decision.cause.as_str();
@@ -137,6 +141,21 @@ impl Engine {
             _ => false,
         }
     }
+}
+
+/// What the session has saved so far; infinite where its calls bear no times, so that it cannot be told.
+fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
+    let calls = transcript.messages.iter().filter(|message| message.role == Role::Assistant);
+    let Some(times) = calls.map(|call| call.timestamp).collect::<Option<Vec<Millis>>>() else { return f64::INFINITY };
+    let since = |at: Millis| times.iter().rev().take_while(|&&time| time >= at).count() as u64;
+    let admitted = ledger.admitted.iter();
+    let fresh = admitted.map(|&(at, freed)| Change { calls: since(at), freed, rebilled: 0, is_fresh: true });
+    let epochs = ledger.epochs.iter().map(|(at, epoch)| {
+        let is_cold = Cold::is_reason(&epoch.reason);
+        let rebilled = if is_cold { 0 } else { epoch.tokens_rebilled };
+        Change { calls: since(*at), freed: epoch.tokens_freed, rebilled, is_fresh: is_cold }
+    });
+    balance(fresh.chain(epochs), prices)
 }
 
 fn is_fetched(transcript: &Transcript, (message, block): (usize, usize)) -> bool {

@@ -35,6 +35,11 @@ impl Cold {
             Self::Unused => "cold: cache not used",
         }
     }
+
+    /// Whether an epoch with this reason found the cache cold.
+    pub fn is_reason(reason: &str) -> bool {
+        reason.starts_with("cold: ")
+    }
 }
 
 /// What the cache holds.

@@ -2,7 +2,8 @@
 //!
 //! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call since; folding
 //! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent paid
-//! reaches a share of the price ([`EAGERNESS`]): never much worse than knowing the future, without a forecast.
+//! reaches a share of the price ([`EAGERNESS`]): never much worse than knowing the future, without a forecast. And one buys only
+//! out of what was saved before, so that no session gets dearer than untouched because it ends too soon.
 
 use super::cache::Cold;
 use super::candidates::MayGo;
@@ -51,6 +52,8 @@ pub struct Situation {
     pub cliff: Option<u64>,
     /// How many user turns a block may wait.
     pub max_deferred_turns: u64,
+    /// What the session has saved so far ([`super::balance`]); infinite where that cannot be told.
+    pub saved: f64,
 }
 
 /// Why an epoch is opened.
@@ -155,7 +158,9 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
         }
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
-        if is_free || (!situation.binds_thinking && freed >= enough && paid >= EAGERNESS * price) {
+        if is_free
+            || (!situation.binds_thinking && freed >= enough && paid >= EAGERNESS * price && price <= situation.saved)
+        {
             first = Some(at);
         }
         if item.is_sent {
@@ -178,6 +183,7 @@ mod tests {
         limit: None,
         cliff: None,
         max_deferred_turns: 40,
+        saved: f64::INFINITY,
     };
 
     fn stays(tokens: u64) -> Item {
@@ -195,6 +201,13 @@ mod tests {
         let after = |calls| decide(&[stays(500), ripe(2000, calls), stays(4000)], &WARM);
         assert_eq!(after(11), None);
         assert_eq!(after(12), Some(Decision { cause: Cause::SkiRental, items: vec![1] }));
+    }
+
+    #[test]
+    fn an_epoch_is_paid_out_of_what_was_saved() {
+        let items = [stays(500), ripe(2000, 30), stays(4000)];
+        assert_eq!(decide(&items, &Situation { saved: 4599.0, ..WARM }), None);
+        assert!(decide(&items, &Situation { saved: 4600.1, ..WARM }).is_some());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! ```
 
 pub mod arguments;
+pub mod balance;
 pub mod cache;
 pub mod candidates;
 pub mod economics;

@@ -174,8 +174,10 @@ pub struct Ledger {
     pub projections: Vec<Projection>,
     /// Texts of ours.
     pub printed: Vec<PrintedText>,
-    /// How many epochs were logged.
-    pub epochs: u64,
+    /// When results were made smaller before they were first sent, and by how many tokens; oldest first.
+    pub admitted: Vec<(Millis, u64)>,
+    /// The logged epochs, oldest first.
+    pub epochs: Vec<(Millis, Epoch)>,
     /// A hash of the tools that the session had when it was last assembled.
     pub tools: Option<ContentHash>,
 }

@@ -272,7 +272,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     store.commit(&me, &batch, START).unwrap();
     let ledger = store.ledger(&me).unwrap();
     assert_eq!(ledger.projections, batch.projections);
-    assert_eq!(ledger.epochs, 1);
+    assert_eq!(ledger.epochs, [(START, batch.epoch.clone().unwrap())]);
     let shown = |rows: &[PrintedText]| -> BTreeSet<(ContentHash, bool)> {
         rows.iter().map(|row| (row.text, row.printed == Printed::Copy)).collect()
     };

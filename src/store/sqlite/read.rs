@@ -81,13 +81,22 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
             Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)? })
         })?
         .collect::<rusqlite::Result<_>>()?;
+    let admitted = connection
+        .prepare_cached(
+            "SELECT at, max(tokens_before - tokens_after, 0) FROM receipts WHERE session = ?1 AND kind = 'admit' ORDER BY id",
+        )?
+        .query_map((session,), |row| Ok((row.get(0)?, count(row, 1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
     let epochs = connection
-        .prepare_cached("SELECT count(*) FROM epochs WHERE session = ?1")?
-        .query_row((session,), |row| count(row, 0))?;
+        .prepare_cached(
+            "SELECT at, reason, tokens_freed, tokens_rebilled, blocks FROM epochs WHERE session = ?1 ORDER BY id",
+        )?
+        .query_map((session,), logged_epoch)?
+        .collect::<rusqlite::Result<_>>()?;
     let tools = connection
         .prepare_cached("SELECT tools FROM sessions WHERE id = ?1")?
         .query_row((session,), |row| row.get(0))?;
-    Ok(Ledger { projections, printed, epochs, tools })
+    Ok(Ledger { projections, printed, admitted, epochs, tools })
 }
 
 /// Totals of the sessions of this name, or of the whole store.
@@ -132,15 +141,7 @@ pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcom
              JOIN sessions ON sessions.id = epochs.session
              WHERE ?1 IS NULL OR session_id = ?1 ORDER BY epochs.id DESC LIMIT 100",
         )?
-        .query_map((session_id,), |row| {
-            let epoch = Epoch {
-                reason: row.get(1)?,
-                tokens_freed: count(row, 2)?,
-                tokens_rebilled: count(row, 3)?,
-                blocks: count(row, 4)?,
-            };
-            Ok((row.get(0)?, epoch))
-        })?
+        .query_map((session_id,), logged_epoch)?
         .collect::<rusqlite::Result<_>>()?;
     Ok(Stats {
         sessions,
@@ -153,6 +154,17 @@ pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcom
         tokens_after: tokens_after + swept_after,
         epochs,
     })
+}
+
+/// Columns: `at`, then those of an [`Epoch`].
+fn logged_epoch(row: &Row<'_>) -> rusqlite::Result<(Millis, Epoch)> {
+    let epoch = Epoch {
+        reason: row.get(1)?,
+        tokens_freed: count(row, 2)?,
+        tokens_rebilled: count(row, 3)?,
+        blocks: count(row, 4)?,
+    };
+    Ok((row.get(0)?, epoch))
 }
 
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

@@ -128,7 +128,9 @@ mod tests {
     fn page(count: usize) -> String {
         let more = "Words of a summary that goes on for a while. ".repeat(5);
         (1..=count)
-            .map(|n| format!("{n}. Title {n}\nURL: https://x.y/{n}\nSnippet {n} first. {more}\nSecond line of {n}.\n\n"))
+            .map(|n| {
+                format!("{n}. Title {n}\nURL: https://x.y/{n}\nSnippet {n} first. {more}\nSecond line of {n}.\n\n")
+            })
             .collect()
     }
 

@@ -1,0 +1,46 @@
+//! What a session has saved so far, in input tokens at full price, against one whose context was never touched.
+//!
+//! The ledger says what changed and when, the history how many calls were made since: so the balance needs no memory of its own.
+//! An epoch that costs no more than the balance leaves the session no dearer than untouched, even if it ends with the next call.
+
+use super::prices::Prices;
+
+/// Something that made every later request smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// How many model calls were made since.
+    pub calls: u64,
+    /// How many tokens fewer each of them sent.
+    pub freed: u64,
+    /// How many cached tokens it made the provider take in anew.
+    pub rebilled: u64,
+    /// Whether the freed tokens were not cached, so that the first call would have written them.
+    pub is_fresh: bool,
+}
+
+/// The sum of what the changes saved, less what they cost.
+pub fn balance(changes: impl IntoIterator<Item = Change>, prices: &Prices) -> f64 {
+    let Prices { read, write, .. } = *prices;
+    let of = |change: Change| {
+        let first = if change.is_fresh && change.calls > 0 { write - read } else { 0.0 };
+        change.freed as f64 * (read * change.calls as f64 + first) - (write - read).max(0.0) * change.rebilled as f64
+    };
+    changes.into_iter().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fresh_fold_saves_a_write_and_an_epoch_pays_for_itself_by_and_by() {
+        let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
+        let sum = |change| balance([change], &prices);
+        let fresh = Change { calls: 0, freed: 1000, rebilled: 0, is_fresh: true };
+        assert!(sum(fresh).abs() < 1e-9, "nothing was sent yet");
+        assert!((sum(Change { calls: 3, ..fresh }) - 1450.0).abs() < 1e-9);
+        let epoch = Change { calls: 1, freed: 1000, rebilled: 2000, is_fresh: false };
+        assert!((sum(epoch) + 2200.0).abs() < 1e-9);
+        assert!((sum(Change { calls: 23, ..epoch })).abs() < 1e-9);
+    }
+}
