@@ -4,13 +4,15 @@
 //! words, and to the start of the sentence when a reason for keeping something is gone, so that the result has nothing more to
 //! take: shortening twice is shortening once.
 
+mod content;
+mod gap;
 mod paragraph;
 
 use std::ops::Range;
 
 use paragraph::Paragraph;
 
-use super::lexicon::{Category, Entry, Intensity, Profile};
+use super::lexicon::{Category, Grants, Intensity, Profile};
 use super::segment::{Kind, Token, atoms};
 
 /// Which entries of the lexicon apply.
@@ -29,11 +31,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    fn has(&self, entry: &Entry) -> bool {
-        entry.level <= self.intensity
-            && self.categories.contains(&entry.category)
-            && (!self.only_saving || entry.saves_tokens())
-            && self.profile.is_none_or(|profile| entry.profiles.contains(&profile))
+    fn grants(&self) -> Grants {
+        Grants::new(self.categories, self.intensity, self.only_saving, self.profile)
     }
 }
 
@@ -91,8 +90,10 @@ impl Shortened {
 /// Finds what to change. Linear.
 pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
     let mut shortened = Shortened::default();
+    let mut paragraph = Paragraph::new(text, selection);
     for_each_paragraph(text, |atoms, around| {
-        Paragraph::new(text, atoms, around, selection).shorten(&mut shortened);
+        paragraph.read(atoms, around);
+        paragraph.shorten(&mut shortened);
     });
     shortened
 }

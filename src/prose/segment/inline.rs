@@ -126,18 +126,14 @@ impl<'a> Scanner<'a> {
     /// A plain word with closing punctuation; `false` when it is none.
     fn word(&mut self) -> bool {
         let start = self.at;
-        let (mut at, mut capitals) = (start, 0);
+        let bytes = &self.bytes[..self.end];
+        let mut at = start;
         loop {
-            let byte = self.byte(at);
-            if BYTES[byte as usize] == LETTER {
-                capitals += usize::from(byte.is_ascii_uppercase());
-                at += 1;
-            } else if byte == b'\'' && BYTES[self.byte(at + 1) as usize] == LETTER {
-                at += 1;
-            } else if byte == 0xe2 && self.bytes[at..self.end].starts_with("’".as_bytes()) {
-                at += 3;
-            } else {
-                break;
+            at += bytes[at..].iter().take_while(|&&byte| BYTES[byte as usize] == LETTER).count();
+            match bytes.get(at) {
+                Some(b'\'') if BYTES[self.byte(at + 1) as usize] == LETTER => at += 1,
+                Some(0xe2) if bytes[at..].starts_with("’".as_bytes()) => at += 3,
+                _ => break,
             }
         }
         let mut rest = at;
@@ -147,14 +143,15 @@ impl<'a> Scanner<'a> {
         if !is_space(self.byte(rest)) {
             return false;
         }
-        let is_plain = capitals == 0 || capitals == 1 && self.bytes[start].is_ascii_uppercase();
-        let word = &self.bytes[start..at];
+        let word = &bytes[start..at];
+        let is_lower = !word[0].is_ascii_uppercase();
+        let is_plain = !word[1..].iter().any(u8::is_ascii_uppercase);
         let classes = lexicon().word(key(word)).classes;
         self.at = at;
         if !is_plain {
             self.capitals(start..at);
         } else {
-            self.plain(start..at, classes, capitals == 0);
+            self.plain(start..at, classes, is_lower);
         }
         self.close(rest);
         true
