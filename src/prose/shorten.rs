@@ -104,25 +104,28 @@ fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Token], Range<usize>)) 
     let atoms = atoms(text);
     let mut start = 0;
     let mut from = 0;
-    for index in 0..atoms.len() {
-        let atom = &atoms[index];
-        let next = atoms.get(index + 1).map_or(text.len(), |next| next.range.start);
-        let gap = &text[atom.range.end..next];
-        let line_end = memchr::memchr(b'\n', gap.as_bytes());
-        let is_last = index + 1 == atoms.len();
-        if is_whole_lines(text, atom) {
+    let mut next_is_whole_lines = atoms.first().is_some_and(|atom| is_whole_lines(text, atom));
+    for (index, atom) in atoms.iter().enumerate() {
+        let next = atoms.get(index + 1);
+        let was_whole_lines = next_is_whole_lines;
+        next_is_whole_lines = next.is_some_and(|next| is_whole_lines(text, next));
+        if was_whole_lines {
             from = atom.range.end;
             start = index + 1;
-        } else if is_last
-            || is_whole_lines(text, &atoms[index + 1])
-            || memchr::memchr_iter(b'\n', gap.as_bytes()).nth(1).is_some()
-        {
-            let end = atom.range.end + line_end.unwrap_or(gap.len());
+            continue;
+        }
+        let gap = &text.as_bytes()[atom.range.end..next.map_or(text.len(), |next| next.range.start)];
+        if next.is_none() || next_is_whole_lines || has_blank_line(gap) {
+            let end = atom.range.end + memchr::memchr(b'\n', gap).unwrap_or(gap.len());
             work(&atoms[start..=index], from..end);
             from = end;
             start = index + 1;
         }
     }
+}
+
+fn has_blank_line(gap: &[u8]) -> bool {
+    gap.len() > 1 && memchr::memchr_iter(b'\n', gap).nth(1).is_some()
 }
 
 fn is_whole_lines(text: &str, atom: &Token) -> bool {

@@ -206,6 +206,13 @@ pub(crate) struct Word {
     expands: u16,
 }
 
+impl Word {
+    /// Whether any entry begins with it.
+    pub(crate) fn begins_entries(self) -> bool {
+        self.group != 0
+    }
+}
+
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(&worths()));
 
 /// The lexicon.

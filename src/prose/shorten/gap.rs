@@ -40,7 +40,7 @@ impl<'a> Gap<'a> {
     }
 
     pub(super) fn has_line_end(&self) -> bool {
-        self.text.contains('\n')
+        self.kind != Break::Blank && self.text.contains('\n')
     }
 
     /// Whether a word before it would be the key of a setting, were it alone on its line.

@@ -195,6 +195,9 @@ impl<'a> Paragraph<'a> {
     /// Applies the first entry that may begin at a node; returns where to go on.
     fn change(&mut self, at: usize) -> Option<usize> {
         let word = self.nodes[at].word;
+        if !word.begins_entries() {
+            return None;
+        }
         let next = self.nodes.get(self.nodes[at].after).map_or(0, |next| next.word.id);
         for (index, entry) in lexicon().beginning_with(word, next, self.granted) {
             if entry.category == Category::Abbreviation {
