@@ -13,7 +13,7 @@ use std::ops::Range;
 use paragraph::Paragraph;
 
 use super::lexicon::{Category, Grants, Intensity, Profile};
-use super::segment::{Kind, Token, atoms};
+use super::segment::{Atom, Kind, atoms};
 
 /// Which entries of the lexicon apply.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
 
 /// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of its own
 /// last line.
-fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Token], Range<usize>)) {
+fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
     let atoms = atoms(text);
     let mut start = 0;
     let mut from = 0;
@@ -128,7 +128,7 @@ fn has_blank_line(gap: &[u8]) -> bool {
     gap.len() > 1 && memchr::memchr_iter(b'\n', gap).nth(1).is_some()
 }
 
-fn is_whole_lines(text: &str, atom: &Token) -> bool {
+fn is_whole_lines(text: &str, atom: &Atom) -> bool {
     let bytes = text.as_bytes();
     (atom.kind.is_block() || matches!(atom.kind, Kind::Command | Kind::Html))
         && (atom.range.start == 0 || bytes[atom.range.start - 1] == b'\n')

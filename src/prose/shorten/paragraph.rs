@@ -7,7 +7,7 @@ use super::content::Content;
 use super::gap::{Break, Gap, Joint, joined};
 use super::{Change, Selection, Shortened};
 use crate::prose::lexicon::{Category, Class, Classes, Entry, Grants, Place, Short, Word, key, lexicon};
-use crate::prose::segment::{Kind, Token};
+use crate::prose::segment::{Atom, Kind};
 
 /// How far a change may reach back: the longest phrase of the lexicon.
 const BACK_WORDS: usize = 8;
@@ -16,7 +16,7 @@ const BACK_WORDS: usize = 8;
 enum Letters {
     Lower,
     Capitalized,
-    /// A span, or a word that is never changed.
+    /// A span, or a word too long to be a name.
     Other,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Paragraph<'a> {
     }
 
     /// Reads one paragraph, in place of the one before.
-    pub(super) fn read(&mut self, atoms: &[Token], around: Range<usize>) {
+    pub(super) fn read(&mut self, atoms: &[Atom], around: Range<usize>) {
         self.start = around.start;
         self.nodes.clear();
         self.gaps.clear();
@@ -141,23 +141,17 @@ impl<'a> Paragraph<'a> {
         }
     }
 
-    fn node(&self, atom: &Token, index: usize) -> Node {
-        let text = &self.text[atom.range.clone()];
-        let mut letters = Letters::Other;
-        let mut word = Word::default();
-        if atom.kind == Kind::Prose {
-            let mut found = key(text.as_bytes());
-            word = lexicon().word(found);
-            if let Some(entry) = lexicon().expansion(word) {
-                found = entry.first_word();
-                word = lexicon().word(found);
-            }
-            letters = match text.as_bytes()[0] {
-                _ if found == 0 => Letters::Other,
-                byte if byte.is_ascii_uppercase() => Letters::Capitalized,
-                _ => Letters::Lower,
-            };
-        }
+    fn node(&self, atom: &Atom, index: usize) -> Node {
+        let text = self.text[atom.range.clone()].as_bytes();
+        let word = match lexicon().expansion(atom.word) {
+            Some(entry) => lexicon().word(entry.first_word()),
+            None => atom.word,
+        };
+        let letters = match atom.kind {
+            Kind::Prose if !text[0].is_ascii_uppercase() => Letters::Lower,
+            Kind::Prose if key(text) != 0 => Letters::Capitalized,
+            _ => Letters::Other,
+        };
         Node {
             range: atom.range.clone(),
             kind: atom.kind,
@@ -491,18 +485,20 @@ impl<'a> Paragraph<'a> {
     fn report(&self, changes: &mut Vec<Change>) {
         let mut at = self.first();
         let mut end = self.start;
+        // A gap is as it was where no word before it is gone.
+        let mut expected = 0;
         loop {
             let node = self.nodes.get(at);
-            let start = node.map_or_else(|| self.text_end(), |node| node.range.start);
-            let gap = &self.gaps[at].text;
-            if self.text[end..start] != **gap {
-                changes.push(Change { range: end..start, text: gap.to_string() });
+            if at != expected {
+                let start = node.map_or_else(|| self.text_end(), |node| node.range.start);
+                changes.push(Change { range: end..start, text: self.gaps[at].text.to_string() });
             }
             let Some(node) = node else { break };
             if let Some(instead) = &node.instead {
                 changes.push(Change { range: node.range.clone(), text: instead.to_string() });
             }
             end = node.range.end;
+            expected = at + 1;
             at = node.after;
         }
     }
