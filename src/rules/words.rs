@@ -3,6 +3,7 @@
 //! Fillers are found by what shortens prose, so that they stay wherever the meaning could turn. No two words of a text ever get the
 //! same skeleton, and none gets one that is a word of the text.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -90,7 +91,10 @@ pub(super) fn abbreviations(text: &str, dictionary: &Dictionary, admits: Admits)
 
 fn matching<'a>(text: &str, words: &[Atom], dictionary: &'a Dictionary, admits: Admits) -> Option<(&'a Entry, usize)> {
     let written = |index: usize| words.get(index).map(|word| &text[word.range.clone()]);
-    let first = written(0)?.to_ascii_lowercase();
+    let mut first = Cow::Borrowed(written(0)?);
+    if first.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        first = first.to_ascii_lowercase().into();
+    }
     dictionary.beginning_with(&first).iter().filter(|entry| admits(entry.cost)).find_map(|entry| {
         let count = entry.long.split(' ').count();
         let is_here = entry.long.split(' ').enumerate().skip(1).all(|(index, long)| {

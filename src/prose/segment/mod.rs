@@ -9,6 +9,8 @@ mod inline;
 
 use std::ops::Range;
 
+use blocks::Blocks;
+
 use super::lexicon::Word;
 
 macro_rules! kinds {
@@ -141,10 +143,15 @@ pub fn protected_spans(text: &str) -> Vec<Token> {
     atoms(text).into_iter().filter(|atom| atom.kind != Kind::Prose).map(Atom::token).collect()
 }
 
+/// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at words.
+pub(crate) fn blocks(text: &str) -> impl Iterator<Item = Token> {
+    Blocks::new(text)
+}
+
 /// Protected spans and the words between them; blanks and punctuation are left out.
 pub(crate) fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
-    for block in blocks::Blocks::new(text) {
+    for block in blocks(text) {
         match block.kind {
             Kind::Prose => inline::scan(text, block.range, &mut atoms),
             _ => atoms.push(Atom::span(block)),
