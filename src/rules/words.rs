@@ -3,7 +3,6 @@
 //! Fillers are found by what shortens prose, so that they stay wherever the meaning could turn. No two words of a text ever get the
 //! same skeleton, and none gets one that is a word of the text.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -91,11 +90,7 @@ pub(super) fn abbreviations(text: &str, dictionary: &Dictionary, admits: Admits)
 
 fn matching<'a>(text: &str, words: &[Atom], dictionary: &'a Dictionary, admits: Admits) -> Option<(&'a Entry, usize)> {
     let written = |index: usize| words.get(index).map(|word| &text[word.range.clone()]);
-    let mut first = Cow::Borrowed(written(0)?);
-    if first.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        first = first.to_ascii_lowercase().into();
-    }
-    dictionary.beginning_with(&first).iter().filter(|entry| admits(entry.cost)).find_map(|entry| {
+    dictionary.beginning_with(written(0)?).iter().filter(|entry| admits(entry.cost)).find_map(|entry| {
         let count = entry.long.split(' ').count();
         let is_here = entry.long.split(' ').enumerate().skip(1).all(|(index, long)| {
             written(index) == Some(long) && text[words[index - 1].range.end..words[index].range.start] == *" "

@@ -16,7 +16,7 @@ const BACK_WORDS: usize = 8;
 enum Letters {
     Lower,
     Capitalized,
-    /// A span, or a word too long to be a name.
+    /// A span, or a word that no list could hold.
     Other,
 }
 
