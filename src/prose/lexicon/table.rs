@@ -162,3 +162,18 @@ impl Table {
         slot
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_one_key_however_it_is_written() {
+        assert_eq!(key("Don’t".as_bytes()), key(b"don't"));
+        assert_eq!(key("SIXTEEN’LETTERS’".as_bytes()), key(b"sixteen'letters'"));
+        assert_ne!(key(b"abcdefghi"), key(b"abcdefgh"));
+        for word in ["", "seventeen-letters", "über", "seventeen’letters"] {
+            assert_eq!(key(word.as_bytes()), 0, "{word}");
+        }
+    }
+}

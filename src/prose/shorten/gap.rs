@@ -31,12 +31,12 @@ impl<'a> Gap<'a> {
 
     /// Whether a phrase may begin behind it.
     pub(super) fn opens(&self) -> bool {
-        self.text.bytes().next_back().is_none_or(|byte| is_blank_byte(byte) || byte == b'(')
+        self.text.bytes().next_back().is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(')
     }
 
     /// Whether a phrase may end before it.
     pub(super) fn closes(&self) -> bool {
-        self.text.bytes().next().is_none_or(|byte| is_blank_byte(byte) || b".,;:!?)".contains(&byte))
+        self.text.bytes().next().is_none_or(|byte| byte.is_ascii_whitespace() || b".,;:!?)".contains(&byte))
     }
 
     pub(super) fn has_line_end(&self) -> bool {
@@ -73,7 +73,7 @@ pub(super) fn joined<'a>(left: &Cow<'a, str>, right: &Cow<'a, str>, joint: Joint
     if is_blank(left) {
         let joined = right.trim_start_matches([' ', '\t']);
         let closes = joined.is_empty() || joined.starts_with(['.', ',', ';', ':', '!', '?', ')', '\n', '\r']);
-        return Some(if closes { from(right, right.len() - joined.len()) } else { right.clone() });
+        return Some(if closes { without_start(right, right.len() - joined.len()) } else { right.clone() });
     }
     let right_blank = |prefix: char| right.strip_prefix(prefix).is_some_and(is_blank);
     if begins_sentence && (right_blank(',') || right_blank('!') || right_blank('.')) && !is_end {
@@ -96,7 +96,7 @@ pub(super) fn joined<'a>(left: &Cow<'a, str>, right: &Cow<'a, str>, joint: Joint
         .then(|| Cow::Owned(stop.to_owned() + behind))
 }
 
-fn from<'a>(gap: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
+fn without_start<'a>(gap: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
     match gap {
         Cow::Borrowed(gap) => Cow::Borrowed(&gap[at..]),
         Cow::Owned(gap) => Cow::Owned(gap[at..].to_owned()),
@@ -105,10 +105,6 @@ fn from<'a>(gap: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
 
 fn is_blank(gap: &str) -> bool {
     !gap.is_empty() && gap.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
-}
-
-fn is_blank_byte(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
 }
 
 fn kind(gap: &str, before: &str) -> Break {
@@ -141,4 +137,49 @@ fn kind(gap: &str, before: &str) -> Break {
         }
     }
     if has_stop { Break::Sentence } else { kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_and_line_ends_tell_how_much_words_are_apart() {
+        for (gap, before, expected) in [
+            (" ", "a", Break::Blank),
+            ("  \t", "a", Break::Blank),
+            (" \n ", "a", Break::Wrap),
+            ("\n- ", "a", Break::Sentence),
+            (", ", "a", Break::Clause),
+            ("", "a", Break::Clause),
+            (". ", "a", Break::Sentence),
+            (". ", "etc", Break::Clause),
+            (".) ", "a", Break::Sentence),
+        ] {
+            assert_eq!(Gap::new(gap, Some(before)).kind, expected, "{gap:?} behind {before}");
+        }
+        assert_eq!(Gap::new(" ", None).kind, Break::Sentence);
+    }
+
+    #[test]
+    fn of_two_gaps_one_is_left() {
+        let joint = Joint { begins_line: false, begins_sentence: false, is_end: false };
+        for (left, right, expected) in [
+            (" ", " ", Some(" ")),
+            (" ", ", ", Some(", ")),
+            (" ", " (", Some(" (")),
+            (" ", " \n", Some("\n")),
+            (", ", ", ", Some(" ")),
+            (", ", ". ", Some(". ")),
+            (", ", " (", None),
+            (". ", "!\n", Some(".\n")),
+            (" (", ") ", None),
+        ] {
+            let found = joined(&left.into(), &right.into(), joint);
+            assert_eq!(found.as_deref(), expected, "{left:?} {right:?}");
+        }
+        let first = Joint { begins_line: true, begins_sentence: true, is_end: false };
+        assert_eq!(joined(&"- ".into(), &", ".into(), first).as_deref(), Some("- "));
+        assert_eq!(joined(&"- ".into(), &".\n".into(), first), None);
+    }
 }
