@@ -2,7 +2,7 @@
 //!
 //! Only words of prose are looked at: `.env`, `config.json` and `5 min` were never abbreviated.
 
-use super::lexicon::{Category, Entry, key, lexicon};
+use super::lexicon::{Category, Entry, lexicon};
 use super::segment::{Kind, atoms};
 
 /// A short form that stands for a longer one.
@@ -31,7 +31,7 @@ fn expanded(text: &str, applies: impl Fn(&Entry) -> bool) -> String {
     let mut at = 0;
     for atom in atoms(text).into_iter().filter(|atom| atom.kind == Kind::Prose) {
         let word = &text[atom.range.clone()];
-        let entry = lexicon().expansion(lexicon().word(key(word.as_bytes())));
+        let entry = lexicon().expansion(atom.word);
         let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry)) else { continue };
         debug_assert_eq!(entry.category, Category::Abbreviation);
         let is_free = text[..atom.range.start].chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(')

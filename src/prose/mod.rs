@@ -18,6 +18,6 @@ pub use expand::{Substitution, expand, expand_listed};
 pub use lexicon::{Category, Intensity, Profile, worth_table};
 pub(crate) use lexicon::{Class, is_emphatic, key, lexicon, tells_of_failure};
 pub use redact::redact_private;
+pub(crate) use segment::{Atom, atoms, blocks, inline_atoms};
 pub use segment::{Kind, Token, protected_spans, tokenize, tokenize_inline};
-pub(crate) use segment::{atoms, inline_atoms};
 pub(crate) use shorten::{Selection, shorten};

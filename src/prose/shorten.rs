@@ -4,14 +4,16 @@
 //! words, and to the start of the sentence when a reason for keeping something is gone, so that the result has nothing more to
 //! take: shortening twice is shortening once.
 
+mod content;
+mod gap;
 mod paragraph;
 
 use std::ops::Range;
 
 use paragraph::Paragraph;
 
-use super::lexicon::{Category, Entry, Intensity, Profile};
-use super::segment::{Kind, Token, atoms};
+use super::lexicon::{Category, Grants, Intensity, Profile};
+use super::segment::{Atom, Kind, atoms};
 
 /// Which entries of the lexicon apply.
 #[derive(Debug, Clone)]
@@ -29,11 +31,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    fn has(&self, entry: &Entry) -> bool {
-        entry.level <= self.intensity
-            && self.categories.contains(&entry.category)
-            && (!self.only_saving || entry.saves_tokens())
-            && self.profile.is_none_or(|profile| entry.profiles.contains(&profile))
+    fn grants(&self) -> Grants {
+        Grants::new(self.categories, self.intensity, self.only_saving, self.profile)
     }
 }
 
@@ -91,32 +90,33 @@ impl Shortened {
 /// Finds what to change. Linear.
 pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
     let mut shortened = Shortened::default();
+    let mut paragraph = Paragraph::new(text, selection);
     for_each_paragraph(text, |atoms, around| {
-        Paragraph::new(text, atoms, around, selection).shorten(&mut shortened);
+        paragraph.read(atoms, around);
+        paragraph.shorten(&mut shortened);
     });
     shortened
 }
 
 /// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of its own
 /// last line.
-fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Token], Range<usize>)) {
+fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
     let atoms = atoms(text);
     let mut start = 0;
     let mut from = 0;
-    for index in 0..atoms.len() {
-        let atom = &atoms[index];
-        let next = atoms.get(index + 1).map_or(text.len(), |next| next.range.start);
-        let gap = &text[atom.range.end..next];
-        let line_end = memchr::memchr(b'\n', gap.as_bytes());
-        let is_last = index + 1 == atoms.len();
-        if is_whole_lines(text, atom) {
+    let mut next_is_whole_lines = atoms.first().is_some_and(|atom| is_whole_lines(text, atom));
+    for (index, atom) in atoms.iter().enumerate() {
+        let next = atoms.get(index + 1);
+        let was_whole_lines = next_is_whole_lines;
+        next_is_whole_lines = next.is_some_and(|next| is_whole_lines(text, next));
+        if was_whole_lines {
             from = atom.range.end;
             start = index + 1;
-        } else if is_last
-            || is_whole_lines(text, &atoms[index + 1])
-            || memchr::memchr_iter(b'\n', gap.as_bytes()).nth(1).is_some()
-        {
-            let end = atom.range.end + line_end.unwrap_or(gap.len());
+            continue;
+        }
+        let gap = &text.as_bytes()[atom.range.end..next.map_or(text.len(), |next| next.range.start)];
+        if next.is_none() || next_is_whole_lines || has_blank_line(gap) {
+            let end = atom.range.end + memchr::memchr(b'\n', gap).unwrap_or(gap.len());
             work(&atoms[start..=index], from..end);
             from = end;
             start = index + 1;
@@ -124,7 +124,11 @@ fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Token], Range<usize>)) 
     }
 }
 
-fn is_whole_lines(text: &str, atom: &Token) -> bool {
+fn has_blank_line(gap: &[u8]) -> bool {
+    gap.len() > 1 && memchr::memchr_iter(b'\n', gap).nth(1).is_some()
+}
+
+fn is_whole_lines(text: &str, atom: &Atom) -> bool {
     let bytes = text.as_bytes();
     (atom.kind.is_block() || matches!(atom.kind, Kind::Command | Kind::Html))
         && (atom.range.start == 0 || bytes[atom.range.start - 1] == b'\n')

@@ -24,6 +24,8 @@ pub(super) struct Entry {
 pub struct Dictionary {
     /// By the first word, the longest first.
     entries: HashMap<String, Vec<Entry>>,
+    /// How long the shortest of the first words is: most words of a text are shorter.
+    shortest_len: usize,
 }
 
 static BUILT_IN: LazyLock<Dictionary> = LazyLock::new(|| {
@@ -108,12 +110,14 @@ impl Dictionary {
         entries
             .values_mut()
             .for_each(|entries| entries.sort_by(|a, b| b.long.len().cmp(&a.long.len()).then(a.long.cmp(&b.long))));
-        Self { entries }
+        let shortest_len = entries.keys().map(String::len).min().unwrap_or(usize::MAX);
+        Self { entries, shortest_len }
     }
 
-    /// The entries that begin with a word in lower case, longest first.
+    /// The entries that begin with a word, longest first.
     pub(super) fn beginning_with(&self, word: &str) -> &[Entry] {
-        self.entries.get(word).map_or(&[], Vec::as_slice)
+        let found = if word.len() < self.shortest_len { None } else { self.entries.get(&*word.to_ascii_lowercase()) };
+        found.map_or(&[], Vec::as_slice)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::draft::{Edit, Proposal, by_line};
 use super::mask::is_diagram;
-use crate::prose::{Kind, atoms};
+use crate::prose::{Kind, blocks};
 
 const DIAGRAM: &str = "[diagram removed]";
 
@@ -21,10 +21,10 @@ pub(super) fn is_indented(text: &str, at: usize) -> bool {
 }
 
 pub(super) fn headings(text: &str) -> Vec<Proposal> {
-    let headings = atoms(text).into_iter().filter(|atom| atom.kind == Kind::Heading);
+    let headings = blocks(text).filter(|block| block.kind == Kind::Heading);
     headings
-        .filter_map(|atom| {
-            let block = &text[atom.range.clone()];
+        .filter_map(|heading| {
+            let block = &text[heading.range.clone()];
             let line = block.lines().next().unwrap_or_default();
             let bare = line.trim_start();
             let is_underlined = block.trim_end().contains('\n');
@@ -38,12 +38,12 @@ pub(super) fn headings(text: &str) -> Vec<Proposal> {
             if title.is_empty() || title.contains('\r') {
                 return None;
             }
-            let start = atom.range.start + line.len() - bare.len()
+            let start = heading.range.start + line.len() - bare.len()
                 + (bare.len() - bare.find(title).map_or(bare.len(), |at| bare.len() - at));
             let end = start + title.len();
             let rest = &text[end..];
             let behind = rest.len() - rest.trim_start_matches(|c: char| c != '\n').len();
-            let tail = if is_underlined { atom.range.end } else { (end + behind + 1).min(text.len()) };
+            let tail = if is_underlined { heading.range.end } else { (end + behind + 1).min(text.len()) };
             if is_indented(text, tail) {
                 return None;
             }
@@ -55,22 +55,22 @@ pub(super) fn headings(text: &str) -> Vec<Proposal> {
             } else {
                 tail
             };
-            Some(vec![Edit::new(atom.range.start..start, "["), Edit::new(end..ends, close)])
+            Some(vec![Edit::new(heading.range.start..start, "["), Edit::new(end..ends, close)])
         })
         .collect()
 }
 
 pub(super) fn diagrams(text: &str) -> Vec<Proposal> {
-    let fences = atoms(text).into_iter().filter(|atom| atom.kind == Kind::Fence);
-    let diagrams = fences.filter(|atom| is_diagram(&text[atom.range.clone()]));
+    let fences = blocks(text).filter(|block| block.kind == Kind::Fence);
+    let diagrams = fences.filter(|fence| is_diagram(&text[fence.range.clone()]));
     diagrams
-        .map(|atom| {
-            let end = match text[atom.range.clone()].ends_with('\n') {
-                true if is_indented(text, atom.range.end) => "\n\n",
+        .map(|fence| {
+            let end = match text[fence.range.clone()].ends_with('\n') {
+                true if is_indented(text, fence.range.end) => "\n\n",
                 true => "\n",
                 false => "",
             };
-            vec![Edit::structural(atom.range, format!("{DIAGRAM}{end}"))]
+            vec![Edit::structural(fence.range, format!("{DIAGRAM}{end}"))]
         })
         .collect()
 }

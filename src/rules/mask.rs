@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::prose::{Class, Kind, Token, atoms, inline_atoms, key, lexicon};
+use crate::prose::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
 
 /// A part of a text that stays byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Span {
 pub fn protected_spans(text: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut helper: Option<Range<usize>> = None;
-    let mut add = |atom: Token| {
+    let mut add = |atom: Atom| {
         let category = category(text, &atom);
         let before = helper.take();
         if let Some(category) = category {
@@ -55,11 +55,14 @@ pub fn protected_spans(text: &str) -> Vec<Span> {
 
 const HELPERS: [&str; 10] = ["do", "does", "did", "must", "should", "shall", "will", "would", "could", "may"];
 
-fn category(text: &str, atom: &Token) -> Option<&'static str> {
+fn category(text: &str, atom: &Atom) -> Option<&'static str> {
     if !matches!(atom.kind, Kind::Prose | Kind::Identifier) {
         return Some(atom.kind.as_str());
     }
-    let classes = lexicon().word(key(text[atom.range.clone()].as_bytes())).classes;
+    let classes = match atom.kind {
+        Kind::Prose => atom.word.classes,
+        _ => lexicon().word(key(text[atom.range.clone()].as_bytes())).classes,
+    };
     let named = [(Class::Negation, "negation"), (Class::Assertion, "assertion"), (Class::Action, "action")];
     let class = named.into_iter().find(|(class, _)| classes.has(*class)).map(|(_, name)| name);
     class.or((atom.kind == Kind::Identifier).then(|| atom.kind.as_str()))

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::draft::{Edit, Proposal};
 use super::markdown::is_indented;
-use crate::prose::{Kind, atoms};
+use crate::prose::{Kind, blocks};
 
 struct Table {
     header: Range<usize>,
@@ -50,23 +50,24 @@ fn find(text: &str) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     let mut before: Option<Range<usize>> = None;
     let mut last_end = None;
-    for atom in atoms(text) {
-        let line = content(text, &atom.range);
-        if atom.kind != Kind::TableRow || !text[line.clone()].starts_with('|') {
+    // What stands between rows is looked at below: runs of prose may be nothing but blank lines.
+    for block in blocks(text).filter(|block| block.kind != Kind::Prose) {
+        let line = content(text, &block.range);
+        if block.kind != Kind::TableRow || !text[line.clone()].starts_with('|') {
             (before, last_end) = (None, None);
             continue;
         }
-        if last_end == Some(atom.range.start)
+        if last_end == Some(block.range.start)
             && let Some(table) = tables.last_mut()
         {
             table.rows.push(line);
-            last_end = Some(atom.range.end);
+            last_end = Some(block.range.end);
             continue;
         }
         match before.take() {
             Some(header) if is_separator(&text[line.clone()]) && text[header.end..line.start].trim().is_empty() => {
                 tables.push(Table { header, separator: line, rows: Vec::new() });
-                last_end = Some(atom.range.end);
+                last_end = Some(block.range.end);
             }
             _ => before = Some(line),
         }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use super::dictionary::{Dictionary, Entry};
 use super::draft::{Edit, Proposal, by_line};
 use super::markdown::is_title;
-use crate::prose::{Category, Class, Intensity, Kind, Selection, Token, atoms, key, lexicon, shorten};
+use crate::prose::{Atom, Category, Class, Intensity, Kind, Selection, atoms, key, lexicon, shorten};
 use crate::tokens::{self, Encoding};
 
 const FILLERS: &[Category] = &[
@@ -71,7 +71,7 @@ pub(super) type Admits<'a> = &'a dyn Fn(i64) -> bool;
 pub(super) fn abbreviations(text: &str, dictionary: &Dictionary, admits: Admits) -> Vec<Proposal> {
     let mut edits = Vec::new();
     for (start, section) in sections(text) {
-        let words: Vec<Token> = atoms(section).into_iter().filter(|atom| atom.kind == Kind::Prose).collect();
+        let words: Vec<Atom> = atoms(section).into_iter().filter(|atom| atom.kind == Kind::Prose).collect();
         let mut at = 0;
         while at < words.len() {
             let Some((entry, count)) = matching(section, &words[at..], dictionary, admits) else {
@@ -88,10 +88,9 @@ pub(super) fn abbreviations(text: &str, dictionary: &Dictionary, admits: Admits)
     by_line(text, edits)
 }
 
-fn matching<'a>(text: &str, words: &[Token], dictionary: &'a Dictionary, admits: Admits) -> Option<(&'a Entry, usize)> {
+fn matching<'a>(text: &str, words: &[Atom], dictionary: &'a Dictionary, admits: Admits) -> Option<(&'a Entry, usize)> {
     let written = |index: usize| words.get(index).map(|word| &text[word.range.clone()]);
-    let first = written(0)?.to_ascii_lowercase();
-    dictionary.beginning_with(&first).iter().filter(|entry| admits(entry.cost)).find_map(|entry| {
+    dictionary.beginning_with(written(0)?).iter().filter(|entry| admits(entry.cost)).find_map(|entry| {
         let count = entry.long.split(' ').count();
         let is_here = entry.long.split(' ').enumerate().skip(1).all(|(index, long)| {
             written(index) == Some(long) && text[words[index - 1].range.end..words[index].range.start] == *" "
@@ -101,7 +100,7 @@ fn matching<'a>(text: &str, words: &[Token], dictionary: &'a Dictionary, admits:
 }
 
 /// The short form as it is to stand there; none where the word may be a part of a name.
-fn short_form(text: &str, words: &[Token], at: usize, count: usize, entry: &Entry) -> Option<String> {
+fn short_form(text: &str, words: &[Atom], at: usize, count: usize, entry: &Entry) -> Option<String> {
     let range = words[at].range.start..words[at + count - 1].range.end;
     let (before, behind) = (&text[..range.start], &text[range.end..]);
     let is_free = before.chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(')
@@ -127,7 +126,7 @@ fn short_form(text: &str, words: &[Token], at: usize, count: usize, entry: &Entr
 
 /// Long words without their inner vowels.
 pub(super) fn vowels(text: &str, admits: Admits) -> Vec<Proposal> {
-    let mut words: Vec<(usize, Token)> = Vec::new();
+    let mut words: Vec<(usize, Atom)> = Vec::new();
     let mut every: HashSet<String> = HashSet::new();
     for (start, section) in sections(text) {
         for atom in atoms(section).into_iter().filter(|atom| atom.kind == Kind::Prose) {

@@ -7,13 +7,15 @@
 //! and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`, between two of them;
 //! `domain` with profiles; `one way`, without an expansion; `on receipt`, expanded only where a receipt names it; `lower case` only.
 
+mod grants;
 mod table;
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-pub(crate) use table::{Class, Classes, Key, key};
+pub(crate) use grants::Grants;
+pub(crate) use table::{Class, Classes, key};
 
 use crate::tokens::{self, Encoding};
 
@@ -123,11 +125,21 @@ pub(crate) enum Short {
     Word(&'static str),
 }
 
+/// The number of a word that some list holds; 0 for all others.
+pub(crate) type WordId = u16;
+
 /// Words by which an entry is let through or held back; empty lists say nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
-    pub(crate) not: Vec<Key>,
-    pub(crate) only: Vec<Key>,
+    pub(crate) not: Vec<WordId>,
+    pub(crate) only: Vec<WordId>,
+}
+
+impl Neighbours {
+    /// Whether an entry may stand beside a word.
+    pub(crate) fn admit(&self, word: WordId) -> bool {
+        !self.not.contains(&word) && (self.only.is_empty() || self.only.contains(&word))
+    }
 }
 
 /// One line of the lexicon.
@@ -136,7 +148,7 @@ pub(crate) struct Entry {
     pub(crate) category: Category,
     pub(crate) level: Intensity,
     pub(crate) long: &'static str,
-    pub(crate) phrase: Vec<Key>,
+    pub(crate) phrase: Vec<WordId>,
     pub(crate) written: &'static str,
     pub(crate) short: Short,
     pub(crate) before: Neighbours,
@@ -158,25 +170,47 @@ impl Entry {
     pub(crate) fn saves_tokens(&self) -> bool {
         self.worth[0] > 0 && self.worth[1] >= 0
     }
+
+    /// The key of the word that its phrase begins with.
+    pub(crate) fn first_word(&self) -> table::Key {
+        key(self.long.split(' ').next().unwrap_or_default().as_bytes())
+    }
 }
 
 /// All entries, and by what they begin with.
 pub(crate) struct Lexicon {
     pub(crate) entries: Vec<Entry>,
     /// For each first word the entries, longest first, then from the highest level.
-    groups: Vec<Vec<u16>>,
+    groups: Vec<Vec<Opening>>,
     words: table::Table,
+}
+
+/// An entry as it is looked for: by far most are passed over for what stands here.
+struct Opening {
+    index: u16,
+    asked: Grants,
+    /// The second word of its phrase; 0 for none.
+    second: WordId,
 }
 
 /// What is known about a word.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Word {
+    /// Which one it is.
+    pub(crate) id: WordId,
     /// Its classes.
     pub(crate) classes: Classes,
     /// The entries that begin with it, as a group of the lexicon; 0 for none.
     group: u16,
     /// One more than the index of the abbreviation whose short form it is; 0 for none.
     expands: u16,
+}
+
+impl Word {
+    /// Whether any entry begins with it.
+    pub(crate) fn begins_entries(self) -> bool {
+        self.group != 0
+    }
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(&worths()));
@@ -188,13 +222,22 @@ pub(crate) fn lexicon() -> &'static Lexicon {
 
 impl Lexicon {
     /// What is known about a word.
-    pub(crate) fn word(&self, word: Key) -> Word {
+    #[inline]
+    pub(crate) fn word(&self, word: table::Key) -> Word {
         self.words.get(word)
     }
 
-    /// The entries that begin with a word, longest first.
-    pub(crate) fn beginning_with(&self, word: Word) -> impl Iterator<Item = (u16, &Entry)> {
-        self.groups[word.group as usize].iter().map(|&index| (index, &self.entries[index as usize]))
+    /// The entries that begin with a word, or with it and the next, and that are granted what they ask; longest first.
+    pub(crate) fn beginning_with(
+        &self,
+        word: Word,
+        next: WordId,
+        granted: Grants,
+    ) -> impl Iterator<Item = (u16, &Entry)> {
+        self.groups[word.group as usize]
+            .iter()
+            .filter(move |opening| (opening.second == 0 || opening.second == next) && granted.cover(opening.asked))
+            .map(|opening| (opening.index, &self.entries[opening.index as usize]))
     }
 
     /// The abbreviation whose short form a word is.
@@ -203,33 +246,35 @@ impl Lexicon {
     }
 
     fn read(worths: &HashMap<(&'static str, &'static str), [i32; 2]>) -> Self {
+        let mut words = table::Table::new(table::classes());
         let entries: Vec<Entry> = lines()
             .map(|(category, line)| {
-                let mut entry = read_entry(category, line);
+                let mut entry = read_entry(category, line, &mut words);
                 entry.worth = *worths.get(&(entry.long, entry.written)).unwrap_or(&[0, 0]);
                 entry
             })
             .collect();
-        let mut words = table::Table::new(table::classes());
-        let mut groups: Vec<Vec<u16>> = vec![Vec::new()];
+        let mut groups: Vec<Vec<Opening>> = vec![Vec::new()];
         for (index, entry) in entries.iter().enumerate() {
-            let word = words.entry(entry.phrase[0]);
+            let word = words.entry(entry.first_word());
             if word.group == 0 {
                 word.group = u16::try_from(groups.len()).expect("a few hundred entries");
                 groups.push(Vec::new());
             }
-            groups[word.group as usize].push(u16::try_from(index).expect("a few hundred entries"));
+            let index = u16::try_from(index).expect("a few hundred entries");
+            let second = entry.phrase.get(1).copied().unwrap_or_default();
+            groups[word.group as usize].push(Opening { index, asked: Grants::asked_by(entry), second });
             if entry.category == Category::Abbreviation {
                 let short = words.entry(key(entry.written.as_bytes()));
                 // The first entry of a short form is the one that expands it.
                 if short.expands == 0 {
-                    short.expands = u16::try_from(index + 1).expect("a few hundred entries");
+                    short.expands = index + 1;
                 }
             }
         }
         for group in &mut groups {
-            group.sort_by_key(|&index| {
-                let entry = &entries[index as usize];
+            group.sort_by_key(|opening| {
+                let entry = &entries[opening.index as usize];
                 (std::cmp::Reverse(entry.phrase.len()), std::cmp::Reverse(entry.level))
             });
         }
@@ -259,19 +304,19 @@ fn lines() -> impl Iterator<Item = (Category, &'static str)> {
     })
 }
 
-fn read_entry(category: Category, line: &'static str) -> Entry {
+fn read_entry(category: Category, line: &'static str, words: &mut table::Table) -> Entry {
     let mut fields = line.split('|').map(str::trim);
     let level = fields.next().and_then(Intensity::parse).expect("a line of the lexicon begins with its level");
     let long = fields.next().expect("a line of the lexicon has a phrase");
     let written = fields.next().unwrap_or_default();
-    let words: Vec<&str> = long.split(' ').collect();
+    let mut ids = |list: &str| list.split(' ').map(|word| words.entry(key(word.as_bytes())).id).collect();
     let mut entry = Entry {
         category,
         level,
         long,
-        phrase: words.iter().map(|word| key(word.as_bytes())).collect(),
+        phrase: ids(long),
         written,
-        short: read_short(&words, written),
+        short: read_short(long, written),
         before: Neighbours::default(),
         after: Neighbours::default(),
         place: Place::Anywhere,
@@ -283,13 +328,12 @@ fn read_entry(category: Category, line: &'static str) -> Entry {
     };
     for guard in fields {
         let (name, value) = guard.split_once(": ").unwrap_or((guard, ""));
-        let keys = || value.split(' ').map(|word| key(word.as_bytes())).collect();
         match name {
             // `not before: than` holds a phrase back whose next word is `than`.
-            "not before" => entry.before.not = keys(),
-            "only before" => entry.before.only = keys(),
-            "not after" => entry.after.not = keys(),
-            "only after" => entry.after.only = keys(),
+            "not before" => entry.before.not = ids(value),
+            "only before" => entry.before.only = ids(value),
+            "not after" => entry.after.not = ids(value),
+            "only after" => entry.after.only = ids(value),
             "at" if value == "start" => entry.place = Place::Start,
             "at" if value == "edge" => entry.place = Place::Edge,
             "alone" => entry.place = Place::Alone,
@@ -303,7 +347,8 @@ fn read_entry(category: Category, line: &'static str) -> Entry {
     entry
 }
 
-fn read_short(words: &[&str], written: &'static str) -> Short {
+fn read_short(long: &str, written: &'static str) -> Short {
+    let words: Vec<&str> = long.split(' ').collect();
     if written.is_empty() {
         return Short::Nothing;
     }
@@ -375,9 +420,9 @@ mod tests {
     fn every_entry_can_be_looked_up_and_is_in_reach() {
         let lexicon = lexicon();
         for entry in &lexicon.entries {
-            assert!(entry.phrase.iter().all(|&word| word != Key::default()), "{}: a word is too long", entry.long);
-            let found = lexicon.beginning_with(lexicon.word(entry.phrase[0]));
-            assert!(found.into_iter().any(|(_, found)| std::ptr::eq(found, entry)), "{}", entry.long);
+            let second = entry.phrase.get(1).copied().unwrap_or_default();
+            let mut found = lexicon.beginning_with(lexicon.word(entry.first_word()), second, Grants::asked_by(entry));
+            assert!(found.any(|(_, found)| std::ptr::eq(found, entry)), "{}", entry.long);
             assert!(entry.phrase.len() <= 8, "{}: longer than shortening looks back", entry.long);
             assert!(!entry.profiles.is_empty(), "{}", entry.long);
             let is_one_word = !matches!(entry.short, Short::Word(word) if word.contains(' '));

@@ -8,24 +8,37 @@ use super::Word;
 pub(crate) type Key = u128;
 
 /// The key of a word, upper case or lower, with a straight apostrophe or a curved one.
+#[inline]
 pub(crate) fn key(word: &[u8]) -> Key {
+    const NOT_ASCII: Key = Key::from_ne_bytes([0x80; 16]);
+    if word.len() <= 16 {
+        let (low, high) = word.split_at(word.len().min(8));
+        let packed = Key::from(packed(high)) << 64 | Key::from(packed(low));
+        if packed & NOT_ASCII == 0 {
+            return packed;
+        }
+    }
+    straightened(word)
+}
+
+/// Up to eight bytes in lower case, the first one lowest.
+fn packed(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
+}
+
+/// The key of a word that is longer than sixteen bytes or has other letters than ASCII: 0 unless curved apostrophes are all.
+fn straightened(word: &[u8]) -> Key {
     const CURVED: &[u8] = "\u{2019}".as_bytes();
     let mut bytes = [0; 16];
-    let (mut at, mut len) = (0, 0);
-    while at < word.len() {
-        let byte = match word[at] {
-            byte if byte.is_ascii() => byte.to_ascii_lowercase(),
-            _ if word[at..].starts_with(CURVED) => {
-                at += CURVED.len() - 1;
-                b'\''
-            }
-            _ => return 0,
-        };
-        let Some(slot) = bytes.get_mut(len) else { return 0 };
-        *slot = byte;
-        (at, len) = (at + 1, len + 1);
+    let mut slots = bytes.iter_mut();
+    let mut rest = word;
+    while let Some(&first) = rest.first() {
+        let (byte, len) = if rest.starts_with(CURVED) { (b'\'', CURVED.len()) } else { (first, 1) };
+        let Some(slot) = slots.next().filter(|_| byte.is_ascii()) else { return 0 };
+        *slot = byte.to_ascii_lowercase();
+        rest = &rest[len..];
     }
-    u128::from_le_bytes(bytes)
+    Key::from_le_bytes(bytes)
 }
 
 macro_rules! classes {
@@ -106,19 +119,22 @@ pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
 #[derive(Debug)]
 pub(super) struct Table {
     slots: Vec<(Key, Word)>,
+    /// How many words there are; their numbers go up to it.
+    count: u16,
 }
 
 const SLOT_BITS: u32 = 12;
 
 impl Table {
     pub(super) fn new(classes: impl Iterator<Item = (Key, Class)>) -> Self {
-        let mut table = Self { slots: vec![(0, Word::default()); 1 << SLOT_BITS] };
+        let mut table = Self { slots: vec![(0, Word::default()); 1 << SLOT_BITS], count: 0 };
         for (word, class) in classes {
             table.entry(word).classes.add(class);
         }
         table
     }
 
+    #[inline]
     pub(super) fn get(&self, word: Key) -> Word {
         let (found, value) = self.slots[self.slot(word)];
         if found == word && word != 0 { value } else { Word::default() }
@@ -127,8 +143,13 @@ impl Table {
     pub(super) fn entry(&mut self, word: Key) -> &mut Word {
         assert_ne!(word, 0, "every listed word has a key");
         let slot = self.slot(word);
-        self.slots[slot].0 = word;
-        &mut self.slots[slot].1
+        let (found, value) = &mut self.slots[slot];
+        if *found != word {
+            *found = word;
+            self.count += 1;
+            value.id = self.count;
+        }
+        value
     }
 
     /// Where a word is, or would be. Some slots are always free.
@@ -139,5 +160,20 @@ impl Table {
             slot = (slot + 1) % self.slots.len();
         }
         slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_one_key_however_it_is_written() {
+        assert_eq!(key("Don’t".as_bytes()), key(b"don't"));
+        assert_eq!(key("SIXTEEN’LETTERS’".as_bytes()), key(b"sixteen'letters'"));
+        assert_ne!(key(b"abcdefghi"), key(b"abcdefgh"));
+        for word in ["", "seventeen-letters", "über", "seventeen’letters"] {
+            assert_eq!(key(word.as_bytes()), 0, "{word}");
+        }
     }
 }

@@ -226,7 +226,8 @@ fn is_underline(bare: &str) -> bool {
 fn is_table_row(bare: &str) -> bool {
     bare.starts_with('|')
         || bare.starts_with(['│', '┌', '├', '└', '+']) && bare.ends_with(['│', '┐', '┤', '┘', '+'])
-        || memchr::memmem::find_iter(bare.as_bytes(), b" | ").nth(1).is_some()
+        || memchr::memchr(b'|', bare.as_bytes()).is_some()
+            && memchr::memmem::find_iter(bare.as_bytes(), b" | ").nth(1).is_some()
 }
 
 fn is_command(bare: &str) -> bool {
@@ -347,6 +348,9 @@ fn is_code(bare: &str) -> bool {
 
 /// `import a`, `from a import b`, `use a::b`.
 fn is_import(bare: &str) -> bool {
+    if !["import ", "from ", "use "].iter().any(|start| bare.starts_with(start)) {
+        return false;
+    }
     let words: Vec<&str> = bare.split(' ').take(5).collect();
     match words[..] {
         ["import", name] | ["import", name, "as", _] => !name.ends_with('.'),

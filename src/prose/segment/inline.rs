@@ -10,8 +10,8 @@ use memchr::{memchr, memmem};
 
 use super::blocks::is_tag;
 use super::classify::{classify, trimmed};
-use super::{Kind, Token};
-use crate::prose::lexicon::{Class, Classes, key, lexicon};
+use super::{Atom, Kind, Token};
+use crate::prose::lexicon::{Class, Word, key, lexicon};
 
 /// Quotations are at most this long, in bytes.
 const QUOTED_MAX_BYTES: usize = 600;
@@ -41,7 +41,7 @@ fn is_space(byte: u8) -> bool {
 }
 
 /// Appends the words (as [`Kind::Prose`]) and protected spans of a range of the text.
-pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Token>) {
+pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Atom>) {
     let mut scanner = Scanner {
         text,
         bytes: text.as_bytes(),
@@ -86,7 +86,7 @@ struct Scanner<'a> {
     command_is_open: bool,
     /// Whether the last atom is an expression that ends with its operator.
     operator_is_open: bool,
-    atoms: &'a mut Vec<Token>,
+    atoms: &'a mut Vec<Atom>,
 }
 
 impl<'a> Scanner<'a> {
@@ -126,18 +126,14 @@ impl<'a> Scanner<'a> {
     /// A plain word with closing punctuation; `false` when it is none.
     fn word(&mut self) -> bool {
         let start = self.at;
-        let (mut at, mut capitals) = (start, 0);
+        let bytes = &self.bytes[..self.end];
+        let mut at = start;
         loop {
-            let byte = self.byte(at);
-            if BYTES[byte as usize] == LETTER {
-                capitals += usize::from(byte.is_ascii_uppercase());
-                at += 1;
-            } else if byte == b'\'' && BYTES[self.byte(at + 1) as usize] == LETTER {
-                at += 1;
-            } else if byte == 0xe2 && self.bytes[at..self.end].starts_with("’".as_bytes()) {
-                at += 3;
-            } else {
-                break;
+            at += bytes[at..].iter().take_while(|&&byte| BYTES[byte as usize] == LETTER).count();
+            match bytes.get(at) {
+                Some(b'\'') if BYTES[self.byte(at + 1) as usize] == LETTER => at += 1,
+                Some(0xe2) if bytes[at..].starts_with("’".as_bytes()) => at += 3,
+                _ => break,
             }
         }
         let mut rest = at;
@@ -147,14 +143,15 @@ impl<'a> Scanner<'a> {
         if !is_space(self.byte(rest)) {
             return false;
         }
-        let is_plain = capitals == 0 || capitals == 1 && self.bytes[start].is_ascii_uppercase();
-        let word = &self.bytes[start..at];
-        let classes = lexicon().word(key(word)).classes;
+        let word = &bytes[start..at];
+        let is_lower = !word[0].is_ascii_uppercase();
+        let is_plain = !word[1..].iter().any(u8::is_ascii_uppercase);
+        let known = lexicon().word(key(word));
         self.at = at;
         if !is_plain {
             self.capitals(start..at);
         } else {
-            self.plain(start..at, classes, capitals == 0);
+            self.plain(start..at, known, is_lower);
         }
         self.close(rest);
         true
@@ -169,7 +166,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn plain(&mut self, range: Range<usize>, classes: Classes, is_lower: bool) {
+    fn plain(&mut self, range: Range<usize>, word: Word, is_lower: bool) {
+        let classes = word.classes;
         if self.continues(&range, classes.has(Class::Function) || classes.has(Class::Negation)) {
             return;
         }
@@ -185,12 +183,11 @@ impl<'a> Scanner<'a> {
                 _ => None,
             };
             if let Some(kind) = joined {
-                self.atoms[last].kind = kind;
-                self.atoms[last].range.end = range.end;
+                self.widen(last, kind, range.end);
                 return;
             }
         }
-        self.push(Kind::Prose, range);
+        self.push_word(range, word);
     }
 
     /// Words with capitals inside: identifiers, or a statement of SQL.
@@ -235,12 +232,13 @@ impl<'a> Scanner<'a> {
         match text {
             "" => {}
             "&" | "w/" | "w/o" | "b/c" | "b4" => {
-                let classes = lexicon().word(key(text.as_bytes())).classes;
-                self.plain(core, classes, false);
+                self.plain(core, lexicon().word(key(text.as_bytes())), false);
             }
             _ if !text.contains(|c: char| c.is_alphanumeric()) => self.operator(core),
             _ if !text.is_ascii() && text.chars().all(|c| c.is_alphabetic() || !c.is_ascii()) => {
-                self.plain(core, Classes::default(), false);
+                if !self.continues(&core, false) {
+                    self.push_word(core, lexicon().word(key(text.as_bytes())));
+                }
             }
             _ => self.protected(core),
         }
@@ -297,9 +295,8 @@ impl<'a> Scanner<'a> {
         }
         if let Some(last) = self.neighbour(range.start) {
             let before = &self.atoms[last];
-            let word = &self.text[before.range.clone()];
-            let classes = lexicon().word(key(word.as_bytes())).classes;
-            let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+            let classes = before.word.classes;
+            let is_capital = self.bytes[before.range.start].is_ascii_uppercase();
             let joined = match (before.kind, kind) {
                 (Kind::Prose, Kind::Flag) if classes.has(Class::WordTool) && !is_capital => Some(Kind::Command),
                 (Kind::Prose, Kind::Number) if classes.has(Class::Month) && is_capital => Some(Kind::Date),
@@ -308,8 +305,7 @@ impl<'a> Scanner<'a> {
                 _ => None,
             };
             if let Some(kind) = joined {
-                self.atoms[last].kind = kind;
-                self.atoms[last].range.end = range.end;
+                self.widen(last, kind, range.end);
                 self.command_is_open = kind == Kind::Command;
                 return;
             }
@@ -324,8 +320,7 @@ impl<'a> Scanner<'a> {
         if self.command_is_open {
             self.atoms[last].range.end = range.end;
         } else if matches!(sign, "=" | "==" | "!=" | "+=" | "-=" | ":=" | "=>" | "&&" | "||") {
-            self.atoms[last].kind = Kind::Code;
-            self.atoms[last].range.end = range.end;
+            self.widen(last, Kind::Code, range.end);
             self.operator_is_open = true;
         } else if sign == "%" && self.atoms[last].kind == Kind::Number {
             self.atoms[last].range.end = range.end;
@@ -352,10 +347,22 @@ impl<'a> Scanner<'a> {
         (is_near && gap.len() <= 4 && !last.kind.is_block() | self.operator_is_open).then(|| self.atoms.len() - 1)
     }
 
+    /// Makes a span of an atom and what follows it.
+    fn widen(&mut self, atom: usize, kind: Kind, end: usize) {
+        let start = self.atoms[atom].range.start;
+        self.atoms[atom] = Atom::span(Token { kind, range: start..end });
+    }
+
     fn push(&mut self, kind: Kind, range: Range<usize>) {
         self.command_is_open = false;
         self.operator_is_open = false;
-        self.atoms.push(Token { kind, range });
+        self.atoms.push(Atom::span(Token { kind, range }));
+    }
+
+    fn push_word(&mut self, range: Range<usize>, word: Word) {
+        self.command_is_open = false;
+        self.operator_is_open = false;
+        self.atoms.push(Atom { kind: Kind::Prose, range, word });
     }
 
     fn find(&mut self, what: Find, from: usize) -> usize {

@@ -9,6 +9,10 @@ mod inline;
 
 use std::ops::Range;
 
+use blocks::Blocks;
+
+use super::lexicon::Word;
+
 macro_rules! kinds {
     ($($(#[$meta:meta])* $name:ident = $word:literal),+ $(,)?) => {
         /// What a part of a text is.
@@ -105,6 +109,25 @@ pub struct Token {
     pub range: Range<usize>,
 }
 
+/// A word of prose or a protected span.
+#[derive(Debug, Clone)]
+pub(crate) struct Atom {
+    pub(crate) kind: Kind,
+    pub(crate) range: Range<usize>,
+    /// What is known about a word of prose; nothing about a span.
+    pub(crate) word: Word,
+}
+
+impl Atom {
+    fn span(token: Token) -> Self {
+        Self { kind: token.kind, range: token.range, word: Word::default() }
+    }
+
+    fn token(self) -> Token {
+        Token { kind: self.kind, range: self.range }
+    }
+}
+
 /// Cuts a text into protected spans and prose. Without gaps: the parts in order are the text.
 pub fn tokenize(text: &str) -> Vec<Token> {
     joined(atoms(text), text.len())
@@ -117,32 +140,35 @@ pub fn tokenize_inline(text: &str) -> Vec<Token> {
 
 /// The parts of a text that are no prose.
 pub fn protected_spans(text: &str) -> Vec<Token> {
-    let mut atoms = atoms(text);
-    atoms.retain(|atom| atom.kind != Kind::Prose);
-    atoms
+    atoms(text).into_iter().filter(|atom| atom.kind != Kind::Prose).map(Atom::token).collect()
+}
+
+/// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at words.
+pub(crate) fn blocks(text: &str) -> impl Iterator<Item = Token> {
+    Blocks::new(text)
 }
 
 /// Protected spans and the words between them; blanks and punctuation are left out.
-pub(crate) fn atoms(text: &str) -> Vec<Token> {
+pub(crate) fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
-    for block in blocks::Blocks::new(text) {
+    for block in blocks(text) {
         match block.kind {
             Kind::Prose => inline::scan(text, block.range, &mut atoms),
-            _ => atoms.push(block),
+            _ => atoms.push(Atom::span(block)),
         }
     }
     atoms
 }
 
 /// [`atoms`] of a range that stands inside a heading, a table row or the like.
-pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Token> {
+pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Atom> {
     let mut atoms = Vec::new();
     inline::scan(text, range, &mut atoms);
     atoms
 }
 
 /// Words and gaps become prose.
-fn joined(atoms: Vec<Token>, len: usize) -> Vec<Token> {
+fn joined(atoms: Vec<Atom>, len: usize) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut at = 0;
     for atom in atoms.into_iter().filter(|atom| atom.kind != Kind::Prose) {
@@ -150,7 +176,7 @@ fn joined(atoms: Vec<Token>, len: usize) -> Vec<Token> {
             tokens.push(Token { kind: Kind::Prose, range: at..atom.range.start });
         }
         at = atom.range.end;
-        tokens.push(atom);
+        tokens.push(atom.token());
     }
     if at < len {
         tokens.push(Token { kind: Kind::Prose, range: at..len });

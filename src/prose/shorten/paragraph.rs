@@ -3,29 +3,27 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::content::Content;
+use super::gap::{Break, Gap, Joint, joined};
 use super::{Change, Selection, Shortened};
-use crate::prose::lexicon::{Category, Class, Classes, Entry, Key, Neighbours, Place, Short, Word, key, lexicon};
-use crate::prose::segment::{Kind, Token};
+use crate::prose::lexicon::{Category, Class, Classes, Entry, Grants, Place, Short, Word, key, lexicon};
+use crate::prose::segment::{Atom, Kind};
 
 /// How far a change may reach back: the longest phrase of the lexicon.
 const BACK_WORDS: usize = 8;
-
-/// What is counted in sentences and clauses.
-const COUNTED: [Class; 5] = [Class::Negation, Class::Modal, Class::Action, Class::Verdict, Class::Failure];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letters {
     Lower,
     Capitalized,
-    /// A span, or a word that is never changed.
+    /// A span, or a word that no list could hold.
     Other,
 }
 
 struct Node {
     range: Range<usize>,
     kind: Kind,
-    /// The long form of an abbreviation; 0 for a span.
-    key: Key,
+    /// What is known about it: for an abbreviation about its long form, for a span nothing.
     word: Word,
     letters: Letters,
     sentence: usize,
@@ -33,30 +31,32 @@ struct Node {
     before: usize,
     after: usize,
     is_gone: bool,
-    instead: Option<String>,
-}
-
-#[derive(Default)]
-struct Content {
-    counts: [u32; COUNTED.len()],
-    is_question: bool,
-}
-
-impl Content {
-    fn has(&self, class: Class) -> bool {
-        self.count(class) > 0
-    }
-
-    fn count(&self, class: Class) -> u32 {
-        let index = COUNTED.iter().position(|&counted| counted == class).expect("the class is counted");
-        self.counts[index]
-    }
+    instead: Option<Box<str>>,
 }
 
 /// The nodes of a phrase of the lexicon.
+#[derive(Default)]
 struct Phrase {
     nodes: [usize; BACK_WORDS],
     len: usize,
+}
+
+impl Phrase {
+    fn push(&mut self, node: usize) {
+        self.nodes[self.len] = node;
+        self.len += 1;
+    }
+
+    /// Those of its nodes where something stays.
+    fn staying(&self, short: &Short) -> Self {
+        let mut stays = Self::default();
+        match short {
+            Short::Nothing => {}
+            Short::Words(kept) => kept.iter().for_each(|&index| stays.push(self[index])),
+            Short::Word(_) => stays.push(self[0]),
+        }
+        stays
+    }
 }
 
 impl std::ops::Deref for Phrase {
@@ -67,100 +67,94 @@ impl std::ops::Deref for Phrase {
     }
 }
 
-/// What stands between two words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
-    Blank,
-    /// A line end inside a sentence.
-    Wrap,
-    /// A comma, a bracket, a dash.
-    Clause,
-    Sentence,
-}
-
 pub(super) struct Paragraph<'a> {
     text: &'a str,
     selection: &'a Selection,
+    granted: Grants,
     /// Where the first gap starts.
     start: usize,
     nodes: Vec<Node>,
     /// Before each node, and after the last.
-    gaps: Vec<Cow<'a, str>>,
+    gaps: Vec<Gap<'a>>,
     sentences: Vec<Content>,
     clauses: Vec<Content>,
     used: Vec<u16>,
 }
 
 impl<'a> Paragraph<'a> {
-    pub(super) fn new(text: &'a str, atoms: &[Token], around: Range<usize>, selection: &'a Selection) -> Self {
-        let mut paragraph = Self {
+    /// An empty one, to read the paragraphs of a text into.
+    pub(super) fn new(text: &'a str, selection: &'a Selection) -> Self {
+        Self {
             text,
             selection,
-            start: around.start,
-            nodes: Vec::with_capacity(atoms.len()),
-            gaps: Vec::with_capacity(atoms.len() + 1),
+            granted: selection.grants(),
+            start: 0,
+            nodes: Vec::new(),
+            gaps: Vec::new(),
             sentences: Vec::new(),
             clauses: Vec::new(),
             used: Vec::new(),
-        };
-        let mut at = around.start;
-        for (index, atom) in atoms.iter().enumerate() {
-            let gap = &text[at..atom.range.start];
-            at = atom.range.end;
-            paragraph.gaps.push(Cow::Borrowed(gap));
-            paragraph.begin(gap, index);
-            let node = paragraph.node(atom, index);
-            let classes = counted_classes(&node, text);
-            paragraph.count(node.sentence, node.clause, classes, true);
-            paragraph.nodes.push(node);
         }
-        let last = &text[at..around.end];
-        paragraph.gaps.push(Cow::Borrowed(last));
-        paragraph.ask(last);
-        paragraph
+    }
+
+    /// Reads one paragraph, in place of the one before.
+    pub(super) fn read(&mut self, atoms: &[Atom], around: Range<usize>) {
+        self.start = around.start;
+        self.nodes.clear();
+        self.gaps.clear();
+        self.sentences.clear();
+        self.clauses.clear();
+        let mut at = around.start;
+        let mut before = None;
+        for (index, atom) in atoms.iter().enumerate() {
+            let gap = Gap::new(&self.text[at..atom.range.start], before);
+            let written = &self.text[atom.range.clone()];
+            self.begin(&gap);
+            self.gaps.push(gap);
+            let node = self.node(atom, index);
+            let classes = counted_classes(&node, written);
+            self.count(&node, classes);
+            self.nodes.push(node);
+            at = atom.range.end;
+            before = Some(written);
+        }
+        let last = Gap::new(&self.text[at..around.end], None);
+        self.ask(&last);
+        self.gaps.push(last);
     }
 
     /// Opens a sentence or clause where the gap before a node says so.
-    fn begin(&mut self, gap: &str, index: usize) {
-        let kind =
-            if index == 0 { Gap::Sentence } else { gap_kind(gap, &self.text[self.nodes[index - 1].range.clone()]) };
-        if kind == Gap::Sentence {
+    fn begin(&mut self, gap: &Gap) {
+        if gap.kind == Break::Sentence {
             self.ask(gap);
             self.sentences.push(Content::default());
         }
-        if matches!(kind, Gap::Sentence | Gap::Clause) {
+        if matches!(gap.kind, Break::Sentence | Break::Clause) {
             self.clauses.push(Content::default());
         }
     }
 
     /// The gap behind a sentence may make it a question.
-    fn ask(&mut self, gap: &str) {
+    fn ask(&mut self, gap: &Gap) {
         if let Some(sentence) = self.sentences.last_mut() {
-            sentence.is_question |= gap.contains('?');
+            sentence.is_question |= gap.text.contains('?');
         }
     }
 
-    fn node(&self, atom: &Token, index: usize) -> Node {
-        let text = &self.text[atom.range.clone()];
-        let mut letters = Letters::Other;
-        let (mut found, mut word) = (0, Word::default());
-        if atom.kind == Kind::Prose {
-            found = key(text.as_bytes());
-            word = lexicon().word(found);
-            if let Some(entry) = lexicon().expansion(word) {
-                found = entry.phrase[0];
-                word = lexicon().word(found);
-            }
-            letters = match text.as_bytes()[0] {
-                _ if found == 0 => Letters::Other,
-                byte if byte.is_ascii_uppercase() => Letters::Capitalized,
-                _ => Letters::Lower,
-            };
-        }
+    fn node(&self, atom: &Atom, index: usize) -> Node {
+        let text = self.text[atom.range.clone()].as_bytes();
+        let word = match lexicon().expansion(atom.word) {
+            Some(entry) => lexicon().word(entry.first_word()),
+            None => atom.word,
+        };
+        let letters = match atom.kind {
+            Kind::Prose if !text[0].is_ascii_uppercase() => Letters::Lower,
+            Kind::Prose if key(text) != 0 => Letters::Capitalized,
+            _ => Letters::Other,
+        };
         Node {
             range: atom.range.clone(),
             kind: atom.kind,
-            key: found,
             word,
             letters,
             sentence: self.sentences.len() - 1,
@@ -172,24 +166,15 @@ impl<'a> Paragraph<'a> {
         }
     }
 
-    /// Returns whether the sentence or the clause is now without one of these classes.
-    fn count(&mut self, sentence: usize, clause: usize, classes: Classes, comes: bool) -> bool {
-        let mut ends = false;
-        if classes.is_empty() {
-            return ends;
+    fn count(&mut self, node: &Node, classes: Classes) {
+        if !classes.is_empty() {
+            self.sentences[node.sentence].add(classes);
+            self.clauses[node.clause].add(classes);
         }
-        for (index, _) in COUNTED.iter().enumerate().filter(|(_, class)| classes.has(**class)) {
-            for content in [&mut self.sentences[sentence], &mut self.clauses[clause]] {
-                let count = &mut content.counts[index];
-                *count = if comes { *count + 1 } else { *count - 1 };
-                ends |= *count == 0;
-            }
-        }
-        ends
     }
 
     /// Makes every change, and reports them.
-    pub(super) fn shorten(mut self, shortened: &mut Shortened) {
+    pub(super) fn shorten(&mut self, shortened: &mut Shortened) {
         let mut at = 0;
         while at < self.nodes.len() {
             at = self.change(at).unwrap_or(self.nodes[at].after);
@@ -203,8 +188,13 @@ impl<'a> Paragraph<'a> {
 
     /// Applies the first entry that may begin at a node; returns where to go on.
     fn change(&mut self, at: usize) -> Option<usize> {
-        for (index, entry) in lexicon().beginning_with(self.nodes[at].word) {
-            if entry.category == Category::Abbreviation || !self.selection.has(entry) {
+        let word = self.nodes[at].word;
+        if !word.begins_entries() {
+            return None;
+        }
+        let next = self.nodes.get(self.nodes[at].after).map_or(0, |next| next.word.id);
+        for (index, entry) in lexicon().beginning_with(word, next, self.granted) {
+            if entry.category == Category::Abbreviation {
                 continue;
             }
             let Some(phrase) = self.phrase(at, entry) else { continue };
@@ -220,47 +210,43 @@ impl<'a> Paragraph<'a> {
 
     /// The nodes of an entry's phrase, when they begin here on one line.
     fn phrase(&self, at: usize, entry: &Entry) -> Option<Phrase> {
-        let mut phrase = Phrase { nodes: [0; BACK_WORDS], len: entry.phrase.len() };
+        let mut phrase = Phrase::default();
         let mut node = at;
-        for (index, &word) in entry.phrase.iter().enumerate() {
-            let found = self.nodes.get(node).filter(|found| found.key == word)?;
-            let is_first = index == 0;
-            if !is_first && self.gap(node) != Gap::Blank {
+        for &word in &entry.phrase {
+            let found = self.nodes.get(node).filter(|found| found.word.id == word)?;
+            let is_first = node == at;
+            if !is_first && self.gaps[node].kind != Break::Blank {
                 return None;
             }
-            let is_i = self.written(found).starts_with('I');
             match found.letters {
                 Letters::Lower => {}
-                Letters::Capitalized if is_i || is_first && self.is_initial(node) => {}
+                Letters::Capitalized if is_first && self.is_initial(node) || self.written(found).starts_with('I') => {}
                 _ => return None,
             }
-            phrase.nodes[index] = node;
+            phrase.push(node);
             node = found.after;
         }
-        let opens = self.gaps[at].chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(');
-        let closes = self.gaps[node].chars().next().is_none_or(|c| c.is_ascii_whitespace() || ".,;:!?)".contains(c));
-        (opens && closes).then_some(phrase)
+        (self.gaps[at].opens() && self.gaps[node].closes()).then_some(phrase)
     }
 
     fn written<'b>(&'b self, node: &'b Node) -> &'b str {
         node.instead.as_deref().unwrap_or(&self.text[node.range.clone()])
     }
 
-    fn gap(&self, node: usize) -> Gap {
-        let before = self.nodes[node].before;
-        match self.nodes.get(before) {
-            Some(before) => gap_kind(&self.gaps[node], self.written(before)),
-            None => Gap::Sentence,
-        }
+    fn is_initial(&self, node: usize) -> bool {
+        self.gaps[node].kind == Break::Sentence
     }
 
-    fn is_initial(&self, node: usize) -> bool {
-        node >= self.nodes.len() || self.gap(node) == Gap::Sentence
+    /// Weighs the gap before a node again, when what stands before it has changed.
+    fn weigh(&mut self, node: usize) {
+        let text = std::mem::take(&mut self.gaps[node].text);
+        let before = self.nodes.get(node).and_then(|node| self.nodes.get(node.before));
+        self.gaps[node] = Gap::new(text, before.map(|before| self.written(before)));
     }
 
     /// The node before or after, when it is in the same clause.
     fn neighbour(&self, node: usize, gap: usize) -> Option<&Node> {
-        let is_near = gap < self.nodes.len() && matches!(self.gap(gap), Gap::Blank | Gap::Wrap);
+        let is_near = matches!(self.gaps[gap].kind, Break::Blank | Break::Wrap);
         is_near.then(|| self.nodes.get(node)).flatten()
     }
 
@@ -273,16 +259,13 @@ impl<'a> Paragraph<'a> {
         }
         let next = self.neighbour(after, after);
         let previous = self.neighbour(first.before, phrase[0]);
-        let fits = |neighbours: &Neighbours, node: Option<&Node>| {
-            let found = node.map_or(0, |node| node.key);
-            !neighbours.not.contains(&found) && (neighbours.only.is_empty() || neighbours.only.contains(&found))
-        };
-        if !fits(&entry.before, next) || !fits(&entry.after, previous) {
+        let id = |node: Option<&Node>| node.map_or(0, |node| node.word.id);
+        if !entry.before.admit(id(next)) || !entry.after.admit(id(previous)) {
             return false;
         }
         let starts = self.is_initial(phrase[0]);
-        let opens = starts || self.gap(phrase[0]) == Gap::Clause;
-        let ends = self.is_initial(after) || self.gap(after) == Gap::Clause;
+        let opens = starts || self.gaps[phrase[0]].kind == Break::Clause;
+        let ends = self.is_initial(after) || self.gaps[after].kind == Break::Clause;
         let is_in_place = match entry.place {
             Place::Anywhere => true,
             Place::Start => starts,
@@ -330,14 +313,10 @@ impl<'a> Paragraph<'a> {
     }
 
     /// Takes a phrase out, leaving its short form; `None` when the gaps cannot be joined. Returns where to go on.
-    fn take(&mut self, phrase: &[usize], entry: &Entry) -> Option<usize> {
+    fn take(&mut self, phrase: &Phrase, entry: &Entry) -> Option<usize> {
         let (first, last) = (phrase[0], phrase[phrase.len() - 1]);
         let after = self.nodes[last].after;
-        let stays: Vec<usize> = match &entry.short {
-            Short::Nothing => Vec::new(),
-            Short::Words(kept) => kept.iter().map(|&index| phrase[index]).collect(),
-            Short::Word(_) => vec![first],
-        };
+        let stays = phrase.staying(&entry.short);
         let leaves = stays.last().copied().unwrap_or(self.nodes[first].before);
         if stays.len() <= 1 && self.would_open_setting(leaves, stays.first().map(|_| first), after) {
             return None;
@@ -345,11 +324,10 @@ impl<'a> Paragraph<'a> {
         match stays.first() {
             None if self.changes_its_neighbours(first, after) => return None,
             Some(_) if self.would_read_as_code(first, entry) => return None,
-            None => self.gaps[after] = Cow::Owned(self.joined_gap(first, after)?),
+            None => self.gaps[after].text = self.joined_gap(first, after)?,
             Some(&kept) => {
                 let starts = self.is_initial(first);
-                let gap = std::mem::take(&mut self.gaps[first]);
-                self.gaps[kept] = gap;
+                self.gaps.swap(first, kept);
                 let is_capital = starts && self.nodes[first].letters == Letters::Capitalized;
                 let word = match entry.short {
                     Short::Word(word) => Some(word),
@@ -366,32 +344,34 @@ impl<'a> Paragraph<'a> {
         for &node in phrase.iter().filter(|node| !stays.contains(node)) {
             frees |= self.unlink(node);
         }
+        self.weigh(after);
         Some(self.back(stays.first().copied().unwrap_or(after), frees))
     }
 
     fn replace(&mut self, node: usize, word: String, is_capital: bool) {
-        let found = key(word.as_bytes());
-        let (sentence, clause) = (self.nodes[node].sentence, self.nodes[node].clause);
-        let (old, new) = (self.nodes[node].word.classes, lexicon().word(found));
-        self.count(sentence, clause, new.classes, true);
-        self.count(sentence, clause, old, false);
+        let new = lexicon().word(key(word.as_bytes()));
         let node = &mut self.nodes[node];
-        (node.key, node.word) = (found, new);
+        for content in [&mut self.sentences[node.sentence], &mut self.clauses[node.clause]] {
+            content.add(new.classes);
+            content.remove(node.word.classes);
+        }
+        node.word = new;
         node.letters = if is_capital { Letters::Capitalized } else { Letters::Lower };
-        node.instead = Some(word);
+        node.instead = Some(word.into());
     }
 
+    /// Returns whether the sentence or the clause is now without one of the word's classes.
     fn unlink(&mut self, node: usize) -> bool {
-        let Node { before, after, sentence, clause, .. } = self.nodes[node];
-        let classes = counted_classes(&self.nodes[node], self.text);
         self.nodes[node].is_gone = true;
+        let Node { before, after, sentence, clause, word, .. } = self.nodes[node];
         if let Some(before) = self.nodes.get_mut(before) {
             before.after = after;
         }
         if let Some(after) = self.nodes.get_mut(after) {
             after.before = before;
         }
-        self.count(sentence, clause, classes, false)
+        !word.classes.is_empty()
+            && self.sentences[sentence].remove(word.classes) | self.clauses[clause].remove(word.classes)
     }
 
     /// Some words before a node, or the start of its sentence.
@@ -422,9 +402,9 @@ impl<'a> Paragraph<'a> {
     fn changes_its_neighbours(&self, first: usize, after: usize) -> bool {
         let Some(next) = self.nodes.get(after) else { return false };
         let previous = self.nodes.get(self.nodes[first].before);
-        if previous.is_none() || self.gaps[first].contains('\n') {
+        if previous.is_none() || self.gaps[first].has_line_end() {
             let begins_code = next.word.classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
-            let gap = &self.gaps[next.after];
+            let gap = &self.gaps[next.after].text;
             return begins_code
                 || !matches!(next.kind, Kind::Prose | Kind::InlineCode | Kind::FileName | Kind::Url)
                 || self.text[next.range.clone()].starts_with("```")
@@ -442,15 +422,15 @@ impl<'a> Paragraph<'a> {
     fn would_open_setting(&self, word: usize, at: Option<usize>, after: usize) -> bool {
         let place = at.unwrap_or(word);
         let Some(node) = self.nodes.get(place) else { return false };
-        let begins_line = self.nodes.get(node.before).is_none() || self.gaps[place].contains('\n');
-        begins_line && self.gaps[after].trim_start_matches([' ', '\t', '.']).starts_with([':', '='])
+        let begins_line = self.nodes.get(node.before).is_none() || self.gaps[place].has_line_end();
+        begins_line && self.gaps[after].sets()
     }
 
     /// Whether a short form would be read as something else: as an argument of the command before it, or at the start of a line
     /// as a statement.
     fn would_read_as_code(&self, first: usize, entry: &Entry) -> bool {
         let previous = self.nodes.get(self.nodes[first].before);
-        if previous.is_none() || self.gaps[first].contains('\n') {
+        if previous.is_none() || self.gaps[first].has_line_end() {
             let begins = key(entry.written.split(' ').next().unwrap_or_default().as_bytes());
             return lexicon().word(begins).classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
         }
@@ -458,43 +438,14 @@ impl<'a> Paragraph<'a> {
     }
 
     /// What stands between the words around a place where words go; `None` when they had better stay.
-    fn joined_gap(&self, first: usize, after: usize) -> Option<String> {
-        let (left, right) = (&*self.gaps[first], &*self.gaps[after]);
-        let is_blank = |gap: &str| !gap.is_empty() && gap.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
-        let is_line_start = self.nodes.get(self.nodes[first].before).is_none() || left.contains('\n');
-        let is_end = after >= self.nodes.len();
-        let rest = right.trim_start_matches(['.', ',', ';', ':', '!', '?', ')', ' ', '\t', '\r']);
-        if is_line_start && (rest.starts_with('\n') || rest.is_empty() && is_end) {
-            return None;
-        }
-        let starts = self.is_initial(first);
-        if is_blank(right) && !is_end {
-            return Some(left.to_owned());
-        }
-        if is_blank(left) {
-            let joined = right.trim_start_matches([' ', '\t']);
-            let closes = joined.is_empty() || joined.starts_with(['.', ',', ';', ':', '!', '?', ')', '\n', '\r']);
-            return Some(if closes { joined } else { right }.to_owned());
-        }
-        let right_blank = |prefix: char| right.strip_prefix(prefix).is_some_and(is_blank);
-        if starts && (right_blank(',') || right_blank('!') || right_blank('.')) && !is_end {
-            return Some(left.to_owned());
-        }
-        if left == ", " {
-            return if right_blank(',') {
-                Some(" ".to_owned())
-            } else if right.starts_with(['.', ';', ':', '!', '?', ')', '\n']) || is_end && right.is_empty() {
-                Some(right.to_owned())
-            } else {
-                None
-            };
-        }
-        // `Done. Thanks!`: the stop before stays, the one behind goes.
-        let stop = left.trim_end_matches(' ');
-        let behind = right.trim_start_matches(['.', '!', ',']);
-        let ends_line = behind.starts_with(['\n', '\r']) || behind.is_empty() && is_end;
-        (matches!(stop, "." | "!" | "?") && ends_line && right.len() - behind.len() <= 1)
-            .then(|| stop.to_owned() + behind)
+    fn joined_gap(&self, first: usize, after: usize) -> Option<Cow<'a, str>> {
+        let left = &self.gaps[first];
+        let joint = Joint {
+            begins_line: self.nodes.get(self.nodes[first].before).is_none() || left.has_line_end(),
+            begins_sentence: self.is_initial(first),
+            is_end: after >= self.nodes.len(),
+        };
+        joined(&left.text, &self.gaps[after].text, joint)
     }
 
     /// Abbreviates single words; their keys stay those of the long forms.
@@ -506,8 +457,8 @@ impl<'a> Paragraph<'a> {
         while at < self.nodes.len() {
             let node = &self.nodes[at];
             let found = lexicon()
-                .beginning_with(node.word)
-                .find(|(_, entry)| entry.category == Category::Abbreviation && self.selection.has(entry));
+                .beginning_with(node.word, 0, self.granted)
+                .find(|(_, entry)| entry.category == Category::Abbreviation);
             let spared = self.selection.spares_failures && self.sentences[node.sentence].has(Class::Failure);
             let is_written = |entry: &Entry| self.written(node).eq_ignore_ascii_case(entry.long);
             let is_capital = node.letters == Letters::Capitalized;
@@ -519,7 +470,8 @@ impl<'a> Paragraph<'a> {
                 && self.phrase(at, entry).is_some()
             {
                 let word = if is_capital { capitalized(entry.written) } else { entry.written.to_owned() };
-                self.nodes[at].instead = Some(word);
+                self.nodes[at].instead = Some(word.into());
+                self.weigh(self.nodes[at].after);
                 self.used.push(index);
             }
             at = self.nodes[at].after;
@@ -533,17 +485,20 @@ impl<'a> Paragraph<'a> {
     fn report(&self, changes: &mut Vec<Change>) {
         let mut at = self.first();
         let mut end = self.start;
+        // A gap is as it was where no word before it is gone.
+        let mut expected = 0;
         loop {
             let node = self.nodes.get(at);
-            let start = node.map_or_else(|| self.text_end(), |node| node.range.start);
-            if self.text[end..start] != *self.gaps[at] {
-                changes.push(Change { range: end..start, text: self.gaps[at].clone().into_owned() });
+            if at != expected {
+                let start = node.map_or_else(|| self.text_end(), |node| node.range.start);
+                changes.push(Change { range: end..start, text: self.gaps[at].text.to_string() });
             }
             let Some(node) = node else { break };
             if let Some(instead) = &node.instead {
-                changes.push(Change { range: node.range.clone(), text: instead.clone() });
+                changes.push(Change { range: node.range.clone(), text: instead.to_string() });
             }
             end = node.range.end;
+            expected = at + 1;
             at = node.after;
         }
     }
@@ -556,8 +511,7 @@ impl<'a> Paragraph<'a> {
 }
 
 /// What a node brings into its sentence. Commands and statements act.
-fn counted_classes(node: &Node, text: &str) -> Classes {
-    let written = &text[node.range.clone()];
+fn counted_classes(node: &Node, written: &str) -> Classes {
     match node.kind {
         Kind::Command | Kind::Flag | Kind::Sql => Classes::of(Class::Action),
         Kind::InlineCode if written.contains(' ') => Classes::of(Class::Action),
@@ -565,35 +519,6 @@ fn counted_classes(node: &Node, text: &str) -> Classes {
         Kind::Identifier => lexicon().word(key(written.as_bytes())).classes,
         _ => node.word.classes,
     }
-}
-
-fn gap_kind(gap: &str, before: &str) -> Gap {
-    let mut kind = if gap.is_empty() { Gap::Clause } else { Gap::Blank };
-    let mut has_line_end = false;
-    let mut has_stop = false;
-    for byte in gap.bytes() {
-        match byte {
-            b' ' | b'\t' | b'\r' => {
-                if has_stop {
-                    return Gap::Sentence;
-                }
-            }
-            b'\n' => {
-                if has_stop {
-                    return Gap::Sentence;
-                }
-                has_line_end = true;
-                kind = if kind == Gap::Blank { Gap::Wrap } else { kind };
-            }
-            // A mark at the start of a line begins a list item or a quote.
-            _ if has_line_end => return Gap::Sentence,
-            b'!' | b'?' => has_stop = true,
-            b'.' if !matches!(before, "e.g" | "i.e" | "etc" | "vs" | "cf") => has_stop = true,
-            b')' | b'"' | b'\'' | b'*' if has_stop => {}
-            _ => kind = Gap::Clause,
-        }
-    }
-    if has_stop { Gap::Sentence } else { kind }
 }
 
 fn capitalized(word: &str) -> String {
