@@ -356,7 +356,7 @@ knobs! {
     /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
     /// With "cache-aware": content that may go waits at most this many user turns.
-    max_deferred_turns: u64 = 40, "maxDeferredTurns", [min 1];
+    max_deferred_turns: u64 = 100, "maxDeferredTurns", [min 1];
     /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
     /// With "cache-aware": content smaller than this many tokens stays.

@@ -143,11 +143,10 @@ impl Engine {
     }
 }
 
-/// What the session has saved so far; infinite where its calls bear no times, so that it cannot be told.
+/// What the session has saved so far. Calls without a time count for nothing.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
-    let calls = transcript.messages.iter().filter(|message| message.role == Role::Assistant);
-    let Some(times) = calls.map(|call| call.timestamp).collect::<Option<Vec<Millis>>>() else { return f64::INFINITY };
-    let since = |at: Millis| times.iter().rev().take_while(|&&time| time >= at).count() as u64;
+    let calls = || transcript.messages.iter().rev().filter(|message| message.role == Role::Assistant);
+    let since = |at: Millis| calls().take_while(|call| call.timestamp.is_some_and(|time| time >= at)).count() as u64;
     let admitted = ledger.admitted.iter();
     let fresh = admitted.map(|&(at, freed)| Change { calls: since(at), freed, rebilled: 0, is_fresh: true });
     let epochs = ledger.epochs.iter().map(|(at, epoch)| {

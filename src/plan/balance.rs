@@ -14,7 +14,7 @@ pub struct Change {
     pub freed: u64,
     /// How many cached tokens it made the provider take in anew.
     pub rebilled: u64,
-    /// Whether the freed tokens were not cached, so that the first call would have written them.
+    /// Whether the freed tokens were not cached: the first call, made or about to be made, would have written them.
     pub is_fresh: bool,
 }
 
@@ -22,8 +22,9 @@ pub struct Change {
 pub fn balance(changes: impl IntoIterator<Item = Change>, prices: &Prices) -> f64 {
     let Prices { read, write, .. } = *prices;
     let of = |change: Change| {
-        let first = if change.is_fresh && change.calls > 0 { write - read } else { 0.0 };
-        change.freed as f64 * (read * change.calls as f64 + first) - (write - read).max(0.0) * change.rebilled as f64
+        let (first, reads) =
+            if change.is_fresh { (write, change.calls.saturating_sub(1)) } else { (0.0, change.calls) };
+        change.freed as f64 * (first + read * reads as f64) - (write - read).max(0.0) * change.rebilled as f64
     };
     changes.into_iter().map(of).sum()
 }
@@ -37,7 +38,7 @@ mod tests {
         let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
         let sum = |change| balance([change], &prices);
         let fresh = Change { calls: 0, freed: 1000, rebilled: 0, is_fresh: true };
-        assert!(sum(fresh).abs() < 1e-9, "nothing was sent yet");
+        assert!((sum(fresh) - 1250.0).abs() < 1e-9);
         assert!((sum(Change { calls: 3, ..fresh }) - 1450.0).abs() < 1e-9);
         let epoch = Change { calls: 1, freed: 1000, rebilled: 2000, is_fresh: false };
         assert!((sum(epoch) + 2200.0).abs() < 1e-9);

@@ -52,7 +52,7 @@ pub struct Situation {
     pub cliff: Option<u64>,
     /// How many user turns a block may wait.
     pub max_deferred_turns: u64,
-    /// What the session has saved so far ([`super::balance`]); infinite where that cannot be told.
+    /// What the session has saved so far ([`super::balance`]).
     pub saved: f64,
 }
 
