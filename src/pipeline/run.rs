@@ -98,14 +98,11 @@ impl Passes<'_> {
             if !fires {
                 continue;
             }
-            let edits = self.propose(step, &context, &pass.draft)?;
+            let edits = self.propose(step, &context, &pass.draft, &mut pass.proofs)?;
             let tally = &mut pass.tallies[index];
             for (edit, saved) in &edits {
                 let sum = if edit.lossless { &mut tally.folds } else { &mut tally.changes };
                 sum.add(Sum { edits: 1, saved: *saved });
-                if edit.lossless {
-                    pass.proofs.add(&edit.text);
-                }
             }
             let edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
             let applied = (!edits.is_empty()).then(|| {
@@ -147,7 +144,13 @@ impl Passes<'_> {
     }
 
     /// The edits of one step that hold, with the tokens that each saves.
-    fn propose(&self, step: &Step, context: &FusionContext, draft: &Draft) -> Result<Vec<(Edit, isize)>, Question> {
+    fn propose(
+        &self,
+        step: &Step,
+        context: &FusionContext,
+        draft: &Draft,
+        proofs: &mut Proofs,
+    ) -> Result<Vec<(Edit, isize)>, Question> {
         let (edits, stage) = match &step.work {
             Work::Detect => return Ok(Vec::new()),
             Work::Custom => (self.answers.edits(&step.name, context)?, None),
@@ -160,7 +163,7 @@ impl Passes<'_> {
                 (edits, Some(&**stage))
             }
         };
-        let mut filter = Filter::new(self.original, context, draft, stage, &edits);
+        let mut filter = Filter::new(self.original, context, draft, stage, proofs, &edits);
         Ok(edits.into_iter().filter_map(|edit| filter.accept(edit)).collect())
     }
 }
@@ -185,6 +188,8 @@ struct Filter<'a> {
     /// The unfolded text before the next edit, where a fold may ask for it.
     before: Prior,
     pieces: Peekable<Pieces<'a>>,
+    /// Where proved folds are noted.
+    proofs: &'a mut Proofs,
 }
 
 impl<'a> Filter<'a> {
@@ -193,13 +198,14 @@ impl<'a> Filter<'a> {
         context: &'a FusionContext<'a>,
         draft: &'a Draft,
         stage: Option<&'a dyn Stage>,
+        proofs: &'a mut Proofs,
         edits: &[Edit],
     ) -> Self {
         let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
         let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
-        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
+        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable(), proofs }
     }
 
     fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
@@ -232,7 +238,13 @@ impl<'a> Filter<'a> {
                 (range.start, *text) = (edit.range.start, rest);
             }
         }
-        genuine(stage, &fold, &mut self.before).is_some_and(|text| text == replaced)
+        let is_sure = stage.folds_alike_alone(self.context, edit);
+        let undone = if is_sure { stage.unfold_after(&fold, &mut self.before) } else { genuine(stage, &fold, &mut self.before) };
+        let is_proved = undone.is_some_and(|text| text == replaced);
+        if is_proved {
+            self.proofs.add(&edit.text, self.before.text().len(), replaced.len());
+        }
+        is_proved
     }
 }
 

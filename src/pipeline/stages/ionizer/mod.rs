@@ -100,6 +100,17 @@ impl Stage for Ionizer {
         edits
     }
 
+    fn folds_alike_alone(&self, context: &FusionContext, edit: &Edit) -> bool {
+        // What stands around a value tells how strings are escaped, and where a cut value ends.
+        let value = &context.text[edit.range.clone()];
+        context.segments.iter().any(|segment| {
+            let ends = edit.range.end..segment.range.end;
+            let is_table = segment.content_type == ContentType::Table && !value.ends_with('\n');
+            let is_whole = is_table || value.ends_with([']', '}']);
+            segment.range.start == edit.range.start && is_whole && matches!(context.text.get(ends), Some("" | "\n"))
+        })
+    }
+
     fn unfold(&self, fold: &Fold) -> Option<String> {
         if fold.stage != self.name() {
             return None;
