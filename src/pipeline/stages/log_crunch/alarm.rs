@@ -22,9 +22,13 @@ const REACH: usize = 4096;
 /// A level stands in this many bytes.
 const LEVEL_REACH: usize = 160;
 
+/// The levels of lines that are no alarm.
+const CALM: [&str; 11] =
+    ["INFO", "DEBUG", "TRACE", "VERBOSE", "NOTICE", "Info", "Debug", "info", "debug", "notice", "trace"];
+
 static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"(?-u:\b)(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))(?-u:\b)",
+        r"(?-u:\b)(?:INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace|ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning)(?-u:\b)",
     )
 });
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
@@ -48,8 +52,8 @@ pub(super) fn alarm(text: &str) -> Alarm {
         return Alarm::Error;
     }
     let text = head(text, REACH);
-    let level = LEVEL.captures(head(text, LEVEL_REACH));
-    let is_calm = level.as_ref().is_some_and(|level| level.name("calm").is_some());
+    let level = LEVEL.find(head(text, LEVEL_REACH));
+    let is_calm = level.is_some_and(|level| CALM.contains(&level.as_str()));
     if !is_calm && (level.is_some() || ERROR.is_match(text)) {
         Alarm::Error
     } else if ERROR.is_match(text) || FAILURE.is_match(text) {
