@@ -104,10 +104,12 @@ impl Stage for Ionizer {
         // What stands around a value tells how strings are escaped, and where a cut value ends.
         let value = &context.text[edit.range.clone()];
         context.segments.iter().any(|segment| {
-            let ends = edit.range.end..segment.range.end;
-            let is_table = segment.content_type == ContentType::Table && !value.ends_with('\n');
-            let is_whole = is_table || value.ends_with([']', '}']);
-            segment.range.start == edit.range.start && is_whole && matches!(context.text.get(ends), Some("" | "\n"))
+            let Some(rest) = context.text.get(edit.range.end..segment.range.end) else { return false };
+            let is_whole = match segment.content_type {
+                ContentType::Table => matches!(rest, "" | "\n") && !value.ends_with('\n'),
+                _ => rest.bytes().all(|byte| byte == b'\n') && value.ends_with([']', '}']),
+            };
+            segment.range.start == edit.range.start && is_whole
         })
     }
 
