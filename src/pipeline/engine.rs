@@ -112,6 +112,7 @@ impl FusionEngine {
             answers,
             original: text,
             times: vec![Times::default(); steps.len()],
+            detected: None,
             unsettled: Vec::new(),
         };
         let tokens_before = passes.count(text);

@@ -29,6 +29,8 @@ pub(super) struct Passes<'a> {
     pub(super) original: &'a str,
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
+    /// The last text whose type was detected, and what was found.
+    pub(super) detected: Option<(String, Detection)>,
     /// For each step, whether it kept a reversible form from settling; empty when that form settled.
     pub(super) unsettled: Vec<bool>,
 }
@@ -76,6 +78,7 @@ impl Passes<'_> {
             proofs: Proofs::default(),
         };
         let mut segments = detection.segments;
+        let mut started = (self.clock)();
         for (index, step) in steps.iter().enumerate() {
             let sealed = pass.draft.sealed();
             let context = FusionContext {
@@ -91,10 +94,10 @@ impl Passes<'_> {
                 encoding: self.options.encoding,
                 max_tokens: self.options.max_tokens,
             };
-            let started = (self.clock)();
             let fires = may_fire(step, &context);
             let gated = (self.clock)();
             self.times[index].gate_ms += gated - started;
+            started = gated;
             if !fires {
                 continue;
             }
@@ -120,7 +123,8 @@ impl Passes<'_> {
                 pass.draft = draft;
                 segments = mapped;
             }
-            self.times[index].work_ms += (self.clock)() - gated;
+            started = (self.clock)();
+            self.times[index].work_ms += started - gated;
         }
         Ok(pass)
     }
@@ -137,9 +141,14 @@ impl Passes<'_> {
             let segments = if text.is_empty() { Vec::new() } else { vec![whole] };
             return Detection { content_type, language: hints.language, segments };
         };
+        // A text is passed over again with another preset.
+        if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| known == text) {
+            return detection.clone();
+        }
         let started = (self.clock)();
         let detection = detect(text, hints);
         self.times[index].work_ms += (self.clock)() - started;
+        self.detected = Some((text.to_owned(), detection.clone()));
         detection
     }
 
