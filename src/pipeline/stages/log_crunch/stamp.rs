@@ -93,7 +93,11 @@ impl Layout {
 
     /// The stamp's bytes.
     pub(super) fn write(&self, ticks: i64) -> String {
-        format!("{}{}{}", self.before, write(self.pattern, self.fraction, ticks), self.after)
+        let mut out = String::with_capacity(self.before.len() + self.pattern.len() + 16 + self.after.len());
+        out.push_str(&self.before);
+        write_to(&mut out, self.pattern, self.fraction, ticks).expect("a string takes everything");
+        out.push_str(&self.after);
+        out
     }
 
     /// Whether the time between two stamps is certain: a stamp without a date cannot tell a minute from a day and a minute.
@@ -264,12 +268,16 @@ impl Write for Expected<'_> {
         self.0 = self.0.strip_prefix(text.as_bytes()).ok_or(fmt::Error)?;
         Ok(())
     }
-}
 
-fn write(pattern: &str, fraction: Option<(u8, u8)>, ticks: i64) -> String {
-    let mut out = String::with_capacity(pattern.len() + 16);
-    write_to(&mut out, pattern, fraction, ticks).expect("a string takes everything");
-    out
+    fn write_char(&mut self, c: char) -> fmt::Result {
+        match self.0.split_first() {
+            Some((first, rest)) if char::from(*first) == c => {
+                self.0 = rest;
+                Ok(())
+            }
+            _ => Err(fmt::Error),
+        }
+    }
 }
 
 fn write_to(out: &mut impl Write, pattern: &str, fraction: Option<(u8, u8)>, ticks: i64) -> fmt::Result {
@@ -281,7 +289,7 @@ fn write_to(out: &mut impl Write, pattern: &str, fraction: Option<(u8, u8)>, tic
         match field {
             'Y' => digits(out, year, 4),
             'y' => digits(out, year - 2000, 2),
-            'M' => out.write_str(["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"][month - 1]),
+            'M' => digits(out, month as i64, 2),
             'b' => out.write_str(MONTHS[month - 1]),
             'D' => digits(out, day, 2),
             'd' => write!(out, "{day:2}"),
@@ -304,16 +312,16 @@ fn write_to(out: &mut impl Write, pattern: &str, fraction: Option<(u8, u8)>, tic
 
 /// `{number:0width$}`, but a stamp has many of them: without what formatting costs.
 fn digits(out: &mut impl Write, number: i64, width: usize) -> fmt::Result {
-    let mut text = [b'0'; 20];
-    let Ok(mut rest) = u64::try_from(number) else { return write!(out, "{number:0width$}") };
-    let mut start = text.len();
-    while rest > 0 {
-        start -= 1;
-        text[start] = b'0' + u8::try_from(rest % 10).expect("below ten");
-        rest /= 10;
+    let most = 10_i64.pow(width as u32);
+    if !(0..most).contains(&number) {
+        return write!(out, "{number:0width$}");
     }
-    let start = start.min(text.len() - width.clamp(1, text.len()));
-    out.write_str(std::str::from_utf8(&text[start..]).expect("digits"))
+    let mut place = most;
+    for _ in 0..width {
+        place /= 10;
+        out.write_char(char::from(b"0123456789"[(number / place % 10) as usize]))?;
+    }
+    Ok(())
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar (H. Hinnant, chrono-compatible low-level date algorithms).
