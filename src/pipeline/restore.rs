@@ -29,8 +29,7 @@ const ROUNDS: usize = 8;
 /// foreign markers and look-alikes of folds included, stays as it is. Where `x` itself holds genuine folds, the lossless way
 /// back ends at `restore(x)`: the two cannot be told apart.
 pub fn restore(text: &str, originals: &[Original]) -> String {
-    rewound(text, originals)
-        .unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
+    rewound(text, originals).unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
 }
 
 fn built_in(name: &str) -> Option<&'static dyn Stage> {

@@ -248,7 +248,8 @@ impl<'a> Filter<'a> {
             }
         }
         let is_sure = stage.folds_alike_alone(self.context, edit);
-        let undone = if is_sure { stage.unfold_after(&fold, &mut self.before) } else { genuine(stage, &fold, &mut self.before) };
+        let undone =
+            if is_sure { stage.unfold_after(&fold, &mut self.before) } else { genuine(stage, &fold, &mut self.before) };
         let is_proved = undone.is_some_and(|text| text == replaced);
         if is_proved {
             self.proofs.add(&edit.text, self.before.text().len(), replaced.len());

@@ -274,10 +274,8 @@ impl Gap<'_> {
             Self::Text(own) => is_same(own.as_bytes(), text.as_bytes()),
             Self::Line(depth) => {
                 let unit = setting.unit().as_bytes();
-                let indent = match (setting.crlf, text.as_bytes()) {
-                    (true, [b'\r', b'\n', indent @ ..]) | (false, [b'\n', indent @ ..]) => indent,
-                    _ => return false,
-                };
+                let text = text.as_bytes();
+                let Some(indent) = text.strip_prefix(setting.line_end().as_bytes()) else { return false };
                 // It is made of units where it begins with one and each byte is as the one a unit before.
                 indent.len() == unit.len() * depth
                     && (depth == 0
