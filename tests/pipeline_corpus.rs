@@ -203,12 +203,12 @@ fn sure_folds(name: &str, text: &str, preset: Preset) -> usize {
 #[test]
 fn a_fold_that_its_stage_is_sure_of_is_canonical() {
     let mut sure = 0;
-    for (name, text) in texts() {
+    let inputs = ["diffs", "json", "logs", "search", "tables"].iter().flat_map(|kind| corpus::inputs(kind));
+    for input in inputs.filter(|input| input.bytes.len() < 40_000) {
+        let Some(text) = input.text() else { continue };
         let cut = &text[..text.floor_char_boundary(text.len() * 2 / 3)];
-        for text in [&text, &format!("{text}\n\n"), text.trim_end(), cut, &text.replace('\n', "\r\n")] {
-            for preset in [Preset::Lossless, Preset::Balanced, Preset::Max] {
-                sure += sure_folds(&name, text, preset);
-            }
+        for text in [text, &format!("{text}\n\n"), text.trim_end(), cut, &text.replace('\n', "\r\n")] {
+            sure += sure_folds(&input.name, text, Preset::Balanced) + sure_folds(&input.name, text, Preset::Max);
         }
     }
     assert!(sure > 100, "only {sure} folds");
