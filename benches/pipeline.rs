@@ -1,17 +1,20 @@
 //! Prints how long compressing takes of one core for each type and size, as ratios to two floors measured in the same run: the SHA-256 and one
 //! exact token count of the same bytes.
 //!
-//! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Texts are generated, and each is met once: counts are
-//! remembered.
+//! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Texts are generated, and each is met once, because counts
+//! are remembered: runs over a file are processes of their own.
 
 use std::hint::black_box;
+use std::process::Command;
 
 use concertina::config::Encoding;
-use concertina::pipeline::{CompressOptions, Compressed, FusionEngine};
+use concertina::pipeline::{CompressOptions, FusionEngine};
 use concertina::tokens;
 use sha2::{Digest, Sha256};
 
 const SIZES: [(usize, &str); 4] = [(10_000, "10 KB"), (100_000, "100 KB"), (1_000_000, "1 MB"), (10_000_000, "10 MB")];
+
+const FILE_ROUNDS: usize = 9;
 
 /// Numbers that look random and are the same in every run.
 struct Dice(u64);
@@ -200,39 +203,104 @@ fn millis<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (now() - start, result)
 }
 
-/// The least of some runs, each over a text of its own; big ones run once.
-fn row(name: &str, size: &str, rounds: u64, make: &dyn Fn(u64) -> String) -> f64 {
-    let engine = FusionEngine::default();
-    let (mut hash, mut count, mut best) = (f64::MAX, f64::MAX, None::<(f64, Compressed)>);
-    for round in 0..rounds {
-        let hashed = make(3 * round);
-        hash = hash.min(millis(|| Sha256::digest(hashed.as_bytes())).0);
-        let counted = make(3 * round + 1);
-        count = count.min(millis(|| tokens::count(&counted, Encoding::O200kBase)).0);
-        let compressed = make(3 * round + 2);
-        let (time, result) = millis(|| engine.compress(&compressed, &CompressOptions::default(), &now));
-        if best.as_ref().is_none_or(|(best, _)| time < *best) {
-            best = Some((time, result));
-        }
-    }
-    let (time, result) = best.expect("at least one round");
+/// What compressing a text once took, and gave.
+struct Run {
+    time: f64,
+    /// What was saved, and the slowest stages.
+    words: String,
+}
+
+fn compress(engine: &FusionEngine, text: &str) -> Run {
+    let (time, result) = millis(|| engine.compress(text, &CompressOptions::default(), &now));
     let mut stages: Vec<(f64, &str)> =
         result.stages.iter().map(|stage| (stage.gate_ms + stage.work_ms, stage.name.as_str())).collect();
     stages.sort_by(|a, b| b.0.total_cmp(&a.0));
     let slowest: Vec<String> =
-        stages.iter().take(3).filter(|(ms, _)| *ms > time / 50.0).map(|(ms, name)| format!("{name} {ms:.1}")).collect();
+        stages.iter().take(3).filter(|(ms, _)| *ms > time / 50.0).map(|(ms, name)| format!("{name} {ms:.2}")).collect();
+    let saved = 100.0 * (1.0 - result.tokens_after as f64 / result.tokens_before.max(1) as f64);
+    Run { time, words: format!("saved {saved:4.1} %  {}", slowest.join(", ")) }
+}
+
+fn count(text: &str) -> f64 {
+    millis(|| tokens::count(text, Encoding::O200kBase)).0
+}
+
+fn hash(text: &str) -> f64 {
+    millis(|| Sha256::digest(text.as_bytes())).0
+}
+
+fn print(name: &str, size: &str, hash: f64, count: f64, Run { time, words }: &Run) {
     println!(
-        "{name:9} {size:>7} {time:10.2} ms {:7.1} x SHA-256 {:6.2} x one count ({count:8.2} ms)  saved {:4.1} %  {}",
+        "{name:9} {size:>7} {time:10.2} ms {:7.1} x SHA-256 {:6.2} x one count ({count:8.2} ms)  {words}",
         time / hash,
-        time / count,
-        100.0 * (1.0 - result.tokens_after as f64 / result.tokens_before.max(1) as f64),
-        slowest.join(", ")
+        time / count
     );
-    time
+}
+
+/// The least of some numbers.
+fn least(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(f64::MAX, f64::min)
+}
+
+/// The least of some runs, each over a text of its own; big ones run once.
+fn row(name: &str, size: &str, rounds: u64, make: &dyn Fn(u64) -> String) -> f64 {
+    let engine = FusionEngine::default();
+    let runs = (0..rounds).map(|round| compress(&engine, &make(3 * round + 2)));
+    let best = runs.min_by(|a, b| a.time.total_cmp(&b.time)).expect("at least one round");
+    let hash = least((0..rounds).map(|round| hash(&make(3 * round))));
+    let count = least((0..rounds).map(|round| count(&make(3 * round + 1))));
+    print(name, size, hash, count, &best);
+    best.time
+}
+
+/// The same for a file. There is only one text of its kind, and what was counted is remembered: each run is a process.
+fn file_row(file: &str) -> Option<()> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let apart = |what: &str| {
+        let output = Command::new(std::env::current_exe().ok()?).args([what, file]).output().ok()?;
+        String::from_utf8(output.stdout).ok()
+    };
+    let runs = (0..FILE_ROUNDS).filter_map(|_| {
+        let output = apart("--compress")?;
+        let (time, words) = output.split_once(' ')?;
+        Some(Run { time: time.parse().ok()?, words: words.trim_end().to_owned() })
+    });
+    let best = runs.min_by(|a, b| a.time.total_cmp(&b.time))?;
+    let count = least((0..FILE_ROUNDS).filter_map(|_| apart("--count")?.trim_end().parse().ok()));
+    let hash = least((0..FILE_ROUNDS).map(|_| hash(&text)));
+    print(file.rsplit('/').next()?, &format!("{} B", text.len()), hash, count, &best);
+    Some(())
+}
+
+/// One of the processes of [`file_row`]. Texts like it come first, so that nothing is built or loaded while the clock runs.
+fn run_once(what: &str, file: &str) {
+    let Ok(text) = std::fs::read_to_string(file) else { return };
+    let engine = FusionEngine::default();
+    for turn in 1..6 {
+        let like = text.chars().map(|c| if ('1'..='8').contains(&c) { turned(c, turn) } else { c }).collect::<String>();
+        drop(compress(&engine, &like));
+    }
+    if what == "--count" {
+        println!("{}", count(&text));
+    } else {
+        let Run { time, words } = compress(&engine, &text);
+        println!("{time} {words}");
+    }
+}
+
+/// Another digit: neither 0 nor 9, so that a number stays one.
+fn turned(digit: char, by: u8) -> char {
+    char::from(b'1' + (digit as u8 - b'1' + by) % 8)
 }
 
 fn main() {
     tokens::count("The vocabulary is loaded once.", Encoding::O200kBase);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [what, file] = args.as_slice()
+        && ["--compress", "--count"].contains(&what.as_str())
+    {
+        return run_once(what, file);
+    }
     for (name, piece) in TYPES {
         let mut times = Vec::new();
         for (size, words) in SIZES {
@@ -252,10 +320,9 @@ fn main() {
             times[3] / times[2]
         );
     }
-    for file in std::env::args().skip(1).filter(|word| !word.starts_with("--")) {
-        let Ok(text) = std::fs::read_to_string(&file) else { continue };
-        let name = file.rsplit('/').next().unwrap_or_default();
-        // A letter more or less, so that no text is met twice.
-        row(name, &format!("{} B", text.len()), 7, &|seed| format!("{text}{}", "\n".repeat(seed as usize % 50)));
+    for file in args.iter().filter(|word| !word.starts_with("--")) {
+        if file_row(file).is_none() {
+            eprintln!("{file} cannot be read");
+        }
     }
 }

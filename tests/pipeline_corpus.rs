@@ -7,8 +7,10 @@ mod properties;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use concertina::config::Preset;
-use concertina::pipeline::{CompressOptions, MessagesOptions, Role, compress_messages};
+use concertina::config::{Encoding, Preset};
+use concertina::content::{Hints, detect};
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{CompressOptions, FusionContext, MessagesOptions, Prior, Role, compress_messages, fold};
 use concertina::transcript::{Kind, Transcript};
 use properties::{Case, check, engines};
 use serde_json::Value;
@@ -163,4 +165,51 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         assert!(actions.contains_key(action), "the fixture has a {action}");
     }
     assert!(unstable.is_empty(), "a second pass changed {}: {:?}", unstable.len(), unstable.first());
+}
+
+/// Asserts that each fold that its stage is sure of is canonical; returns how many there are.
+fn sure_folds(name: &str, text: &str, preset: Preset) -> usize {
+    let hints = Hints::default();
+    let detection = detect(text, &hints);
+    let context = FusionContext {
+        text,
+        content_type: detection.content_type,
+        language: detection.language,
+        segments: &detection.segments,
+        sealed: &[],
+        role: Role::Tool,
+        hints: &hints,
+        original_len: text.len(),
+        preset,
+        encoding: Encoding::O200kBase,
+        max_tokens: None,
+    };
+    let mut sure = 0;
+    for stage in STAGES.iter().filter(|stage| stage.should_apply(&context)) {
+        for edit in stage.apply(&context) {
+            let Some((fold, _)) = fold::parse(&edit.text).filter(|_| edit.lossless) else { continue };
+            let replaced = &text[edit.range.clone()];
+            let mut before = Prior::of(&text[..edit.range.start]);
+            let comes_undone = stage.unfold_after(&fold, &mut before).as_deref() == Some(replaced);
+            if comes_undone && stage.folds_alike_alone(&context, &edit) {
+                assert!(stage.is_canonical(&fold, replaced, &mut before), "{name}: {} {:?}", stage.name(), edit.range);
+                sure += 1;
+            }
+        }
+    }
+    sure
+}
+
+#[test]
+fn a_fold_that_its_stage_is_sure_of_is_canonical() {
+    let mut sure = 0;
+    let inputs = ["diffs", "json", "logs", "search", "tables"].iter().flat_map(|kind| corpus::inputs(kind));
+    for input in inputs.filter(|input| input.bytes.len() < 40_000) {
+        let Some(text) = input.text() else { continue };
+        let cut = &text[..text.floor_char_boundary(text.len() * 2 / 3)];
+        for text in [text, &format!("{text}\n\n"), text.trim_end(), cut, &text.replace('\n', "\r\n")] {
+            sure += sure_folds(&input.name, text, Preset::Balanced) + sure_folds(&input.name, text, Preset::Max);
+        }
+    }
+    assert!(sure > 100, "only {sure} folds");
 }

@@ -225,6 +225,9 @@ fn comment_marker(text: &str) -> Option<&'static str> {
 fn without_trailing_comment(text: &str) -> &str {
     // Only the head of a long line: what lies behind is data or minified.
     let text = head(text, 2000);
+    if memchr::memchr3(b'/', b'#', b'-', text.as_bytes()).is_none() {
+        return text.trim_end();
+    }
     let cut =
         text.find(" // ").or_else(|| text.find(" # ")).or_else(|| text.find(" /* ")).or_else(|| text.find(" -- "));
     text[..cut.unwrap_or(text.len())].trim_end()

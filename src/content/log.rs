@@ -247,7 +247,8 @@ impl Level {
             at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
             let end = skip(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
             let word = &line[at..end];
-            let named = LEVELS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+            let is_likely = (3..=11).contains(&word.len());
+            let named = LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name));
             if let Some(&(name, level)) = named {
                 let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
                 let keyed = line[..at].trim_end_matches('"').to_ascii_lowercase().ends_with("level=");

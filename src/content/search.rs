@@ -128,7 +128,10 @@ fn is_name(word: &str) -> bool {
     word.len() <= MAX_PATH
         && !(word.contains(':') && (word.contains("://") || word.contains("::")))
         && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-        && !word.bytes().any(|byte| byte.is_ascii_control() || b"\"'<>|;?=,`{}".contains(&byte))
+        && !word.bytes().any(|byte| {
+            matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'|' | b';' | b'?' | b'=' | b',' | b'`' | b'{' | b'}')
+                || byte.is_ascii_control()
+        })
 }
 
 /// Whether the last part of a path has a suffix like `.rs`: a dot, then 1 to 10 letters and digits beginning with a letter

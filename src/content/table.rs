@@ -62,12 +62,15 @@ fn is_separated(rows: &[&str]) -> bool {
         return false;
     }
     [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
-        let counts: Vec<usize> = rows.iter().map(|row| separators(row, separator)).collect();
-        let header = counts[0];
+        let header = separators(rows[0], separator);
+        if header == 0 {
+            return false;
+        }
         // Trailing cells may be left out below a header of several.
         let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
-        let same = counts.iter().filter(|&&count| count == header || ragged(count)).count();
-        if header == 0 || same * 100 < rows.len() * 92 || Stamp::find(rows[0]).is_some() {
+        let counts = rows.iter().map(|row| separators(row, separator));
+        let same = counts.filter(|&count| count == header || ragged(count)).count();
+        if same * 100 < rows.len() * 92 || Stamp::find(rows[0]).is_some() {
             return false;
         }
         let named = is_header(rows[0], separator);

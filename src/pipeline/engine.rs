@@ -10,7 +10,7 @@ use super::custom::{Answers, Question};
 use super::draft::Draft;
 use super::measure::saving;
 use super::report::{Compressed, Sum, Tally, Times, rows};
-use super::restore::{Proofs, UNFOLDED_MAX_BYTES, marker_line, rewound, unfold};
+use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold, unfolds_to};
 use super::run::{Pass, Passes};
 use super::{CompressOptions, Edit, FusionPipeline};
 use crate::config::Preset;
@@ -93,11 +93,7 @@ impl FusionEngine {
     }
 
     fn unfold(&self, text: &str) -> Option<String> {
-        self.unfold_proved(text, &Proofs::default())
-    }
-
-    fn unfold_proved(&self, text: &str, proofs: &Proofs) -> Option<String> {
-        unfold(text, &|name| self.pipeline.stage(name), proofs)
+        unfold(text, &|name| self.pipeline.stage(name))
     }
 
     fn work(
@@ -116,6 +112,7 @@ impl FusionEngine {
             answers,
             original: text,
             times: vec![Times::default(); steps.len()],
+            detected: None,
             unsettled: Vec::new(),
         };
         let tokens_before = passes.count(text);
@@ -172,8 +169,7 @@ impl FusionEngine {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
         let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
-        let undone = self.unfold_proved(after, &pass.proofs);
-        Ok(if pays && undone.as_deref().unwrap_or(after) == before {
+        Ok(if pays && unfolds_to(after, before, &|name| self.pipeline.stage(name), &pass.proofs) {
             let text = after.to_owned();
             Form { text, tallies: pass.tallies, pays_in_cache: pass.pays_in_cache, original: None }
         } else {

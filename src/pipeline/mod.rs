@@ -171,6 +171,13 @@ pub trait Stage: Send + Sync {
         restore::refolds(self, fold, text)
     }
 
+    /// Whether a fold that [`Stage::apply`] just proposed is certain to be [canonical](Stage::is_canonical), because nothing but
+    /// the folded text had a say in it. Then nobody folds again to know.
+    fn folds_alike_alone(&self, context: &FusionContext, fold: &Edit) -> bool {
+        let _ = (context, fold);
+        false
+    }
+
     /// Whose words it may rewrite. Words of users and of the system are never shortened.
     fn roles(&self) -> &'static [Role] {
         &[Role::Assistant, Role::Tool]

@@ -4,7 +4,8 @@
 //! folded again had folds of its own. A marker resolves only to an original that the caller hands in: markers in text prove
 //! nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use memchr::memmem;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -28,8 +29,7 @@ const ROUNDS: usize = 8;
 /// foreign markers and look-alikes of folds included, stays as it is. Where `x` itself holds genuine folds, the lossless way
 /// back ends at `restore(x)`: the two cannot be told apart.
 pub fn restore(text: &str, originals: &[Original]) -> String {
-    rewound(text, originals)
-        .unwrap_or_else(|| unfold(text, &built_in, &Proofs::default()).unwrap_or_else(|| text.to_owned()))
+    rewound(text, originals).unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
 }
 
 fn built_in(name: &str) -> Option<&'static dyn Stage> {
@@ -64,25 +64,45 @@ fn marker_line_id(line: &str) -> Option<&str> {
     count.bytes().all(|byte| byte.is_ascii_digit()).then_some(id)
 }
 
-/// Folds of a text that are known to be genuine where they stand: what saves proving them again.
+/// Folds of a text that are known to be genuine where they stand, with what they stand for: what saves undoing them again.
 #[derive(Debug, Default)]
-pub(super) struct Proofs(HashSet<u128>);
+pub(super) struct Proofs(HashMap<(u128, usize), usize>);
 
 impl Proofs {
-    pub(super) fn add(&mut self, fold: &str) {
-        self.0.insert(xxh3_128(fold.as_bytes()));
+    /// Adds a fold that stands for `len` bytes of the folded text, from `start` on.
+    pub(super) fn add(&mut self, fold: &str, start: usize, len: usize) {
+        self.0.insert((xxh3_128(fold.as_bytes()), start), len);
     }
 
-    fn has(&self, fold: &str) -> bool {
-        !self.0.is_empty() && self.0.contains(&xxh3_128(fold.as_bytes()))
+    fn len(&self, fold: &str, start: usize) -> Option<usize> {
+        if self.0.is_empty() { None } else { self.0.get(&(xxh3_128(fold.as_bytes()), start)).copied() }
     }
 }
 
+/// Whether undoing the folds of `folded` gives `text`, of which some are proved already.
+pub(super) fn unfolds_to<'a>(
+    folded: &str,
+    text: &str,
+    find: &dyn Fn(&str) -> Option<&'a dyn Stage>,
+    proofs: &Proofs,
+) -> bool {
+    let known = |fold: &str, start: usize| text.get(start..start + proofs.len(fold, start)?);
+    unfold_knowing(folded, find, &known).as_deref().unwrap_or(folded) == text
+}
+
 /// Undoes every fold of the stages that `find` knows by name; `None` when there is none.
-pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>, proofs: &Proofs) -> Option<String> {
-    let mut unfolded = unfold_once(text, find, proofs)?;
+pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
+    unfold_knowing(text, find, &|_, _| None)
+}
+
+fn unfold_knowing<'a, 'k>(
+    text: &str,
+    find: &dyn Fn(&str) -> Option<&'a dyn Stage>,
+    known: &dyn Fn(&str, usize) -> Option<&'k str>,
+) -> Option<String> {
+    let mut unfolded = unfold_once(text, find, known)?;
     for _ in 1..ROUNDS {
-        match unfold_once(&unfolded, find, &Proofs::default()) {
+        match unfold_once(&unfolded, find, &|_, _| None) {
             Some(again) => unfolded = again,
             None => break,
         }
@@ -90,7 +110,12 @@ pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage
     Some(unfolded)
 }
 
-fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>, proofs: &Proofs) -> Option<String> {
+/// `known` says what a fold stands for that is proved where the text so far has come to.
+fn unfold_once<'a, 'k>(
+    text: &str,
+    find: &dyn Fn(&str) -> Option<&'a dyn Stage>,
+    known: &dyn Fn(&str, usize) -> Option<&'k str>,
+) -> Option<String> {
     let mut headers = memmem::find_iter(text.as_bytes(), fold::OPENING).peekable();
     headers.peek()?;
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]).collect();
@@ -108,15 +133,13 @@ fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>, pro
         let Some(stage) = find(&fold.stage) else { continue };
         let Some(left) = patience.checked_sub(end - at) else { continue };
         patience = left;
-        fold.body = (lines > 0).then(|| text[line_ends[line] + 1..end].to_owned());
         before.push(&text[copied..at]);
         copied = at;
-        if fold.to_string() != text[at..end] {
-            continue;
-        }
-        let is_proved = proofs.has(&text[at..end]);
-        let replaced =
-            if is_proved { stage.unfold_after(&fold, &mut before) } else { genuine(stage, &fold, &mut before) };
+        let replaced = known(&text[at..end], before.text.len()).map(Cow::Borrowed).or_else(|| {
+            fold.body = (lines > 0).then(|| text[line_ends[line] + 1..end].to_owned());
+            let is_fold = fold.to_string() == text[at..end];
+            is_fold.then(|| genuine(stage, &fold, &mut before).map(Cow::Owned))?
+        });
         if let Some(replaced) = replaced {
             if before.text.len() + replaced.len() > UNFOLDED_MAX_BYTES {
                 break;

@@ -29,6 +29,8 @@ pub(super) struct Passes<'a> {
     pub(super) original: &'a str,
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
+    /// The last text whose type was detected, and what was found.
+    pub(super) detected: Option<(String, Detection)>,
     /// For each step, whether it kept a reversible form from settling; empty when that form settled.
     pub(super) unsettled: Vec<bool>,
 }
@@ -76,6 +78,7 @@ impl Passes<'_> {
             proofs: Proofs::default(),
         };
         let mut segments = detection.segments;
+        let mut started = (self.clock)();
         for (index, step) in steps.iter().enumerate() {
             let sealed = pass.draft.sealed();
             let context = FusionContext {
@@ -91,21 +94,18 @@ impl Passes<'_> {
                 encoding: self.options.encoding,
                 max_tokens: self.options.max_tokens,
             };
-            let started = (self.clock)();
             let fires = may_fire(step, &context);
             let gated = (self.clock)();
             self.times[index].gate_ms += gated - started;
+            started = gated;
             if !fires {
                 continue;
             }
-            let edits = self.propose(step, &context, &pass.draft)?;
+            let edits = self.propose(step, &context, &pass.draft, &mut pass.proofs)?;
             let tally = &mut pass.tallies[index];
             for (edit, saved) in &edits {
                 let sum = if edit.lossless { &mut tally.folds } else { &mut tally.changes };
                 sum.add(Sum { edits: 1, saved: *saved });
-                if edit.lossless {
-                    pass.proofs.add(&edit.text);
-                }
             }
             let edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
             let applied = (!edits.is_empty()).then(|| {
@@ -123,7 +123,8 @@ impl Passes<'_> {
                 pass.draft = draft;
                 segments = mapped;
             }
-            self.times[index].work_ms += (self.clock)() - gated;
+            started = (self.clock)();
+            self.times[index].work_ms += started - gated;
         }
         Ok(pass)
     }
@@ -140,14 +141,25 @@ impl Passes<'_> {
             let segments = if text.is_empty() { Vec::new() } else { vec![whole] };
             return Detection { content_type, language: hints.language, segments };
         };
+        // A text is passed over again with another preset.
+        if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| known == text) {
+            return detection.clone();
+        }
         let started = (self.clock)();
         let detection = detect(text, hints);
         self.times[index].work_ms += (self.clock)() - started;
+        self.detected = Some((text.to_owned(), detection.clone()));
         detection
     }
 
     /// The edits of one step that hold, with the tokens that each saves.
-    fn propose(&self, step: &Step, context: &FusionContext, draft: &Draft) -> Result<Vec<(Edit, isize)>, Question> {
+    fn propose(
+        &self,
+        step: &Step,
+        context: &FusionContext,
+        draft: &Draft,
+        proofs: &mut Proofs,
+    ) -> Result<Vec<(Edit, isize)>, Question> {
         let (edits, stage) = match &step.work {
             Work::Detect => return Ok(Vec::new()),
             Work::Custom => (self.answers.edits(&step.name, context)?, None),
@@ -160,7 +172,7 @@ impl Passes<'_> {
                 (edits, Some(&**stage))
             }
         };
-        let mut filter = Filter::new(self.original, context, draft, stage, &edits);
+        let mut filter = Filter::new(self.original, context, draft, stage, proofs, &edits);
         Ok(edits.into_iter().filter_map(|edit| filter.accept(edit)).collect())
     }
 }
@@ -185,6 +197,8 @@ struct Filter<'a> {
     /// The unfolded text before the next edit, where a fold may ask for it.
     before: Prior,
     pieces: Peekable<Pieces<'a>>,
+    /// Where proved folds are noted.
+    proofs: &'a mut Proofs,
 }
 
 impl<'a> Filter<'a> {
@@ -193,13 +207,14 @@ impl<'a> Filter<'a> {
         context: &'a FusionContext<'a>,
         draft: &'a Draft,
         stage: Option<&'a dyn Stage>,
+        proofs: &'a mut Proofs,
         edits: &[Edit],
     ) -> Self {
         let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
         let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
-        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
+        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable(), proofs }
     }
 
     fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
@@ -232,7 +247,14 @@ impl<'a> Filter<'a> {
                 (range.start, *text) = (edit.range.start, rest);
             }
         }
-        genuine(stage, &fold, &mut self.before).is_some_and(|text| text == replaced)
+        let is_sure = stage.folds_alike_alone(self.context, edit);
+        let undone =
+            if is_sure { stage.unfold_after(&fold, &mut self.before) } else { genuine(stage, &fold, &mut self.before) };
+        let is_proved = undone.is_some_and(|text| text == replaced);
+        if is_proved {
+            self.proofs.add(&edit.text, self.before.text().len(), replaced.len());
+        }
+        is_proved
     }
 }
 

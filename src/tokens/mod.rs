@@ -29,9 +29,17 @@ pub fn count(text: &str, encoding: Encoding) -> usize {
     if text.len() < MEMO_FROM_BYTES {
         return bpe(encoding).count(text);
     }
+    remembered(text, encoding, |text| match text.len() {
+        0..=PIECE_BYTES => bpe(encoding).count(text),
+        // Texts that begin alike have most of their pieces in common.
+        _ => pieces(text).map(|piece| remembered(piece, encoding, |piece| bpe(encoding).count(piece))).sum(),
+    })
+}
+
+fn remembered(text: &str, encoding: Encoding, count: impl FnOnce(&str) -> usize) -> usize {
     let key = (xxh3_128(text.as_bytes()), encoding);
     MEMO.get(&key).unwrap_or_else(|| {
-        let tokens = pieces(text).map(|piece| bpe(encoding).count(piece)).sum();
+        let tokens = count(text);
         MEMO.insert(key, tokens);
         tokens
     })
@@ -52,7 +60,7 @@ pub fn fits(text: &str, limit: usize, encoding: Encoding) -> bool {
     }
     let mut tokens = 0;
     for piece in pieces(text) {
-        tokens += bpe(encoding).count(piece);
+        tokens += remembered(piece, encoding, |piece| bpe(encoding).count(piece));
         if tokens > limit {
             return false;
         }

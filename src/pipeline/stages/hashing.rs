@@ -6,10 +6,13 @@ use std::hash::{BuildHasherDefault, Hasher};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A map for keys from one text.
-pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+pub(super) type FastMap<K, V> = HashMap<K, V, FastState>;
 
 /// A set of such keys.
-pub(super) type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
+pub(super) type FastSet<K> = HashSet<K, FastState>;
+
+/// What such maps hash with.
+pub(super) type FastState = BuildHasherDefault<FastHasher>;
 
 /// Mixes whole integers, and hashes text with XXH3.
 #[derive(Debug, Default, Clone)]

@@ -31,10 +31,13 @@ impl<'a> Cell<'a> {
         match raw.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
             None => Self::Text { quoted: false, text: raw },
             Some(_) => {
-                let length = raw.len();
                 let text = match raw {
-                    Cow::Borrowed(raw) => Cow::Borrowed(&raw[1..length - 1]),
-                    Cow::Owned(raw) => Cow::Owned(raw[1..length - 1].to_owned()),
+                    Cow::Borrowed(raw) => Cow::Borrowed(&raw[1..raw.len() - 1]),
+                    Cow::Owned(mut raw) => {
+                        raw.pop();
+                        raw.remove(0);
+                        Cow::Owned(raw)
+                    }
                 };
                 Self::Text { quoted: true, text }
             }
@@ -146,6 +149,16 @@ pub(super) trait Lookup<'a> {
     fn like(&self, column: usize, source: usize) -> Option<&Cell<'a>>;
 }
 
+/// The cell that a rule says another is equal to, where it says so without making one.
+pub(super) fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl Lookup<'a>) -> Option<&'c Cell<'a>> {
+    match rule {
+        Rule::Fixed(cell) => Some(cell),
+        Rule::Above { back, step: None } => cells.cell(column, *back),
+        Rule::Like(source) => cells.like(column, *source),
+        Rule::Shown | Rule::Above { step: Some(_), .. } | Rule::Made(_) => None,
+    }
+}
+
 /// What a rule says about a cell; `None` where it says nothing. `column` is the rule's own.
 pub(super) fn predict<'a>(
     rule: &Rule<'a>,
@@ -154,14 +167,13 @@ pub(super) fn predict<'a>(
     cells: &impl Lookup<'a>,
 ) -> Option<Cell<'a>> {
     match rule {
-        Rule::Shown => None,
-        Rule::Fixed(cell) => Some(cell.clone()),
-        Rule::Above { back, step: None } => cells.cell(column, *back).cloned(),
+        Rule::Shown | Rule::Fixed(_) | Rule::Above { step: None, .. } | Rule::Like(_) => {
+            copied(rule, column, cells).cloned()
+        }
         Rule::Above { back, step: Some(step) } => match cells.cell(column, *back)? {
             Cell::Text { quoted, text } => Some(Cell::Text { quoted: *quoted, text: Cow::Owned(step.apply(text)?) }),
             _ => None,
         },
-        Rule::Like(source) => cells.like(column, *source).cloned(),
         Rule::Made(template) => {
             let mut text = String::new();
             for part in &template.parts {

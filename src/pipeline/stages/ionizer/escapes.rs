@@ -37,6 +37,10 @@ impl Escapes {
 
     /// Escapes a text.
     pub(super) fn escape(self, text: &str) -> String {
+        let is_plain = |byte| byte >= b' ' && byte != b'"' && byte != b'\\';
+        if self == Self::default() && text.bytes().all(is_plain) {
+            return text.to_owned();
+        }
         let mut out = String::with_capacity(text.len() + text.len() / 8);
         for c in text.chars() {
             match c {

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, predict};
+use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, copied, predict};
 use super::scan::is_literal;
 use super::steps::Step;
 use crate::pipeline::stages::hashing::FastMap;
@@ -110,8 +110,12 @@ impl<'g, 'a> Grid<'g, 'a> {
                     None => Outcome::Miss,
                 }
             }
-            _ => match predict(rule, column, None, &self.row(row)) {
+            Rule::Above { step: Some(_), .. } => match predict(rule, column, None, &self.row(row)) {
                 Some(predicted) if predicted == *cell => Outcome::Implied,
+                _ => Outcome::Miss,
+            },
+            _ => match copied(rule, column, &self.row(row)) {
+                Some(predicted) if predicted == cell => Outcome::Implied,
                 _ => Outcome::Miss,
             },
         }

@@ -271,18 +271,24 @@ impl Gap<'_> {
 
     fn is(self, setting: &Setting, text: &str) -> bool {
         match self {
-            Self::Text(own) => own == text,
+            Self::Text(own) => is_same(own.as_bytes(), text.as_bytes()),
             Self::Line(depth) => {
-                let unit = setting.unit();
-                let indent = text.strip_prefix(setting.line_end());
-                indent.is_some_and(|indent| {
-                    indent.len() == unit.len() * depth
-                        && (unit.is_empty()
-                            || indent.as_bytes().chunks(unit.len()).all(|chunk| chunk == unit.as_bytes()))
-                })
+                let unit = setting.unit().as_bytes();
+                let text = text.as_bytes();
+                let Some(indent) = text.strip_prefix(setting.line_end().as_bytes()) else { return false };
+                // It is made of units where it begins with one and each byte is as the one a unit before.
+                indent.len() == unit.len() * depth
+                    && (depth == 0
+                        || is_same(&indent[..unit.len()], unit)
+                            && is_same(&indent[unit.len()..], &indent[..indent.len() - unit.len()]))
             }
         }
     }
+}
+
+/// Whether two texts are the same: most have no byte or a few, which takes less than a call.
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 impl Setting {
@@ -457,12 +463,13 @@ fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, S
     let mut since = 0;
     walk(setting, &scan.tree, scan.tree.root, &mut |slot, _| {
         let Some(actual) = gaps.next() else { return };
+        if found.len() > limit {
+            return;
+        }
         if setting.gap(slot).is(setting, actual) {
             since += 1;
         } else {
-            if found.len() <= limit {
-                found.push((since, (*actual).to_owned()));
-            }
+            found.push((since, (*actual).to_owned()));
             since = 0;
         }
     });

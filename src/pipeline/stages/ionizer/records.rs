@@ -324,7 +324,7 @@ struct Groups {
 struct Collector<'c, 'a> {
     tree: &'c Tree<'a>,
     plan: &'c Plan<'a>,
-    signatures: FastMap<Signature, usize>,
+    signatures: FastMap<(bool, Vec<&'c str>), usize>,
     by_number: Vec<Signature>,
     members: Vec<Vec<Id>>,
     maps: Vec<Id>,
@@ -387,18 +387,19 @@ impl<'a> Collector<'_, 'a> {
         if items.is_empty() || items.len() > MOST_COLUMNS {
             return None;
         }
-        let keys: Vec<String> = items.iter().map(|(key, _)| key.to_string()).collect();
-        if keys.iter().collect::<HashSet<_>>().len() < keys.len() {
+        let signature = (keyed, items.iter().map(|(key, _)| &**key).collect::<Vec<_>>());
+        if let Some(number) = self.signatures.get(&signature) {
+            return Some(*number);
+        }
+        let (_, keys) = &signature;
+        if has_twins(keys) {
             return None;
         }
-        let next = self.by_number.len();
-        let number = *self.signatures.entry((keyed, keys)).or_insert(next);
-        if number == next {
-            let Node::Object(items) = &self.tree.nodes[id] else { return None };
-            self.by_number.push((keyed, items.iter().map(|(key, _)| key.to_string()).collect()));
-            self.members.push(Vec::new());
-            self.link.push(next);
-        }
+        let number = self.by_number.len();
+        self.by_number.push((keyed, keys.iter().map(|&key| key.to_owned()).collect()));
+        self.members.push(Vec::new());
+        self.link.push(number);
+        self.signatures.insert(signature, number);
         Some(number)
     }
 
@@ -412,14 +413,19 @@ impl<'a> Collector<'_, 'a> {
         if items.len() * 5 < all * if keyed { 4 } else { 2 } || items.len() < 2 {
             return false;
         }
-        let mut union: HashSet<&str> = HashSet::new();
+        let mut union: FastSet<&str> = FastSet::default();
         let mut total = 0;
         let mut count = 0;
+        let mut before: &[(Cow<'_, str>, Id)] = &[];
         for id in &items {
             let Node::Object(keys) = &self.tree.nodes[*id] else { continue };
             total += keys.len();
             count += 1;
-            union.extend(keys.iter().map(|(key, _)| &**key));
+            // Most records have the keys of the one before.
+            if !keys.iter().map(|(key, _)| key).eq(before.iter().map(|(key, _)| key)) {
+                union.extend(keys.iter().map(|(key, _)| &**key));
+                before = keys;
+            }
         }
         if union.len() > MOST_COLUMNS || total * 7 < count * union.len() {
             return false;
@@ -697,18 +703,21 @@ impl<'a> Builder<'_, 'a> {
     /// The keys of objects that are alike, in one order.
     fn shared_keys(&self, objects: &[Id]) -> Option<Vec<String>> {
         let mut lists: Vec<Vec<String>> = Vec::new();
-        let mut seen: HashSet<Vec<&str>> = HashSet::new();
+        let mut seen: FastSet<Vec<&str>> = FastSet::default();
         let mut total = 0;
         for id in objects {
             let Node::Object(items) = &self.tree.nodes[*id] else { return None };
             let keys: Vec<&str> = items.iter().map(|(key, _)| &**key).collect();
-            let is_odd = keys.is_empty() || keys.iter().collect::<HashSet<_>>().len() < keys.len();
-            if is_odd || self.maps.contains(id) {
+            if keys.is_empty() || self.maps.contains(id) {
                 return None;
             }
             total += keys.len();
-            if seen.insert(keys) {
-                lists.push(items.iter().map(|(key, _)| key.to_string()).collect());
+            if !seen.contains(&keys) {
+                if has_twins(&keys) {
+                    return None;
+                }
+                lists.push(keys.iter().map(|&key| key.to_owned()).collect());
+                seen.insert(keys);
             }
         }
         let union: HashSet<&String> = lists.iter().flatten().collect();
@@ -731,6 +740,11 @@ impl<'a> Builder<'_, 'a> {
         }
         length.filter(|length| (1..=128).contains(length))
     }
+}
+
+/// Whether a key comes twice.
+fn has_twins(keys: &[&str]) -> bool {
+    keys.iter().collect::<FastSet<_>>().len() < keys.len()
 }
 
 /// `user.name`, `tags[0]`, `@` for the record's own key; keys with other characters in quotes.

@@ -4,12 +4,16 @@
 //! few between them: the same choice every time. Statistics cover all rows, and every gap says which rows it holds and, where
 //! rows begin on lines of their own, which lines of the original those are.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use indexmap::IndexMap;
 
 use super::scan::{Id, Node, Scan, Tree};
 use crate::pipeline::elided;
+use crate::pipeline::stages::hashing::FastState;
 
 /// Arrays with more items than this are sampled.
 pub(super) const MANY_ROWS: usize = 20;
@@ -177,33 +181,33 @@ struct Stats<'a> {
     /// Row and spelling of each number.
     numbers: Vec<(f64, usize, &'a str)>,
     /// Rows of each other scalar.
-    texts: IndexMap<&'a str, Vec<usize>>,
+    texts: IndexMap<&'a str, Vec<usize>, FastState>,
     /// How many arrays there are, and their items.
     arrays: usize,
     items: usize,
 }
 
-type Columns<'a> = IndexMap<String, Stats<'a>>;
+type Columns<'a> = IndexMap<String, Stats<'a>, FastState>;
 
 fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
-    let mut columns = Columns::new();
+    let mut columns = Columns::default();
     for (row, item) in items.iter().enumerate() {
-        let mut stack = vec![(String::new(), *item)];
+        let mut stack = vec![(Cow::Borrowed(""), *item)];
         while let Some((name, id)) = stack.pop() {
             match &tree.nodes[id] {
                 Node::Object(fields) => {
                     for (key, field) in fields.iter().rev() {
-                        let dot = if name.is_empty() { "" } else { "." };
-                        stack.push((format!("{name}{dot}{key}"), *field));
+                        let path = if name.is_empty() { Cow::Borrowed(&**key) } else { format!("{name}.{key}").into() };
+                        stack.push((path, *field));
                     }
                 }
                 Node::Array(items) => {
-                    let stats = columns.entry(name).or_default();
+                    let stats = column(&mut columns, &name);
                     stats.arrays += 1;
                     stats.items += items.len();
                 }
                 Node::Scalar(raw) | Node::Inner { raw, .. } => {
-                    let stats = columns.entry(name).or_default();
+                    let stats = column(&mut columns, &name);
                     match raw.parse::<f64>() {
                         Ok(number) if !raw.starts_with('"') => stats.numbers.push((number, row, raw)),
                         _ => stats.texts.entry(raw).or_default().push(row),
@@ -216,6 +220,11 @@ fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
         stats.numbers.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
     columns
+}
+
+fn column<'c, 'a>(columns: &'c mut Columns<'a>, name: &str) -> &'c mut Stats<'a> {
+    let index = columns.get_index_of(name).unwrap_or_else(|| columns.insert_full(name.to_owned(), Stats::default()).0);
+    &mut columns[index]
 }
 
 impl Stats<'_> {
@@ -295,28 +304,30 @@ fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usiz
     rows
 }
 
-const ERROR_WORDS: [&str; 12] = [
-    "error",
-    "exception",
-    "fail",
-    "fatal",
-    "panic",
-    "denied",
-    "refused",
-    "timeout",
-    "timed out",
-    "critical",
-    "unauthorized",
-    "crash",
-];
+static ERROR_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words = [
+        "error",
+        "exception",
+        "fail",
+        "fatal",
+        "panic",
+        "denied",
+        "refused",
+        "timeout",
+        "timed out",
+        "critical",
+        "unauthorized",
+        "crash",
+    ];
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a few short words")
+});
 
 fn speaks_of_error(tree: &Tree<'_>, record: Id) -> bool {
     let mut stack = vec![record];
     while let Some(id) = stack.pop() {
         match &tree.nodes[id] {
             Node::Scalar(raw) | Node::Inner { raw, .. } => {
-                let lower = raw.to_lowercase();
-                if raw.starts_with('"') && ERROR_WORDS.iter().any(|word| lower.contains(word)) {
+                if raw.starts_with('"') && ERROR_WORDS.is_match(&**raw) {
                     return true;
                 }
             }
@@ -329,8 +340,8 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id) -> bool {
                         Node::Object(items) => !items.is_empty(),
                         Node::Inner { .. } => true,
                     };
-                    let lower = key.to_lowercase();
-                    if is_set && (lower == "error" || lower == "errors" || lower == "exception") {
+                    let is_error = ["error", "errors", "exception"].iter().any(|word| key.eq_ignore_ascii_case(word));
+                    if is_set && is_error {
                         return true;
                     }
                     stack.push(*item);

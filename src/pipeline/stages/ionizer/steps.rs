@@ -3,6 +3,8 @@
 //! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`, so that a
 //! sequence restores every byte or is no sequence.
 
+use std::fmt::Write as _;
+
 /// From one text to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Step {
@@ -73,8 +75,7 @@ impl Step {
     pub(super) fn apply(&self, text: &str) -> Option<String> {
         match self {
             Self::Number { run, by } => {
-                let runs = runs(text);
-                let (start, end) = *runs.get(runs.len().checked_sub(run + 1)?)?;
+                let (start, end) = run_from_end(text, *run)?;
                 let digits = &text[start..end];
                 let sum = value(digits)?.checked_add(i128::from(*by))?;
                 let whole = digits.strip_prefix('-').unwrap_or(digits);
@@ -82,18 +83,25 @@ impl Step {
                 let wide = whole.len() - usize::from(places > 0);
                 // A leading zero means that the width is fixed; a decimal has at least one digit before its point.
                 let width = if whole.starts_with('0') && places == 0 { wide } else { places + 1 };
-                let mut shown = format!("{:0width$}", sum.unsigned_abs());
-                if places > 0 {
-                    shown.insert(shown.len() - places, '.');
-                }
+                let mut next = String::with_capacity(text.len() + 2);
+                next.push_str(&text[..start]);
                 if sum < 0 {
                     // Only a whole number may turn negative; inside a word the sign would be a new character.
                     if start != 0 || end != text.len() {
                         return None;
                     }
-                    shown.insert(0, '-');
+                    next.push('-');
                 }
-                Some(format!("{}{shown}{}", &text[..start], &text[end..]))
+                match u64::try_from(sum.unsigned_abs()) {
+                    Ok(sum) => write!(next, "{sum:0width$}"),
+                    Err(_) => write!(next, "{:0width$}", sum.unsigned_abs()),
+                }
+                .expect("a string takes everything");
+                if places > 0 {
+                    next.insert(next.len() - places, '.');
+                }
+                next.push_str(&text[end..]);
+                Some(next)
             }
             Self::Days(by) => {
                 let from = date(text)?;
@@ -130,6 +138,23 @@ fn runs(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
+/// The last of the [`runs`] that so many follow.
+fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
+    if super::scan::is_number(text) && !text.contains(['e', 'E']) {
+        return (following == 0).then_some((0, text.len()));
+    }
+    let bytes = text.as_bytes();
+    let mut end = bytes.iter().rposition(u8::is_ascii_digit)? + 1;
+    for run in 0.. {
+        let start = bytes[..end].iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
+        if run == following {
+            return Some((start, end));
+        }
+        end = bytes[..start].iter().rposition(u8::is_ascii_digit)? + 1;
+    }
+    None
+}
+
 /// The digits as one number, without their point.
 fn value(digits: &str) -> Option<i128> {
     if digits.len() > 30 {
@@ -137,6 +162,7 @@ fn value(digits: &str) -> Option<i128> {
     }
     match digits.split_once('.') {
         Some((whole, fraction)) => format!("{whole}{fraction}").parse().ok(),
+        None if digits.len() < 19 => digits.parse::<i64>().ok().map(i128::from),
         None => digits.parse().ok(),
     }
 }

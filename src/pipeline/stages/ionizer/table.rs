@@ -96,11 +96,11 @@ impl Table {
     }
 
     /// The records, as a tree.
-    pub(super) fn tree(&self) -> Tree<'static> {
+    pub(super) fn tree(&self) -> Tree<'_> {
         let escapes = Escapes::default();
-        let names: Vec<String> = match self.has_header {
-            true => self.rows[0].iter().map(|name| escapes.escape(name)).collect(),
-            false => (1..=self.rows[0].len()).map(|number| format!("c{number}")).collect(),
+        let names: Vec<Cow<'_, str>> = match self.has_header {
+            true => self.rows[0].iter().map(|name| as_spelt(name, escapes.escape(name))).collect(),
+            false => (1..=self.rows[0].len()).map(|number| format!("c{number}").into()).collect(),
         };
         let mut tree = Tree::default();
         let mut records = Vec::new();
@@ -110,8 +110,11 @@ impl Table {
                 if field.is_empty() && index > 0 {
                     continue;
                 }
-                let raw = if is_literal(field) { field.clone() } else { format!("\"{}\"", escapes.escape(field)) };
-                fields.push((Cow::Owned(name.clone()), tree.push(Node::Scalar(Cow::Owned(raw)))));
+                let raw = match is_literal(field) {
+                    true => Cow::Borrowed(field.as_str()),
+                    false => Cow::Owned(["\"", &escapes.escape(field), "\""].concat()),
+                };
+                fields.push((name.clone(), tree.push(Node::Scalar(raw))));
             }
             records.push(tree.push(Node::Object(fields)));
         }
@@ -132,6 +135,11 @@ impl Table {
     pub(super) fn head_lines(&self) -> usize {
         usize::from(self.has_header)
     }
+}
+
+/// A text that is spelt like this, without a copy where that is the text itself.
+fn as_spelt(text: &str, spelling: String) -> Cow<'_, str> {
+    if text == spelling { Cow::Borrowed(text) } else { Cow::Owned(spelling) }
 }
 
 /// Undoes [`Table::fold`].

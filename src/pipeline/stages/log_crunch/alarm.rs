@@ -22,21 +22,24 @@ const REACH: usize = 4096;
 /// A level stands in this many bytes.
 const LEVEL_REACH: usize = 160;
 
+/// The levels of lines that are no alarm.
+const CALM: [&str; 11] =
+    ["INFO", "DEBUG", "TRACE", "VERBOSE", "NOTICE", "Info", "Debug", "info", "debug", "notice", "trace"];
+
 static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
     compile(
-        r"(?-u:\b)(?:(?P<calm>INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace)|(?P<loud>ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning))(?-u:\b)",
+        r"(?-u:\b)(?:INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace|ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning)(?-u:\b)",
     )
 });
-static ERROR: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"(?x) (?-u:\b)(?i:errors?|err|fatal|severe|critical|emerg|panic|panicked|warn|warnings?|exceptions?|traceback)(?-u:\b)
-        | [A-Za-z](?:Exception|Error)(?-u:\b) | (?-u:\b)FAIL(?:ED|URE)?(?-u:\b) | ^\s+at\s\S+\s?\( | ^\s+at\s\S+:\d+ | ^\s+File\s\x22
-        | Caused\sby: | ^goroutine\s\d+ | ^\S{0,24}\s+\d+\s+\d+\s[EFW]\s",
-    )
-});
-static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    compile(r"(?i)(?-u:\b)(?:fail|failed|fails|failing|failures?|denied|refused|aborted|unreachable|timed out)(?-u:\b)")
-});
+const ERROR_WORDS: &str = r"(?x: (?-u:\b)(?i:errors?|err|fatal|severe|critical|emerg|panic|panicked|warn|warnings?|exceptions?|traceback)(?-u:\b)
+    | [A-Za-z](?:Exception|Error)(?-u:\b) | (?-u:\b)FAIL(?:ED|URE)?(?-u:\b) | ^\s+at\s\S+\s?\( | ^\s+at\s\S+:\d+ | ^\s+File\s\x22
+    | Caused\sby: | ^goroutine\s\d+ | ^\S{0,24}\s+\d+\s+\d+\s[EFW]\s)";
+const FAILURE_WORDS: &str =
+    r"(?i:(?-u:\b)(?:fail|failed|fails|failing|failures?|denied|refused|aborted|unreachable|timed out)(?-u:\b))";
+
+static ERROR: LazyLock<Regex> = LazyLock::new(|| compile(ERROR_WORDS));
+/// An error or a failure: most lines are neither, and one look tells.
+static EITHER: LazyLock<Regex> = LazyLock::new(|| compile(&format!("{ERROR_WORDS}|{FAILURE_WORDS}")));
 
 fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
@@ -48,14 +51,16 @@ pub(super) fn alarm(text: &str) -> Alarm {
         return Alarm::Error;
     }
     let text = head(text, REACH);
-    let level = LEVEL.captures(head(text, LEVEL_REACH));
-    let is_calm = level.as_ref().is_some_and(|level| level.name("calm").is_some());
-    if !is_calm && (level.is_some() || ERROR.is_match(text)) {
+    let level = LEVEL.find(head(text, LEVEL_REACH));
+    let is_calm = level.is_some_and(|level| CALM.contains(&level.as_str()));
+    if level.is_some() && !is_calm {
         Alarm::Error
-    } else if ERROR.is_match(text) || FAILURE.is_match(text) {
-        Alarm::Failure
-    } else {
+    } else if !EITHER.is_match(text) {
         Alarm::None
+    } else if level.is_none() && ERROR.is_match(text) {
+        Alarm::Error
+    } else {
+        Alarm::Failure
     }
 }
 

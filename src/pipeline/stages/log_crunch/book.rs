@@ -15,6 +15,8 @@
 //! A value is `.` (as before: the template's last value, or the next of its count `<v,+1>`), `""` (empty), `$3=text` (text,
 //! from now on `$3`), `$3`, `\.` (the text `.`), or itself. `.4` is four of `.`; at the end they are left out.
 
+use std::borrow::Cow;
+
 use super::repeat::{self, canonical};
 use super::stamp::Layout;
 
@@ -60,14 +62,13 @@ impl Template {
     }
 
     fn line(&self, stamp: &str) -> String {
-        let mut line = String::new();
-        for part in &self.parts {
-            line.push_str(match part {
-                Part::Text(text) => text,
-                Part::Value(index) => &self.last[*index],
-                Part::Stamp => stamp,
-            });
-        }
+        let pieces = self.parts.iter().map(|part| match part {
+            Part::Text(text) => text,
+            Part::Value(index) => self.last[*index].as_str(),
+            Part::Stamp => stamp,
+        });
+        let mut line = String::with_capacity(pieces.clone().map(str::len).sum());
+        line.extend(pieces);
         line
     }
 }
@@ -134,18 +135,22 @@ impl Book {
             Entry::Row { template, gap, values, names } => {
                 self.names.extend(names);
                 self.current = Some(template);
-                let template = &mut self.templates[template];
+                let Template { slots, last, .. } = &mut self.templates[template];
                 let mut values = values.into_iter();
-                let written: Vec<usize> = template.written_slots().collect();
-                for index in written {
-                    template.last[index] = match values.next().flatten() {
-                        Some(value) => value,
-                        None => expected(template.slots[index], &template.last[index]),
-                    };
+                let written = slots.iter().zip(last.iter_mut()).filter(|(slot, _)| !matches!(slot, Slot::Copy(_)));
+                for (slot, last) in written {
+                    match values.next().flatten() {
+                        Some(value) => *last = value,
+                        None => {
+                            if let Cow::Owned(next) = expected(*slot, last) {
+                                *last = next;
+                            }
+                        }
+                    }
                 }
-                for index in 0..template.slots.len() {
-                    if let Slot::Copy(from) = template.slots[index] {
-                        template.last[index] = template.last[from].clone();
+                for (index, slot) in slots.iter().enumerate() {
+                    if let Slot::Copy(from) = slot {
+                        last[index] = last[*from].clone();
                     }
                 }
                 self.line(gap)
@@ -277,12 +282,12 @@ impl Book {
 }
 
 /// What a value is when a row does not say it.
-pub(super) fn expected(slot: Slot, last: &str) -> String {
-    let Slot::Count(step) = slot else { return last.to_owned() };
-    number(last).and_then(|number| number.checked_add(step)).filter(|&next| next >= 0).map_or_else(
-        || last.to_owned(),
-        |next| format!("{next:0width$}", width = if last.starts_with('0') { last.len() } else { 0 }),
-    )
+pub(super) fn expected(slot: Slot, last: &str) -> Cow<'_, str> {
+    let Slot::Count(step) = slot else { return Cow::Borrowed(last) };
+    let next = number(last).and_then(|number| number.checked_add(step)).filter(|&next| next >= 0);
+    next.map_or(Cow::Borrowed(last), |next| {
+        Cow::Owned(format!("{next:0width$}", width = if last.starts_with('0') { last.len() } else { 0 }))
+    })
 }
 
 /// A run of at most 18 digits as a number.
@@ -291,14 +296,14 @@ pub(super) fn number(text: &str) -> Option<i64> {
 }
 
 /// How a value is written so that it is read as itself.
-pub(super) fn escaped(value: &str) -> String {
+pub(super) fn escaped(value: &str) -> Cow<'_, str> {
     match value {
         "" => "\"\"".into(),
-        "." | "+" => format!("\\{value}"),
+        "." | "+" => format!("\\{value}").into(),
         value if value.starts_with(['\\', '$']) || value.strip_prefix('.').and_then(canonical).is_some() => {
-            format!("\\{value}")
+            format!("\\{value}").into()
         }
-        value => value.to_owned(),
+        value => value.into(),
     }
 }
 

@@ -192,6 +192,9 @@ pub(super) fn drop_needles(group: &mut Group, words: &[Option<Words>]) {
     }
     let mut is_needle = vec![false; lines.len()];
     for at in 0..lines[0].words.len() {
+        if lines.iter().all(|line| line.words[at] == lines[0].words[at]) {
+            continue;
+        }
         let mut seen: FastMap<&str, usize> = FastMap::default();
         for line in &lines {
             *seen.entry(line.words[at]).or_default() += 1;

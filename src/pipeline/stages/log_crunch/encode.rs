@@ -2,8 +2,6 @@
 //!
 //! Depends on nothing but the text and its arguments, so that a fold can be told from a look-alike by folding again.
 
-use std::collections::{HashMap, HashSet};
-
 use super::alarm::Alarm;
 use super::book::{Book, MARKS, Slot, expected};
 use super::column::{Template, pays, template};
@@ -13,6 +11,7 @@ use super::template::Group;
 use super::{repeat, write};
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
+use crate::pipeline::stages::hashing::{FastMap, FastSet};
 use crate::tokens;
 
 /// What becomes of a line.
@@ -115,8 +114,8 @@ fn plan<'a>(log: &Log<'a>, place: &[Option<(usize, usize)>], templates: &[Templa
 }
 
 /// The values that are cheaper as `$1`.
-fn worth_naming<'a>(entries: &[Entry<'a>], encoding: Encoding) -> HashSet<&'a str> {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
+fn worth_naming<'a>(entries: &[Entry<'a>], encoding: Encoding) -> FastSet<&'a str> {
+    let mut seen: FastMap<&str, usize> = FastMap::default();
     for entry in entries {
         if let Entry::Template { values, .. } = entry {
             for value in values.iter().flatten() {

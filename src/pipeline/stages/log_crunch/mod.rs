@@ -70,6 +70,10 @@ impl Stage for LogCrunch {
             .collect()
     }
 
+    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
+        true
+    }
+
     fn unfold(&self, fold: &Fold) -> Option<String> {
         decode::unfold(fold)
     }

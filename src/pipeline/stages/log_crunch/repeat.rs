@@ -23,7 +23,8 @@ pub(super) fn shorten(mut body: Vec<String>) -> Vec<String> {
 
 /// What a line that repeats others says: how many lines, how often.
 pub(super) fn parse(line: &str) -> Option<(usize, usize)> {
-    let (lines, times) = line.split_once('*')?;
+    let is_likely = line.starts_with(|c: char| c == '*' || c.is_ascii_digit());
+    let (lines, times) = is_likely.then(|| line.split_once('*'))??;
     Some((if lines.is_empty() { 1 } else { canonical(lines)? }, canonical(times)?))
 }
 

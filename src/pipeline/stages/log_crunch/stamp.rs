@@ -3,7 +3,7 @@
 //! A stamp only counts as one when writing its ticks again gives the same bytes, so an impossible date, a wrong weekday or a
 //! missing zero makes it plain text.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write};
 
 /// Field letters: Y year, y two digits of it, M month, b its name, D day, d day padded with a blank, a weekday, h m s time
 /// of day, e seconds and E milliseconds since 1970, k seconds since boot. Any other character stands for itself. Earlier wins.
@@ -93,7 +93,11 @@ impl Layout {
 
     /// The stamp's bytes.
     pub(super) fn write(&self, ticks: i64) -> String {
-        format!("{}{}{}", self.before, write(self.pattern, self.fraction, ticks), self.after)
+        let mut out = String::with_capacity(self.before.len() + self.pattern.len() + 16 + self.after.len());
+        out.push_str(&self.before);
+        write_to(&mut out, self.pattern, self.fraction, ticks).expect("a string takes everything");
+        out.push_str(&self.after);
+        out
     }
 
     /// Whether the time between two stamps is certain: a stamp without a date cannot tell a minute from a day and a minute.
@@ -251,39 +255,73 @@ fn read(pattern: &str, bytes: &[u8], start: usize) -> Option<(usize, Option<(u8,
         seconds
     };
     let ticks = seconds * 10_i64.pow(u32::from(fraction.map_or(0, |(_, digits)| digits))) + parts;
-    (write(pattern, fraction, ticks).as_bytes() == &bytes[start..at]).then_some((at, fraction, ticks))
+    let mut rest = Expected(&bytes[start..at]);
+    let is_same = write_to(&mut rest, pattern, fraction, ticks).is_ok() && rest.0.is_empty();
+    is_same.then_some((at, fraction, ticks))
 }
 
-fn write(pattern: &str, fraction: Option<(u8, u8)>, ticks: i64) -> String {
+/// Takes what is written as long as it is what should be written.
+struct Expected<'a>(&'a [u8]);
+
+impl Write for Expected<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.strip_prefix(text.as_bytes()).ok_or(fmt::Error)?;
+        Ok(())
+    }
+
+    fn write_char(&mut self, c: char) -> fmt::Result {
+        match self.0.split_first() {
+            Some((first, rest)) if char::from(*first) == c => {
+                self.0 = rest;
+                Ok(())
+            }
+            _ => Err(fmt::Error),
+        }
+    }
+}
+
+fn write_to(out: &mut impl Write, pattern: &str, fraction: Option<(u8, u8)>, ticks: i64) -> fmt::Result {
     let scale = 10_i64.pow(u32::from(fraction.map_or(0, |(_, digits)| digits)));
     let (seconds, parts) = (ticks.div_euclid(scale), ticks.rem_euclid(scale));
     let (days, time) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
     let (year, month, day) = civil_from_days(days);
-    let mut out = String::with_capacity(pattern.len() + 16);
     for field in pattern.chars() {
-        let written = match field {
-            'Y' => write!(out, "{year:04}"),
-            'y' => write!(out, "{:02}", year - 2000),
-            'M' => write!(out, "{month:02}"),
+        match field {
+            'Y' => digits(out, year, 4),
+            'y' => digits(out, year - 2000, 2),
+            'M' => digits(out, month as i64, 2),
             'b' => out.write_str(MONTHS[month - 1]),
-            'D' => write!(out, "{day:02}"),
+            'D' => digits(out, day, 2),
             'd' => write!(out, "{day:2}"),
             'a' => out.write_str(WEEKDAYS[usize::try_from(days.rem_euclid(7)).expect("less than seven")]),
-            'h' => write!(out, "{:02}", time / 3600),
-            'm' => write!(out, "{:02}", time / 60 % 60),
-            's' => write!(out, "{:02}", time % 60),
-            'e' => write!(out, "{seconds:010}"),
-            'E' => write!(out, "{seconds:013}"),
+            'h' => digits(out, time / 3600, 2),
+            'm' => digits(out, time / 60 % 60, 2),
+            's' => digits(out, time % 60, 2),
+            'e' => digits(out, seconds, 10),
+            'E' => digits(out, seconds, 13),
             'k' => write!(out, "{seconds:5}"),
             literal => out.write_char(literal),
-        };
-        written.expect("a string takes everything");
-        if let (Some((separator, digits)), 's' | 'e' | 'k') = (fraction, field) {
-            write!(out, "{}{parts:0width$}", char::from(separator), width = usize::from(digits))
-                .expect("a string takes everything");
+        }?;
+        if let (Some((separator, width)), 's' | 'e' | 'k') = (fraction, field) {
+            out.write_char(char::from(separator))?;
+            digits(out, parts, usize::from(width))?;
         }
     }
-    out
+    Ok(())
+}
+
+/// `{number:0width$}`, but a stamp has many of them: without what formatting costs.
+fn digits(out: &mut impl Write, number: i64, width: usize) -> fmt::Result {
+    let most = 10_i64.pow(width as u32);
+    if !(0..most).contains(&number) {
+        return write!(out, "{number:0width$}");
+    }
+    let mut place = most;
+    for _ in 0..width {
+        place /= 10;
+        out.write_char(char::from(b"0123456789"[(number / place % 10) as usize]))?;
+    }
+    Ok(())
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar (H. Hinnant, chrono-compatible low-level date algorithms).

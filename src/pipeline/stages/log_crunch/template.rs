@@ -28,7 +28,10 @@ pub(super) struct Words<'a> {
 
 /// Whether a byte separates words.
 pub(super) fn is_separator(byte: u8) -> bool {
-    b" \t,;=()[]{}\"'|<>".contains(&byte)
+    matches!(
+        byte,
+        b' ' | b'\t' | b',' | b';' | b'=' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b'\'' | b'|' | b'<' | b'>'
+    )
 }
 
 impl<'a> Words<'a> {
@@ -66,8 +69,8 @@ impl<'a> Words<'a> {
 /// Lines of one group.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
-    /// The words of its first line.
-    words: Vec<&'a str>,
+    /// The words of its first line, each with how much of it is fixed.
+    words: Vec<(&'a str, usize)>,
     /// Which lines, ascending.
     pub(super) lines: Vec<usize>,
 }
@@ -80,21 +83,18 @@ pub(super) fn group<'a: 'b, 'b>(lines: impl Iterator<Item = Option<&'b Words<'a>
     for (index, line) in lines.enumerate() {
         let Some(line) = line else { continue };
         let fixed: Vec<&str> = line.words.iter().map(|word| if is_variable(word) { "0" } else { word }).collect();
-        let key = (line.separators.as_slice(), fixed);
-        let known = exact.get(&key).copied().or_else(|| {
-            let peers = peers.get(line.separators.as_slice())?;
-            let alike = |&&peer: &&usize| is_alike(&groups[peer].words, &line.words);
-            peers.iter().find(alike).copied()
+        let place = *exact.entry((line.separators.as_slice(), fixed)).or_insert_with_key(|(separators, fixed)| {
+            let fixed_len = |(word, fixed): (&'a str, &&str)| (word, if *fixed == "0" { 0 } else { word.len() });
+            let words: Vec<(&str, usize)> = line.words.iter().copied().zip(fixed).map(fixed_len).collect();
+            let peers = peers.entry(*separators).or_default();
+            peers.iter().find(|&&peer| is_alike(&groups[peer].words, &words)).copied().unwrap_or_else(|| {
+                groups.push(Group { words, lines: Vec::new() });
+                if peers.len() < MAX_PEERS {
+                    peers.push(groups.len() - 1);
+                }
+                groups.len() - 1
+            })
         });
-        let place = known.unwrap_or_else(|| {
-            groups.push(Group { words: line.words.clone(), lines: Vec::new() });
-            groups.len() - 1
-        });
-        let peers = peers.entry(line.separators.as_slice()).or_default();
-        if known.is_none() && peers.len() < MAX_PEERS {
-            peers.push(place);
-        }
-        exact.insert(key, place);
         groups[place].lines.push(index);
     }
     groups
@@ -105,11 +105,9 @@ fn is_variable(word: &str) -> bool {
 }
 
 /// Whether enough of the fixed text of two lines agrees. Words that begin alike, such as paths, agree in part.
-fn is_alike(known: &[&str], words: &[&str]) -> bool {
+fn is_alike(known: &[(&str, usize)], words: &[(&str, usize)]) -> bool {
     let (mut same, mut all) = (0, 0);
-    for (known, word) in known.iter().zip(words) {
-        let fixed_len = |word: &str| if is_variable(word) { 0 } else { word.len() };
-        let (fixed, known_fixed) = (fixed_len(word), fixed_len(known));
+    for (&(known, known_fixed), &(word, fixed)) in known.iter().zip(words) {
         all += fixed.max(known_fixed);
         if fixed > 0 && known_fixed > 0 {
             let is_same = word == known;

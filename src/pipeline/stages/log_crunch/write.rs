@@ -1,34 +1,35 @@
 //! entries -> the lines that [`Book`] reads.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 
 use super::book::{Book, Part, Reading, Slot, escaped, template_name};
 use super::column::Template;
 use super::encode::Entry;
 use super::log::Line;
+use crate::pipeline::stages::hashing::{FastMap, FastSet};
 
 /// Writes the body, reading along: what a line would be read as is known before it is written.
-pub(super) fn body(
+pub(super) fn body<'a>(
     lines: &[Line],
-    entries: &[Entry],
+    entries: &[Entry<'a>],
     templates: &[Template],
-    names: &HashSet<&str>,
+    names: &FastSet<&'a str>,
     mut book: Book,
     marks: (char, char),
 ) -> Option<Vec<String>> {
     let mut known_templates: Vec<Option<usize>> = vec![None; templates.len()];
     let (mut defined, mut current) = (0, None);
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut numbers: FastMap<&str, usize> = FastMap::default();
     let mut body = Vec::with_capacity(lines.len());
     for (line, entry) in lines.iter().zip(entries) {
-        let mut value = |value: &str| -> String {
+        let mut value = |value: &'a str| -> Cow<'a, str> {
             let Some(&name) = names.get(value) else { return escaped(value) };
             match numbers.get(name) {
-                Some(number) => format!("${number}"),
+                Some(number) => format!("${number}").into(),
                 None => {
                     let number = numbers.len() + 1;
                     numbers.insert(name, number);
-                    format!("${number}={name}")
+                    format!("${number}={name}").into()
                 }
             }
         };
@@ -54,18 +55,18 @@ pub(super) fn body(
             current = known_templates[*template];
         }
         // The proof that the line comes back, once per line.
-        (book.read(&written)? == Reading::Line(line.text.to_owned())).then_some(())?;
+        matches!(book.read(&written)?, Reading::Line(read) if read == line.text).then_some(())?;
         body.push(written);
     }
     Some(body)
 }
 
-fn row(
+fn row<'a>(
     number: usize,
     is_current: bool,
     gap: i64,
-    values: &[Option<&str>],
-    write: &mut impl FnMut(&str) -> String,
+    values: &[Option<&'a str>],
+    write: &mut impl FnMut(&'a str) -> Cow<'a, str>,
 ) -> String {
     let said = values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     let mut row = if is_current && (gap != 0 || said > 0) { String::new() } else { template_name(number) };
@@ -86,13 +87,13 @@ fn row(
     row
 }
 
-fn definition(
+fn definition<'a>(
     number: usize,
     gap: Option<i64>,
     template: &Template,
-    values: &[Option<&str>],
+    values: &[Option<&'a str>],
     marks: (char, char),
-    write: &mut impl FnMut(&str) -> String,
+    write: &mut impl FnMut(&'a str) -> Cow<'a, str>,
 ) -> String {
     let mut line = template_name(number);
     if let Some(gap) = gap {
@@ -110,7 +111,7 @@ fn definition(
                 if let Slot::Copy(from) = template.slots[*slot] {
                     line += &format!("={}", from + 1);
                 } else {
-                    line += &values.next().copied().flatten().map_or_else(String::new, &mut *write);
+                    line += &values.next().copied().flatten().map_or(Cow::Borrowed(""), &mut *write);
                     if let Slot::Count(step) = template.slots[*slot] {
                         line += &format!(",{step:+}");
                     }

@@ -5,7 +5,7 @@
 
 use super::legend::Legend;
 use super::root::Root;
-use super::rows::{Form, Hit, Row, read};
+use super::rows::{Form, Hit, Row};
 use super::shared::Shared;
 use super::tree;
 use super::unfold::unfold;
@@ -29,9 +29,8 @@ enum Item<'a> {
     Other(&'a str),
 }
 
-/// Folds a text without a final line end; `None` where there are not at least two hits.
-pub(super) fn fold(text: &str) -> Option<Fold> {
-    let rows = read(text);
+/// Folds a text without a final line end, given its lines; `None` where there are not at least two hits.
+pub(super) fn fold(text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
     let hits: Vec<Hit> =
         rows.iter().filter_map(|(_, row)| if let Row::Hit(hit) = row { Some(*hit) } else { None }).collect();
     let headings = hits.iter().filter(|hit| hit.is_headed).count();
@@ -55,7 +54,7 @@ pub(super) fn fold(text: &str) -> Option<Fold> {
         plain,
     ];
     legends.iter().enumerate().filter(|(index, legend)| !legends[..*index].contains(legend)).find_map(|(_, legend)| {
-        let fold = Fold::new(super::NAME, legend.write(), Some(write(&rows, legend)));
+        let fold = Fold::new(super::NAME, legend.write(), Some(write(rows, legend)));
         (unfold(&fold).as_deref() == Some(text)).then_some(fold)
     })
 }
@@ -168,7 +167,7 @@ impl<'a> Writer<'a> {
         }
         for (is_flipped, places, text) in written {
             let text = self.legend.shared.shorten(text);
-            self.lines.push(format!("{}{} {text}", mark(is_flipped), ranges(&places)));
+            self.lines.push([mark(is_flipped), &ranges(&places), " ", &text].concat());
         }
     }
 }

@@ -16,6 +16,9 @@ const TAIL: usize = 100;
 pub(super) fn cuts(text: &str) -> Vec<(Range<usize>, String)> {
     let mut start = 0;
     let mut cuts = Vec::new();
+    if text.split('\n').all(|line| line.len() <= MAX_LINE) {
+        return cuts;
+    }
     for (line, row) in read(text) {
         if line.len() > MAX_LINE && matches!(row, Row::Hit(_)) {
             let range = line.ceil_char_boundary(HEAD)..line.floor_char_boundary(line.len() - TAIL);

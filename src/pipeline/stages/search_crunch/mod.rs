@@ -67,6 +67,15 @@ impl Stage for SearchCrunch {
         edits
     }
 
+    fn folds_alike_alone(&self, context: &FusionContext, edit: &Edit) -> bool {
+        // Lines around it may have told which paths to believe.
+        context.segments.iter().any(|segment| {
+            let ends = edit.range.end..segment.range.end;
+            segment.range.start == edit.range.start
+                && context.text.get(ends).is_some_and(|rest| rest.bytes().all(|byte| byte == b'\n'))
+        })
+    }
+
     fn unfold(&self, fold: &Fold) -> Option<String> {
         unfold::unfold(fold).or_else(|| listing::unfold(fold))
     }
@@ -74,7 +83,14 @@ impl Stage for SearchCrunch {
 
 /// Which lines of a segment fold, and the fold.
 fn folded(text: &str) -> Option<(Range<usize>, Fold)> {
-    let hits = rows::range(text).and_then(|range| hits::fold(&text[range.clone()]).map(|fold| (range, fold)));
+    let rows = rows::read(text);
+    let hits = rows::range(&rows).and_then(|(range, lines)| {
+        let inner = &text[range.clone()];
+        // What stands around may have told which paths to believe; blank lines tell nothing.
+        let is_alone = lines.start == 0 && rows[lines.end..].iter().all(|(line, _)| line.is_empty());
+        let fold = if is_alone { hits::fold(inner, &rows[lines]) } else { hits::fold(inner, &rows::read(inner)) };
+        fold.map(|fold| (range, fold))
+    });
     hits.or_else(|| {
         listing::range(text).and_then(|range| listing::fold(&text[range.clone()]).map(|fold| (range, fold)))
     })

@@ -19,6 +19,9 @@ pub(super) struct Root<'a> {
 impl<'a> Root<'a> {
     /// The most frequent one.
     pub(super) fn find(hits: &[Hit<'a>]) -> Self {
+        if !hits.iter().any(|hit| is_absolute(hit.path)) {
+            return Self::default();
+        }
         let paths: HashSet<&str> = hits.iter().map(|hit| hit.path).collect();
         let mut votes: HashMap<&str, usize> = HashMap::new();
         let mut best = ("", 0);

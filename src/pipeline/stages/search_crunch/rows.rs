@@ -80,11 +80,12 @@ pub(super) enum Form {
 /// Reads every line of a text that has no final line end.
 pub(super) fn read(text: &str) -> Vec<(&str, Row<'_>)> {
     let lines: Vec<&str> = text.split('\n').collect();
-    let known = known_paths(&lines);
+    let numbered: Vec<Option<(&str, u64)>> = lines.iter().map(|line| numbered(line)).collect();
+    let known = known_paths(&lines, &numbered);
     let mut heading = None;
     let mut rows = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {
-        let row = match (row(line, &known), heading) {
+        let row = match (row(line, numbered[index], &known), heading) {
             (Row::Other, Some(path)) if place(line).is_some() => headed(path, line),
             (Row::Other, _) if is_path(line) && lines.get(index + 1).is_some_and(|next| place(next).is_some()) => {
                 Row::Heading(line)
@@ -101,25 +102,22 @@ pub(super) fn read(text: &str) -> Vec<(&str, Row<'_>)> {
     rows
 }
 
-/// From the first line that names a file to the last, where there are any.
-pub(super) fn range(text: &str) -> Option<Range<usize>> {
-    let (mut start, mut found) = (0, None::<Range<usize>>);
-    for (line, row) in read(text) {
-        if matches!(row, Row::Hit(_) | Row::Heading(_)) {
-            found = Some(found.map_or(start, |range| range.start)..start + line.len());
-        }
-        start += line.len() + 1;
-    }
-    found
+/// From the first line that names a file to the last, where there are any: their bytes, and which of the lines.
+pub(super) fn range(rows: &[(&str, Row)]) -> Option<(Range<usize>, Range<usize>)> {
+    let names_file = |(_, row): &(&str, Row)| matches!(row, Row::Hit(_) | Row::Heading(_));
+    let lines = rows.iter().position(names_file)?..rows.iter().rposition(names_file)? + 1;
+    let len = |rows: &[(&str, Row)]| rows.iter().map(|(line, _)| line.len() + 1).sum::<usize>();
+    let start = len(&rows[..lines.start]);
+    Some((start..start + len(&rows[lines.clone()]) - 1, lines))
 }
 
-fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
+fn row<'a>(line: &'a str, numbered: Option<(&'a str, u64)>, known: &FastSet<&str>) -> Row<'a> {
     if line == "--" {
         return Row::Separator;
     }
     let (path, form, from) = if let Some((path, number)) = context(line, known) {
         (path, Form::Context(number), path.len() + 1)
-    } else if let Some((path, number)) = numbered(line).filter(|(path, _)| known.contains(path)) {
+    } else if let Some((path, number)) = numbered.filter(|(path, _)| !path.contains(' ') || known.contains(path)) {
         (path, Form::Numbered(number), path.len() + 1)
     } else if let Some(path) = parenthesized(line) {
         (path, Form::Parenthesized, path.len())
@@ -141,13 +139,16 @@ fn headed<'a>(path: &'a str, line: &'a str) -> Row<'a> {
 }
 
 /// Paths of hits. One with a blank in it, or of a hit without a number, must come twice, be it before a context line.
-fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
+fn known_paths<'a>(lines: &[&'a str], numbered: &[Option<(&'a str, u64)>]) -> FastSet<&'a str> {
     let mut known = FastSet::default();
     let mut weak: FastMap<&str, usize> = FastMap::default();
-    for line in lines {
-        match numbered(line) {
+    let mut last = "";
+    for (line, numbered) in lines.iter().zip(numbered) {
+        match *numbered {
+            Some((path, _)) if path == last => {}
             Some((path, _)) if !path.contains(' ') => {
                 known.insert(path);
+                last = path;
             }
             Some((path, _)) => *weak.entry(path).or_default() += 1,
             None => {
@@ -170,8 +171,7 @@ fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
 
 /// `path:12:`, with the first such number.
 fn numbered(line: &str) -> Option<(&str, u64)> {
-    let head = head(line);
-    for (at, _) in head.match_indices(':') {
+    for at in memchr::memchr_iter(b':', head(line).as_bytes()) {
         if let Some((number, b':')) = place(&line[at + 1..]) {
             let path = &line[..at];
             return is_path(path).then_some((path, number));
@@ -196,7 +196,8 @@ fn context<'a>(line: &'a str, known: &FastSet<&str>) -> Option<(&'a str, u64)> {
 
 /// Where a context line may be cut: what stands before `-12-`, and the number.
 fn context_places(line: &str) -> impl Iterator<Item = (&str, u64)> {
-    let places = head(line).match_indices('-').filter_map(|(at, _)| match place(&line[at + 1..]) {
+    let dashes = memchr::memchr_iter(b'-', head(line).as_bytes());
+    let places = dashes.filter_map(|at| match place(&line[at + 1..]) {
         Some((number, b'-')) => Some((&line[..at], number)),
         _ => None,
     });
@@ -235,7 +236,7 @@ pub(super) fn is_path(path: &str) -> bool {
         && !path.starts_with(' ')
         && !path.ends_with('/')
         && has_path_characters(path.as_bytes())
-        && !path.contains("://")
+        && !(memchr::memchr(b':', path.as_bytes()).is_some() && path.contains("://"))
 }
 
 /// A letter, and nothing that a shell would take for something else; blanks only where there is a dot or a slash.

@@ -2,6 +2,8 @@
 //!
 //! Both are cut where words begin or end, so that every name stays whole.
 
+use std::borrow::Cow;
+
 use crate::pipeline::stages::hashing::FastMap;
 
 /// Stands for the shared part.
@@ -24,65 +26,74 @@ pub(super) struct Shared {
 impl Shared {
     /// What saves most in these texts, by estimate.
     pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let end = best(texts.clone().map(ends)).to_owned();
+        let end = best(texts.clone(), ends).to_owned();
         let inner = texts.map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
-        let start = best(inner.map(starts)).to_owned();
+        let start = best(inner, starts).to_owned();
         Self { start, end }
     }
 
     /// The text with signs.
-    pub(super) fn shorten(&self, text: &str) -> String {
+    pub(super) fn shorten<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let bare = text.strip_suffix(&*self.end).filter(|_| !self.end.is_empty());
         let (rest, end) = bare.map_or((text, ""), |bare| (bare, "…"));
         let bare = rest.strip_prefix(&*self.start).filter(|_| !self.start.is_empty());
         let (rest, start) = bare.map_or((rest, ""), |bare| (bare, "…"));
-        format!("{start}{rest}{end}")
+        joined(start, rest, end)
     }
 
     /// The text without signs.
-    pub(super) fn lengthen(&self, text: &str) -> String {
+    pub(super) fn lengthen<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let bare = text.strip_suffix(SIGN).filter(|_| !self.end.is_empty());
         let (rest, end) = bare.map_or((text, ""), |bare| (bare, &*self.end));
         let bare = rest.strip_prefix(SIGN).filter(|_| !self.start.is_empty());
         let (rest, start) = bare.map_or((rest, ""), |bare| (bare, &*self.start));
-        format!("{start}{rest}{end}")
+        joined(start, rest, end)
     }
 }
 
-/// The candidate that saves most; of equal ones the first.
-fn best<'a>(candidates: impl Iterator<Item = Vec<&'a str>>) -> &'a str {
+fn joined<'t>(start: &str, text: &'t str, end: &str) -> Cow<'t, str> {
+    if start.is_empty() && end.is_empty() { Cow::Borrowed(text) } else { Cow::Owned([start, text, end].concat()) }
+}
+
+/// The candidate that saves most, of those that `find` adds for each text; of equal ones the first.
+fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Vec<&'a str>)) -> &'a str {
     let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
-    for (order, candidate) in candidates.flatten().enumerate() {
-        counts.entry(candidate).or_insert((0, order)).0 += 1;
+    let mut candidates = Vec::with_capacity(MAX_CUTS);
+    let mut order = 0;
+    for text in texts {
+        find(text, &mut candidates);
+        for candidate in candidates.drain(..) {
+            counts.entry(candidate).or_insert((0, order)).0 += 1;
+            order += 1;
+        }
     }
     let saving = |candidate: &str, count: usize| {
         let cost = estimate(candidate);
         (count * cost.saturating_sub(1)).saturating_sub(cost + LEGEND_TOKENS)
     };
-    let savings = counts.into_iter().map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
+    // What comes once saves nothing.
+    let repeated = counts.into_iter().filter(|(_, (count, _))| *count > 1);
+    let savings = repeated.map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
     let best =
         savings.filter(|(saving, ..)| *saving > 0).max_by_key(|&(saving, order, _)| (saving, std::cmp::Reverse(order)));
     best.map_or("", |(.., candidate)| candidate)
 }
 
 /// Beginnings of a text that end before a word.
-fn starts(text: &str) -> Vec<&str> {
+fn starts<'a>(text: &'a str, found: &mut Vec<&'a str>) {
     let mut word = false;
-    let mut found = Vec::new();
     for (at, c) in text[..text.floor_char_boundary(MAX_BYTES)].char_indices() {
         if is_word(c) && !word && at > 0 && found.len() < MAX_CUTS {
             found.push(&text[..at]);
         }
         word = is_word(c);
     }
-    found
 }
 
 /// Ends of a text that begin after a word.
-fn ends(text: &str) -> Vec<&str> {
+fn ends<'a>(text: &'a str, found: &mut Vec<&'a str>) {
     let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES));
     let mut word = false;
-    let mut found = Vec::new();
     for (at, c) in text[from..].char_indices().rev() {
         let after = from + at + c.len_utf8();
         if is_word(c) && !word && after < text.len() && found.len() < MAX_CUTS {
@@ -90,7 +101,6 @@ fn ends(text: &str) -> Vec<&str> {
         }
         word = is_word(c);
     }
-    found
 }
 
 fn is_word(c: char) -> bool {

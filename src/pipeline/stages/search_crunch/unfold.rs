@@ -147,7 +147,7 @@ impl Reader<'_> {
                 None => {
                     let number = part.split_once(':').map_or(part, |(number, _)| number).parse().ok()?;
                     self.grow(prefix.len() + part.len() + text.len())?;
-                    self.run.push((number, format!("{prefix}{separator}{part}:{text}")));
+                    self.run.push((number, [prefix, separator, part, ":", text].concat()));
                     continue;
                 }
             };
@@ -175,7 +175,7 @@ impl Reader<'_> {
         }
         let root = &self.legend.root;
         let is_rooted = root.expected(is_context) != is_flipped;
-        Some(if is_rooted { format!("{}{path}", root.directory) } else { path.to_owned() })
+        Some(if is_rooted { [root.directory, path].concat() } else { path.to_owned() })
     }
 
     fn push(&mut self, line: String) -> Option<()> {
