@@ -155,6 +155,8 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
         freed += item.frees;
         if item.is_sent {
             paid += read * item.frees as f64 * ripe.calls as f64;
+            // Its placeholder is taken in anew, too.
+            survives += item.tokens - item.frees;
         }
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
@@ -162,9 +164,6 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
             || (!situation.binds_thinking && freed >= enough && paid >= EAGERNESS * price && price <= situation.saved)
         {
             first = Some(at);
-        }
-        if item.is_sent {
-            survives += item.tokens - item.frees;
         }
     }
     first
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_block_is_bought_when_its_rent_reaches_the_share() {
-        // Price 1.15 * 4000 = 4600, half of it 2300; rent 0.1 * 1950 = 195 a call.
+        // Price 1.15 * (50 + 4000) = 4657.5, half of it 2328.75; rent 0.1 * 1950 = 195 a call.
         let after = |calls| decide(&[stays(500), ripe(2000, calls), stays(4000)], &WARM);
         assert_eq!(after(11), None);
         assert_eq!(after(12), Some(Decision { cause: Cause::SkiRental, items: vec![1] }));
@@ -206,8 +205,8 @@ mod tests {
     #[test]
     fn an_epoch_is_paid_out_of_what_was_saved() {
         let items = [stays(500), ripe(2000, 30), stays(4000)];
-        assert_eq!(decide(&items, &Situation { saved: 4599.0, ..WARM }), None);
-        assert!(decide(&items, &Situation { saved: 4600.1, ..WARM }).is_some());
+        assert_eq!(decide(&items, &Situation { saved: 4657.0, ..WARM }), None);
+        assert!(decide(&items, &Situation { saved: 4658.0, ..WARM }).is_some());
     }
 
     #[test]
