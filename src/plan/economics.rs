@@ -12,6 +12,9 @@ use super::prices::Prices;
 /// What share of the price of an epoch must have been paid as rent.
 pub const EAGERNESS: f64 = 0.5;
 
+/// What was saved must be this many times the price: counts leave out what the form of a request adds around its blocks.
+const RESERVE: f64 = 1.15;
+
 /// A warm epoch frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
 const MIN_BATCH_TOKENS: u64 = 1500;
 /// See [`MIN_BATCH_TOKENS`].
@@ -161,7 +164,10 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
         if is_free
-            || (!situation.binds_thinking && freed >= enough && paid >= EAGERNESS * price && price <= situation.saved)
+            || (!situation.binds_thinking
+                && freed >= enough
+                && paid >= EAGERNESS * price
+                && RESERVE * price <= situation.saved)
         {
             first = Some(at);
         }
@@ -205,8 +211,8 @@ mod tests {
     #[test]
     fn an_epoch_is_paid_out_of_what_was_saved() {
         let items = [stays(500), ripe(2000, 30), stays(4000)];
-        assert_eq!(decide(&items, &Situation { saved: 4657.0, ..WARM }), None);
-        assert!(decide(&items, &Situation { saved: 4658.0, ..WARM }).is_some());
+        assert_eq!(decide(&items, &Situation { saved: 5356.0, ..WARM }), None);
+        assert!(decide(&items, &Situation { saved: 5357.0, ..WARM }).is_some());
     }
 
     #[test]
