@@ -7,7 +7,7 @@ export interface Options {
     preset?: "lossless" | "balanced" | "max";
     /** When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. Default "every-turn". */
     schedule?: "every-turn" | "cache-aware";
-    /** With "cache-aware": content that may go waits at most this many user turns. Default 40, at least 1. */
+    /** With "cache-aware": content that may go waits at most this many user turns. Default 100, at least 1. */
     maxDeferredTurns?: number;
     /** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
     contextThresholdPercent?: number;

@@ -2,8 +2,9 @@
 //!
 //! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call since; folding
 //! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent paid
-//! reaches a share of the price ([`EAGERNESS`]): never much worse than knowing the future, without a forecast. And one buys only
-//! out of what was saved before, so that no session gets dearer than untouched because it ends too soon.
+//! reaches a share of the price ([`EAGERNESS`]): never much worse than knowing the future, without a forecast. And one buys out
+//! of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was saved, only
+//! when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;
 use super::candidates::MayGo;
@@ -14,6 +15,10 @@ pub const EAGERNESS: f64 = 0.5;
 
 /// What was saved must be this many times the price: counts leave out what the form of a request adds around its blocks.
 const RESERVE: f64 = 1.15;
+
+/// How many times the price must have been paid as rent where what was saved does not cover it. In the replay of the development
+/// corpus no session is dearer than untouched from 4 on, at any price point; the bill grows with it.
+const LONG_RENT: f64 = 4.0;
 
 /// A warm epoch frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
 const MIN_BATCH_TOKENS: u64 = 1500;
@@ -163,12 +168,9 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
         }
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
-        if is_free
-            || (!situation.binds_thinking
-                && freed >= enough
-                && paid >= EAGERNESS * price
-                && RESERVE * price <= situation.saved)
-        {
+        let is_covered = RESERVE * price <= situation.saved || paid >= LONG_RENT * price;
+        let pays = freed >= enough && paid >= EAGERNESS * price && is_covered;
+        if is_free || (pays && !situation.binds_thinking) {
             first = Some(at);
         }
     }
@@ -209,10 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_is_paid_out_of_what_was_saved() {
-        let items = [stays(500), ripe(2000, 30), stays(4000)];
+    fn an_epoch_is_paid_out_of_what_was_saved_or_after_a_long_rent() {
+        let after = |calls| [stays(500), ripe(2000, calls), stays(4000)];
+        let items = after(30);
         assert_eq!(decide(&items, &Situation { saved: 5356.0, ..WARM }), None);
         assert!(decide(&items, &Situation { saved: 5357.0, ..WARM }).is_some());
+        // Rent 195 a call, price 4657.5.
+        let poor = Situation { saved: 0.0, max_deferred_turns: 1000, ..WARM };
+        assert_eq!(decide(&after(95), &poor), None);
+        assert!(decide(&after(96), &poor).is_some());
     }
 
     #[test]
