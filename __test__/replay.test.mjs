@@ -84,9 +84,10 @@ test("facts are what is copied, not what is phrased", () => {
   assert.deepEqual(facts("A quick and\nwell-known fact,\n42 times."), []);
   assert.deepEqual(facts("see src/plan/mod.rs:12"), ["mod.rs", "src/plan/mod.rs", "src/plan/mod.rs:12"]);
   assert.deepEqual(facts("parseArgs of MAX_LEN\nin 3000 ms, deadbee1"), ["3000", "MAX_LEN", "deadbee1", "parseArgs"]);
-  assert.deepEqual(facts("before-agent-start"), ["before", "before-agent-start"]);
-  assert.deepEqual(facts("before-agent-start", 7), ["before-agent-start"]);
-  assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["copied", "enough", "this line is long enough to be copied"]);
+  assert.deepEqual(facts("before-agent-start"), ["before-agent-start"]);
+  assert.deepEqual(facts("before-agent-start", 6), ["before", "before-agent-start"]);
+  assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["this line is long enough to be copied"]);
+  assert.deepEqual(facts("   12→  this line is long enough to be copied ", 6), ["copied", "enough", "this line is long enough to be copied"]);
   assert.deepEqual(facts("---------------------------------"), []);
 });
 

@@ -17,7 +17,7 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --ttl MINUTES            life of the provider's cache (default 5)
   --config JSON            options of Concertina
   --bare                   leave Concertina's guidance and tool out of the bill, as they are for the other engines
-  --words N                from how many letters on a plain word counts as copied from a tool output (default 6)
+  --words N                count plain words from N letters on as copied from a tool output, too (default: none)
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)
   --json FILE              every figure, and per session and call the tokens billed

@@ -4,8 +4,8 @@
 // - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small letter, or
 //   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts (`src/plan/mod.rs`, `mod.rs`) count.
 //   Two words joined by a hyphen are English too often; three count (`before-agent-start`);
-// - word: at least WORD letters in a row. A name without any mark (`handler`) cannot be told from a word, so long words count: some are
-//   phrased rather than copied, which charges an engine for fetches that no agent would make, and never the other way round;
+// - word: only where asked, at least so many letters in a row. A name without any mark (`handler`) cannot be told from a word, and most
+//   long words are phrased rather than copied: counting them charges every engine for fetches that no agent would make;
 // - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
 // - hash: at least 7 hexadecimal digits with a figure among them (an identifier or a number by the rules above);
 // - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the line
@@ -21,12 +21,6 @@
 import { restore } from "openclaw-concertina";
 
 import { writtenIn, textsOf, isResult } from "./transcript.mjs";
-
-/**
- * From how many letters on a plain word counts as a name. A choice on which the number of fetches hangs: leaving plain words out about
- * halves it, for every engine.
- */
-export const WORD = 6;
 
 /** How many calls a fetched original stays in sight. */
 export const FETCHED_CALLS = 12;
@@ -64,7 +58,7 @@ function addLines(text, out) {
 }
 
 /** All facts of some texts. @param plain from how many letters on a plain word is one */
-export function factsOf(texts, plain = WORD) {
+export function factsOf(texts, plain = Infinity) {
   const out = new Set();
   for (const text of texts) {
     addWords(text, plain, out);
@@ -83,7 +77,7 @@ export class Needs {
   holders = [];
 
   /** @param plain from how many letters on a plain word is a fact */
-  constructor(messages, plain = WORD) {
+  constructor(messages, plain = Infinity) {
     this.plain = plain;
     const [inResults, elsewhere] = [new Map(), new Set()];
     messages.forEach((message, index) => {
