@@ -324,14 +324,22 @@ mod tests {
 
     #[test]
     fn lines_of_an_earlier_block_become_a_reference_and_the_rest_stays() {
-        let mixed = format!("The file was read again:\n{}{}", config(7), other_lines());
-        let mut messages = shapes(&["x".to_owned(), config(7)])[0].clone();
-        messages.push(json!({ "role": "toolResult", "toolCallId": "z", "toolName": "exec", "content": [{ "type": "text", "text": mixed }] }));
-        let (done, shown) = compressed(&messages);
-        let reference = "The file was read again:\n[[DEDUP_REF:4:0]] 44 lines as in read: config.py from \"# configuration loader\"\n";
-        assert!(shown[2].starts_with(&format!("{reference}DEBUG probe 0")), "{}", shown[2]);
-        assert_eq!(crate::pipeline::restore(&shown[2], &done.originals), mixed);
-        assert_eq!(done.blocks[0].action, BlockAction::Runs);
+        let config = config(7);
+        let (_, rest) = config.split_once('\n').unwrap();
+        let second = rest.lines().next().unwrap().trim();
+        for (again, reference) in [
+            (config.as_str(), "first 44 lines of read: config.py".to_owned()),
+            (rest, format!("43 lines as in read: config.py from \"{second}\"")),
+        ] {
+            let mixed = format!("The file was read again:\n{again}{}", other_lines());
+            let mut messages = shapes(&["x".to_owned(), config.clone()])[0].clone();
+            messages.push(json!({ "role": "toolResult", "toolCallId": "z", "toolName": "exec", "content": [{ "type": "text", "text": mixed }] }));
+            let (done, shown) = compressed(&messages);
+            let expected = format!("The file was read again:\n[[DEDUP_REF:4:0]] {reference}\nDEBUG probe 0");
+            assert!(shown[2].starts_with(&expected), "{expected}\n{}", shown[2]);
+            assert_eq!(crate::pipeline::restore(&shown[2], &done.originals), mixed);
+            assert_eq!(done.blocks[0].action, BlockAction::Runs);
+        }
     }
 
     #[test]

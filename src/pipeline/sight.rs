@@ -216,8 +216,16 @@ impl<'a> Sight<'a> {
             let first = &self.blocks[self.shown[self.lines.text_of(repeat.earlier)].0];
             let count = repeat.lines.len();
             let unit = if count == 1 { "line" } else { "lines" };
-            let from = quote(self.lines.line(repeat.earlier));
-            let note = format!("{} {count} {unit} as in {} from \"{from}\"", first.marker(), first.words());
+            let begins = repeat
+                .earlier
+                .checked_sub(1)
+                .is_none_or(|before| self.lines.text_of(before) != self.lines.text_of(repeat.earlier));
+            let (marker, words) = (first.marker(), first.words());
+            let note = if begins {
+                format!("{marker} first {count} {unit} of {words}")
+            } else {
+                format!("{marker} {count} {unit} as in {words} from \"{}\"", quote(self.lines.line(repeat.earlier)))
+            };
             Edit::note(self.lines.range(&repeat.lines), note)
         };
         let edits = repeats.into_iter().map(edit).collect();
