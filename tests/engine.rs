@@ -6,7 +6,7 @@ mod corpus;
 use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
-use concertina::config::Config;
+use concertina::config::{Config, RulesScope};
 use concertina::store::{Scope, SqliteStore, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -93,6 +93,32 @@ fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
     }
     assert_eq!(engine.stats(None).unwrap().originals, 1);
     assert_eq!(fetch(&engine, admitted.report.actions[0].ref_id.as_deref().unwrap()), FetchedBlock::Text(text));
+}
+
+#[test]
+fn prose_in_results_is_shortened_only_where_the_scope_says_all() {
+    let about = |what: &str| {
+        format!(
+            "In order to run the {what}, you will basically need to make use of the script that is located in `{what}.sh`. \
+             Please note that the {what} are actually quite slow, due to the fact that the {what} start from scratch.\n\n"
+        )
+    };
+    let text: String =
+        ["checks", "tests", "builds", "reports", "imports", "probes", "exports", "syncs"].map(about).concat();
+    let shown = |rules_scope| {
+        let dir = TempDir::new().unwrap();
+        let engine = open_with(&dir, Config { rules_scope, ..Config::default() });
+        let admitted = engine.admit(&scope(), None, &result(&text), 1);
+        let shown = admitted.rewrite.apply(&[result(&text)]).remove(0);
+        if let Some(action) = admitted.report.actions.first() {
+            let id = action.ref_id.as_deref().expect("a shortened result has its original");
+            assert_eq!(fetch(&engine, id), FetchedBlock::Text(text.clone()));
+        }
+        shown["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let [refresh, all] = [RulesScope::Refresh, RulesScope::All].map(shown);
+    assert!(refresh.contains("due to the fact that"), "{refresh}");
+    assert!(!all.contains("due to the fact that") && all.contains("`checks.sh`"), "{all}");
 }
 
 #[test]
