@@ -55,7 +55,7 @@ fn what_was_sent_stays_until_an_epoch_is_logged_over_restarts_and_in_every_proce
     let recorded = corpus::inputs("sessions").into_iter().filter_map(|input| {
         serde_json::from_slice::<Vec<Value>>(&input.bytes).ok().map(|messages| (input.name, messages))
     });
-    for (name, messages) in recorded.chain([("made".to_owned(), session(60))]) {
+    for (name, messages) in recorded.chain([("made".to_owned(), session(100))]) {
         sessions += 1;
         let (dir, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let (mut engine, mut elsewhere) = (open(&dir), open(&other));
