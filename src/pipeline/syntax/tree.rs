@@ -29,6 +29,12 @@ const STACK_BYTES: usize = 64 << 20;
 /// Grammars whose scanner looks characters up in C's table of them, which ends at U+00FF; beyond it is other memory, or none.
 const NARROW_GRAMMARS: &[&str] = &["bash"];
 
+/// Whether a grammar's scanner looks for a blank behind an `@` and never sees that the code ends before one: Kotlin's, which is one of
+/// the older ones that do not tell their name.
+fn is_endless(grammar: &Grammar) -> bool {
+    grammar.name().is_none()
+}
+
 /// A limit that grows with the code.
 struct Budget {
     base: usize,
@@ -160,12 +166,7 @@ fn parse(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
 fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
-    let code = if grammar.name().is_some_and(|name| NARROW_GRAMMARS.contains(&name)) {
-        narrowed(code)
-    } else {
-        Cow::Borrowed(code)
-    };
-    let code = code.as_ref();
+    let code = &*harmless(code, grammar);
     let reads = Cell::new(READS.of(code));
     let (mut steps, mut steps_in_error) = (STEPS.of(code), STEPS_IN_ERROR.of(code));
     let mut watch = |state: &ParseState| {
@@ -176,30 +177,39 @@ fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
             _ => ControlFlow::Continue(()),
         }
     };
-    let mut read = |at: usize, _| {
+    let mut has_line_end = true;
+    let mut read = |at: usize, _| -> &[u8] {
         reads.set(reads.get().saturating_sub(1));
-        // Without reads left, the code ends here: a scanner on its way to the end gets there.
-        let end = if reads.get() == 0 { at } else { code.len().min(at + CHUNK_BYTES) };
-        &code.as_bytes()[at.min(end)..end]
+        if reads.get() > 0 {
+            let end = code.len().min(at + CHUNK_BYTES);
+            return &code.as_bytes()[at.min(end)..end];
+        }
+        // Without reads left, the code ends here, with its line: a scanner on its way to the end of either gets there.
+        if std::mem::take(&mut has_line_end) { b"\n" } else { b"" }
     };
     let options = ParseOptions::new().progress_callback(&mut watch);
     let tree = parser.parse_with_options(&mut read, None, Some(options));
     tree.filter(|_| reads.get() > 0)
 }
 
-/// The code with letters, as many as there are bytes, for every character beyond U+00FF.
-fn narrowed(code: &str) -> Cow<'_, str> {
-    if code.chars().all(|c| c <= '\u{ff}') {
+/// The code with letters, as many as there are bytes, for the characters that a grammar's scanner does not bear.
+fn harmless<'a>(code: &'a str, grammar: &Grammar) -> Cow<'a, str> {
+    let narrow = grammar.name().is_some_and(|name| NARROW_GRAMMARS.contains(&name));
+    let last_line = code.rfind('\n').map_or(0, |at| at + 1);
+    let endless = is_endless(grammar);
+    let is_harmful = |(at, c): (usize, char)| narrow && c > '\u{ff}' || endless && c == '@' && at >= last_line;
+    if !code.char_indices().any(is_harmful) {
         return Cow::Borrowed(code);
     }
-    let mut narrow = String::with_capacity(code.len());
-    for c in code.chars() {
-        match c {
-            ..='\u{ff}' => narrow.push(c),
-            _ => narrow.extend(std::iter::repeat_n('x', c.len_utf8())),
+    let mut harmless = String::with_capacity(code.len());
+    for (at, c) in code.char_indices() {
+        if is_harmful((at, c)) {
+            harmless.extend(std::iter::repeat_n('x', c.len_utf8()));
+        } else {
+            harmless.push(c);
         }
     }
-    Cow::Owned(narrow)
+    Cow::Owned(harmless)
 }
 
 /// Whether a node is a comment.
@@ -269,6 +279,21 @@ mod tests {
             for &language in Language::ALL {
                 if let Some(parsed) = Parsed::parse(&text, Syntax::of(language)) {
                     assert_eq!(parsed.root().end_byte(), text.len(), "{}: {c:?}", language.as_str());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_scanner_sees_the_end_of_the_code() {
+        // One that does not never comes back.
+        for end in ["@A", "@get:A(1, 2", "\n@A", "\n    @A(", "`a", "$a", "\"a", "#a", "/*a", "@"] {
+            for before in
+                ["", "class A", "class A\n", "val a: Int", "var a = 1\n", "class A {\n    val a = 1\n", "object A {\n"]
+            {
+                for &language in Language::ALL {
+                    let _ = Parsed::parse(&format!("{before}{end}"), Syntax::of(language));
+                    let _ = Parsed::parse(&format!("{before} {end}"), Syntax::of(language));
                 }
             }
         }
