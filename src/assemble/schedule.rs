@@ -143,10 +143,16 @@ impl Engine {
     }
 }
 
-/// What the session has saved so far. Calls without a time count for nothing.
+/// What the session has saved so far. A call without a time, and all before it, count for nothing.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
-    let calls = || transcript.messages.iter().rev().filter(|message| message.role == Role::Assistant);
-    let since = |at: Millis| calls().take_while(|call| call.timestamp.is_some_and(|time| time >= at)).count() as u64;
+    let calls = transcript.messages.iter().rev().filter(|message| message.role == Role::Assistant);
+    // Newest first; a clock that was set back does not make an earlier call a later one.
+    let earliest = |earliest: &mut Millis, time: Millis| {
+        *earliest = time.min(*earliest);
+        Some(*earliest)
+    };
+    let times: Vec<Millis> = calls.map_while(|call| call.timestamp).scan(Millis::MAX, earliest).collect();
+    let since = |at: Millis| times.partition_point(|&time| time >= at) as u64;
     let admitted = ledger.admitted.iter();
     let fresh = admitted.map(|&(at, freed)| Change { calls: since(at), freed, rebilled: 0, is_fresh: true });
     let epochs = ledger.epochs.iter().map(|(at, epoch)| {

@@ -79,6 +79,11 @@ impl<'a> Lines<'a> {
         self.lines[line].text
     }
 
+    /// Whether a line is the first of its text.
+    pub(super) fn begins_text(&self, line: usize) -> bool {
+        line.checked_sub(1).is_none_or(|before| self.text_of(before) != self.text_of(line))
+    }
+
     /// The byte range of lines of one text, without the last line end. There is at least one.
     pub(super) fn range(&self, lines: &Range<usize>) -> Range<usize> {
         self.lines[lines.start].range.start..self.lines[lines.end - 1].range.end

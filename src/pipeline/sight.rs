@@ -216,12 +216,8 @@ impl<'a> Sight<'a> {
             let first = &self.blocks[self.shown[self.lines.text_of(repeat.earlier)].0];
             let count = repeat.lines.len();
             let unit = if count == 1 { "line" } else { "lines" };
-            let begins = repeat
-                .earlier
-                .checked_sub(1)
-                .is_none_or(|before| self.lines.text_of(before) != self.lines.text_of(repeat.earlier));
             let (marker, words) = (first.marker(), first.words());
-            let note = if begins {
+            let note = if self.lines.begins_text(repeat.earlier) {
                 format!("{marker} first {count} {unit} of {words}")
             } else {
                 format!("{marker} {count} {unit} as in {words} from \"{}\"", quote(self.lines.line(repeat.earlier)))
