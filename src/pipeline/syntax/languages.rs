@@ -1,9 +1,10 @@
 //! The sixteen languages as data: grammars, comment markers, and the kinds of node that have a body.
 //!
-//! Adding a language is adding a row. Node kinds are those of the grammar's `node-types.json`.
+//! Adding a language is adding a grammar and a row. Node kinds are those of the grammar's `node-types.json`.
 
-use tree_sitter::Language as Grammar;
+use std::sync::LazyLock;
 
+use super::grammar::{Flaw, Grammar};
 use super::scan::Rules;
 use crate::content::Language;
 
@@ -12,7 +13,7 @@ pub(in crate::pipeline) struct Syntax {
     /// The language.
     pub language: Language,
     /// Grammars to try in turn: the first, and others for where it finds errors (TSX, C++ in a `.h`).
-    pub(super) grammars: &'static [fn() -> Grammar],
+    pub(super) grammars: &'static [&'static LazyLock<Grammar>],
     /// What has to stand before a fragment for the grammar to take it for code.
     pub(super) prelude: &'static str,
     /// Starts a comment that ends with the line.
@@ -34,8 +35,36 @@ impl Syntax {
     }
 }
 
-/// Nodes that are comments, in any of the grammars.
-pub(super) const COMMENTS: &[&str] = &["comment", "line_comment", "block_comment", "multiline_comment", "marginalia"];
+macro_rules! grammars {
+    ($($name:ident = $loaded:expr, $flaw:expr;)*) => {
+        $(static $name: LazyLock<Grammar> = LazyLock::new(|| Grammar::new($loaded.into(), $flaw, is_function));)*
+    };
+}
+
+grammars! {
+    BASH = tree_sitter_bash::LANGUAGE, Some(Flaw::Narrow);
+    C = tree_sitter_c::LANGUAGE, None;
+    CPP = tree_sitter_cpp::LANGUAGE, None;
+    C_SHARP = tree_sitter_c_sharp::LANGUAGE, None;
+    GO = tree_sitter_go::LANGUAGE, None;
+    JAVA = tree_sitter_java::LANGUAGE, None;
+    JAVASCRIPT = tree_sitter_javascript::LANGUAGE, None;
+    KOTLIN = tree_sitter_kotlin_ng::LANGUAGE, Some(Flaw::Endless);
+    PHP = tree_sitter_php::LANGUAGE_PHP, None;
+    PYTHON = tree_sitter_python::LANGUAGE, None;
+    RUBY = tree_sitter_ruby::LANGUAGE, None;
+    RUST = tree_sitter_rust::LANGUAGE, None;
+    SCALA = tree_sitter_scala::LANGUAGE, None;
+    SQL = tree_sitter_sequel::LANGUAGE, None;
+    SWIFT = tree_sitter_swift::LANGUAGE, None;
+    TSX = tree_sitter_typescript::LANGUAGE_TSX, None;
+    TYPESCRIPT = tree_sitter_typescript::LANGUAGE_TYPESCRIPT, None;
+}
+
+/// Whether nodes of a kind are functions in some language.
+fn is_function(kind: &str) -> bool {
+    SYNTAXES.iter().any(|syntax| syntax.functions.contains(&kind))
+}
 
 const SLASHES: Syntax = Syntax {
     language: Language::JavaScript,
@@ -59,7 +88,7 @@ const SCRIPT_FUNCTIONS: &[&str] = &[
 static SYNTAXES: &[Syntax] = &[
     Syntax {
         language: Language::Python,
-        grammars: &[|| tree_sitter_python::LANGUAGE.into()],
+        grammars: &[&PYTHON],
         line_comment: "#",
         block_comment: None,
         zero_is_false: true,
@@ -68,30 +97,27 @@ static SYNTAXES: &[Syntax] = &[
     },
     Syntax {
         language: Language::JavaScript,
-        grammars: &[|| tree_sitter_javascript::LANGUAGE.into(), || tree_sitter_typescript::LANGUAGE_TSX.into()],
+        grammars: &[&JAVASCRIPT, &TSX],
         zero_is_false: true,
         functions: SCRIPT_FUNCTIONS,
         ..SLASHES
     },
     Syntax {
         language: Language::TypeScript,
-        grammars: &[
-            || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-            || tree_sitter_typescript::LANGUAGE_TSX.into(),
-        ],
+        grammars: &[&TYPESCRIPT, &TSX],
         zero_is_false: true,
         functions: SCRIPT_FUNCTIONS,
         ..SLASHES
     },
     Syntax {
         language: Language::Java,
-        grammars: &[|| tree_sitter_java::LANGUAGE.into()],
+        grammars: &[&JAVA],
         functions: &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
         ..SLASHES
     },
     Syntax {
         language: Language::C,
-        grammars: &[|| tree_sitter_c::LANGUAGE.into(), || tree_sitter_cpp::LANGUAGE.into()],
+        grammars: &[&C, &CPP],
         scan: Some(Rules::C),
         zero_is_false: true,
         functions: &["function_definition"],
@@ -99,7 +125,7 @@ static SYNTAXES: &[Syntax] = &[
     },
     Syntax {
         language: Language::Cpp,
-        grammars: &[|| tree_sitter_cpp::LANGUAGE.into()],
+        grammars: &[&CPP],
         scan: Some(Rules::C),
         zero_is_false: true,
         functions: &["function_definition"],
@@ -107,32 +133,21 @@ static SYNTAXES: &[Syntax] = &[
     },
     Syntax {
         language: Language::CSharp,
-        grammars: &[|| tree_sitter_c_sharp::LANGUAGE.into()],
+        grammars: &[&C_SHARP],
         functions: &["method_declaration", "constructor_declaration", "local_function_statement"],
         ..SLASHES
     },
     Syntax {
         language: Language::Go,
-        grammars: &[|| tree_sitter_go::LANGUAGE.into()],
+        grammars: &[&GO],
         functions: &["function_declaration", "method_declaration"],
         ..SLASHES
     },
-    Syntax {
-        language: Language::Rust,
-        grammars: &[|| tree_sitter_rust::LANGUAGE.into()],
-        functions: &["function_item"],
-        ..SLASHES
-    },
-    Syntax {
-        language: Language::Ruby,
-        grammars: &[|| tree_sitter_ruby::LANGUAGE.into()],
-        line_comment: "#",
-        block_comment: None,
-        ..SLASHES
-    },
+    Syntax { language: Language::Rust, grammars: &[&RUST], functions: &["function_item"], ..SLASHES },
+    Syntax { language: Language::Ruby, grammars: &[&RUBY], line_comment: "#", block_comment: None, ..SLASHES },
     Syntax {
         language: Language::Php,
-        grammars: &[|| tree_sitter_php::LANGUAGE_PHP.into()],
+        grammars: &[&PHP],
         prelude: "<?php\n",
         zero_is_false: true,
         functions: &["function_definition", "method_declaration"],
@@ -140,36 +155,14 @@ static SYNTAXES: &[Syntax] = &[
     },
     Syntax {
         language: Language::Swift,
-        grammars: &[|| tree_sitter_swift::LANGUAGE.into()],
+        grammars: &[&SWIFT],
         functions: &["function_declaration", "init_declaration", "deinit_declaration"],
         ..SLASHES
     },
-    Syntax {
-        language: Language::Kotlin,
-        grammars: &[|| tree_sitter_kotlin_ng::LANGUAGE.into()],
-        functions: &["function_declaration"],
-        ..SLASHES
-    },
-    Syntax {
-        language: Language::Scala,
-        grammars: &[|| tree_sitter_scala::LANGUAGE.into()],
-        functions: &["function_definition"],
-        ..SLASHES
-    },
-    Syntax {
-        language: Language::Shell,
-        grammars: &[|| tree_sitter_bash::LANGUAGE.into()],
-        line_comment: "#",
-        block_comment: None,
-        ..SLASHES
-    },
-    Syntax {
-        language: Language::Sql,
-        grammars: &[|| tree_sitter_sequel::LANGUAGE.into()],
-        line_comment: "--",
-        scan: Some(Rules::SQL),
-        ..SLASHES
-    },
+    Syntax { language: Language::Kotlin, grammars: &[&KOTLIN], functions: &["function_declaration"], ..SLASHES },
+    Syntax { language: Language::Scala, grammars: &[&SCALA], functions: &["function_definition"], ..SLASHES },
+    Syntax { language: Language::Shell, grammars: &[&BASH], line_comment: "#", block_comment: None, ..SLASHES },
+    Syntax { language: Language::Sql, grammars: &[&SQL], line_comment: "--", scan: Some(Rules::SQL), ..SLASHES },
 ];
 
 #[cfg(test)]
@@ -182,13 +175,29 @@ mod tests {
             let syntax = Syntax::of(language);
             assert!(!syntax.grammars.is_empty(), "{language:?}");
             for grammar in syntax.grammars {
-                let grammar = grammar();
-                tree_sitter::Parser::new().set_language(&grammar).expect("a compatible grammar");
-                assert!(COMMENTS.iter().any(|kind| grammar.id_for_node_kind(kind, true) != 0), "{language:?}");
+                tree_sitter::Parser::new().set_language(&grammar.loaded).expect("a compatible grammar");
                 for kind in syntax.functions {
-                    assert_ne!(grammar.id_for_node_kind(kind, true), 0, "{language:?}: {kind}");
+                    assert_ne!(grammar.loaded.id_for_node_kind(kind, true), 0, "{language:?}: {kind}");
                 }
             }
         }
+    }
+    #[test]
+    fn every_grammar_has_comments_and_texts() {
+        for &language in Language::ALL {
+            for grammar in Syntax::of(language).grammars {
+                let kinds = grammar.kinds();
+                assert!(kinds.iter().any(|kind| kind.is_comment), "{language:?}");
+                let has_texts = kinds.iter().any(|kind| kind.is_atomic && !kind.is_comment);
+                assert_eq!(has_texts, language != Language::Sql, "{language:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_scanner_does_not_bear_is_letters_to_it() {
+        assert_eq!(BASH.harmless("é 世 {🚀"), "é xxx {xxxx");
+        assert_eq!(KOTLIN.harmless("@A\n@A x@B"), "@A\nxA xxB");
+        assert_eq!(PYTHON.harmless("@世"), "@世");
     }
 }

@@ -4,13 +4,16 @@
 //! much is an error says nothing: such code is not in this language, or its macros hide that it is. Then only comments are
 //! known, for the few languages where they can be told from strings without a tree ([`scan`]).
 
+mod grammar;
 mod languages;
 mod reading;
 mod scan;
 mod source;
+mod survey;
 mod tree;
 
 pub(super) use languages::Syntax;
 pub(super) use reading::{Comment, Reading};
 pub(super) use source::{Source, pieces};
-pub(super) use tree::{Parsed, descend, gaps};
+pub(super) use survey::Survey;
+pub(super) use tree::{Parsed, descend};

@@ -4,16 +4,13 @@ use std::ops::Range;
 
 use super::languages::Syntax;
 use super::scan::Rules;
-use super::tree::{Parsed, descend, is_atomic, is_comment};
+use super::survey::Survey;
+use super::tree::Parsed;
 
 /// What is known about a piece of code.
-pub(in crate::pipeline) struct Reading {
-    kind: Kind,
-}
-
-enum Kind {
-    /// All of it is known.
-    Tree(Parsed),
+pub(in crate::pipeline) enum Reading<'t> {
+    /// All of it.
+    Tree(Survey<'t>),
     /// Only where its comments are.
     Scan(&'static Rules, Vec<Range<usize>>),
 }
@@ -31,40 +28,25 @@ pub(in crate::pipeline) struct Comment {
     pub ends_line: bool,
 }
 
-impl Reading {
-    /// Reads code; `None` when not even its comments can be told.
-    pub(in crate::pipeline) fn of(code: &str, syntax: &'static Syntax) -> Option<Self> {
-        let parsed = Parsed::parse(code, syntax);
-        let is_clean = parsed.as_ref().is_some_and(|parsed| !parsed.has_errors());
+impl<'t> Reading<'t> {
+    /// Reads code that may have a tree; `None` when not even its comments can be told.
+    pub(in crate::pipeline) fn of(code: &str, syntax: &'static Syntax, parsed: Option<&'t Parsed>) -> Option<Self> {
+        let is_clean = parsed.is_some_and(|parsed| !parsed.has_errors());
         // Where the tree has errors, scanning finds more comments and stands by them better.
         if let Some(rules) = syntax.scan.as_ref().filter(|_| !is_clean)
             && let Some(comments) = rules.comments(code)
         {
-            return Some(Self { kind: Kind::Scan(rules, comments) });
+            return Some(Self::Scan(rules, comments));
         }
-        parsed.map(|parsed| Self { kind: Kind::Tree(parsed) })
-    }
-
-    /// The tree, where there is one.
-    pub(in crate::pipeline) fn tree(&self) -> Option<&Parsed> {
-        match &self.kind {
-            Kind::Tree(parsed) => Some(parsed),
-            Kind::Scan(..) => None,
-        }
+        parsed.map(|parsed| Self::Tree(Survey::of(parsed)))
     }
 
     /// The comments that are away from all errors, in order.
     pub(in crate::pipeline) fn comments(&self, code: &str) -> Vec<Comment> {
-        let mut ranges = Vec::new();
-        match &self.kind {
-            Kind::Scan(_, found) => ranges.clone_from(found),
-            Kind::Tree(parsed) => descend(parsed.root(), |node, _| {
-                if is_comment(node) && parsed.is_sound(node.start_position().row, node.end_position().row) {
-                    ranges.push(node.byte_range());
-                }
-                !is_atomic(node)
-            }),
-        }
+        let ranges = match self {
+            Self::Scan(_, found) => found.clone(),
+            Self::Tree(survey) => survey.comments(code),
+        };
         let mut rows = Rows { code, at: 0, row: 0 };
         ranges.into_iter().map(|range| comment(code, range, &mut rows)).collect()
     }
@@ -77,9 +59,9 @@ impl Reading {
         rewritten: &str,
         replacing: &[Range<usize>],
     ) -> bool {
-        match &self.kind {
-            Kind::Tree(parsed) => parsed.is_same_but(code, replaced, rewritten, replacing),
-            Kind::Scan(rules, comments) => {
+        match self {
+            Self::Tree(survey) => survey.is_same_but(code, replaced, rewritten, replacing),
+            Self::Scan(rules, comments) => {
                 rules.comments(rewritten).is_some_and(|after| without(code, comments).eq(without(rewritten, &after)))
             }
         }

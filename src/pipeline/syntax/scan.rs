@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// How a language writes comments and strings.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(in crate::pipeline) struct Rules {
     line_comment: &'static [u8],
     nested_blocks: bool,
     sql: bool,

@@ -1,14 +1,14 @@
-//! Code -> its syntax tree, with the part of it that is an error, and the tokens in order.
+//! Code -> its syntax tree, with the part of it that is an error.
 //!
 //! Walks never recurse: code may be nested as deep as it is long.
 
-use std::borrow::Cow;
-use std::cell::Cell;
-use std::ops::{ControlFlow, Range};
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
 
-use tree_sitter::{Language as Grammar, Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use super::languages::{COMMENTS, Syntax};
+use super::grammar::Grammar;
+use super::languages::Syntax;
 
 /// Longer code is not parsed.
 const PARSE_MAX_BYTES: usize = 256 << 10;
@@ -23,17 +23,10 @@ const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
 const CHUNK_BYTES: usize = 4 << 10;
 const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
-/// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used.
+/// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used. Code that is
+/// not longer than this is parsed on the caller's: a thread costs more than parsing does.
 const STACK_BYTES: usize = 64 << 20;
-
-/// Grammars whose scanner looks characters up in C's table of them, which ends at U+00FF; beyond it is other memory, or none.
-const NARROW_GRAMMARS: &[&str] = &["bash"];
-
-/// Whether a grammar's scanner looks for a blank behind an `@` and never sees that the code ends before one: Kotlin's, which is one of
-/// the older ones that do not tell their name.
-fn is_endless(grammar: &Grammar) -> bool {
-    grammar.name().is_none()
-}
+const SHALLOW_BYTES: usize = 2 << 10;
 
 /// A limit that grows with the code.
 struct Budget {
@@ -54,25 +47,23 @@ const ERROR_MAX_PERCENT: usize = 10;
 const ERROR_MARGIN_LINES: usize = 3;
 
 /// A syntax tree that is worth looking at.
+#[derive(Clone)]
 pub(in crate::pipeline) struct Parsed {
     tree: Tree,
-    grammar: fn() -> Grammar,
+    grammar: &'static Grammar,
     /// Rows of the errors with their margins, in order; both ends inclusive.
     errors: Vec<(usize, usize)>,
     error_bytes: usize,
 }
 
-/// A token, or something that counts as one: a comment, a string with all that is in it.
-#[derive(Debug, PartialEq, Eq)]
-struct Leaf<'a> {
-    kind: u16,
-    depth: usize,
-    text: &'a str,
+thread_local! {
+    /// The last code that a rewrite gave, with its tree: the round that looks whether it settles asks for it again.
+    static REWRITTEN: RefCell<Option<(String, Parsed)>> = const { RefCell::new(None) };
 }
 
 impl Parsed {
     /// Parses code in a language; `None` when it is too long, takes too many steps, or is mostly an error.
-    pub(super) fn parse(code: &str, syntax: &Syntax) -> Option<Self> {
+    pub(in crate::pipeline) fn parse(code: &str, syntax: &Syntax) -> Option<Self> {
         let mut best: Option<Self> = None;
         for &grammar in syntax.grammars {
             let Some(parsed) = Self::with_grammar(code, grammar) else { continue };
@@ -86,11 +77,25 @@ impl Parsed {
         best.filter(|parsed| parsed.error_bytes * 100 <= code.len() * ERROR_MAX_PERCENT)
     }
 
-    fn with_grammar(code: &str, grammar: fn() -> Grammar) -> Option<Self> {
+    /// The tree of rewritten code, in the grammar of this one.
+    pub(super) fn parse_rewritten(&self, code: &str) -> Option<Self> {
+        Self::with_grammar(code, self.grammar)
+    }
+
+    /// Has the tree ready for when the same code comes again.
+    pub(super) fn keep_for(self, code: String) {
+        REWRITTEN.set(Some((code, self)));
+    }
+
+    fn with_grammar(code: &str, grammar: &'static Grammar) -> Option<Self> {
+        let is_it = |kept: &mut (String, Self)| kept.0 == code && std::ptr::eq(kept.1.grammar, grammar);
+        if let Some((_, parsed)) = REWRITTEN.with_borrow_mut(|kept| kept.take_if(is_it)) {
+            return Some(parsed);
+        }
         let tree = parse(code, grammar)?;
         let mut errors = Vec::new();
         let mut error_bytes = 0;
-        descend(tree.root_node(), |node, _| {
+        descend(tree.root_node(), |node| {
             if node.is_error() || node.is_missing() {
                 let first = node.start_position().row.saturating_sub(ERROR_MARGIN_LINES);
                 errors.push((first, node.end_position().row + ERROR_MARGIN_LINES));
@@ -106,6 +111,11 @@ impl Parsed {
         self.tree.root_node()
     }
 
+    /// What its kinds of node mean.
+    pub(super) fn grammar(&self) -> &'static Grammar {
+        self.grammar
+    }
+
     /// Whether there are errors in the code.
     pub(in crate::pipeline) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
@@ -117,56 +127,24 @@ impl Parsed {
         let at = self.errors.partition_point(|&(_, end)| end < first);
         self.errors.get(at).is_none_or(|&(start, _)| start > last)
     }
-
-    /// Whether rewritten code is the same code but for what was replaced: all tokens outside `replaced` and `replacing` are
-    /// the same, in the same places of the tree.
-    pub(in crate::pipeline) fn is_same_but(
-        &self,
-        code: &str,
-        replaced: &[Range<usize>],
-        rewritten: &str,
-        replacing: &[Range<usize>],
-    ) -> bool {
-        let Some(after) = Self::with_grammar(rewritten, self.grammar) else { return false };
-        self.leaves(code, replaced) == after.leaves(rewritten, replacing)
-    }
-
-    /// All tokens but comments and those that touch one of the ranges, which are sorted.
-    fn leaves<'a>(&self, code: &'a str, but: &[Range<usize>]) -> Vec<Leaf<'a>> {
-        let mut leaves = Vec::new();
-        descend(self.root(), |node, depth| {
-            let range = node.byte_range();
-            // A macro's body reaches up to the comment behind it. Line ends are tokens of some grammars; how many there are says
-            // nothing.
-            let text = code[range.clone()].trim_end();
-            let is_blank = text.is_empty() && !range.is_empty();
-            let at = but.partition_point(|but| but.end <= range.start);
-            let touches = but.get(at).is_some_and(|but| but.start < range.start + text.len());
-            let atomic = is_atomic(node);
-            if (atomic || node.child_count() == 0) && !touches && !is_blank && !is_comment(node) {
-                leaves.push(Leaf { kind: node.kind_id(), depth, text });
-            }
-            !atomic
-        });
-        leaves
-    }
 }
 
-/// Parses within the limits, on a thread whose stack is deep enough for any code within them.
-fn parse(code: &str, grammar: fn() -> Grammar) -> Option<Tree> {
-    if code.len() > PARSE_MAX_BYTES {
-        return None;
+/// Parses within the limits, where the stack is deep enough for any code within them.
+fn parse(code: &str, grammar: &Grammar) -> Option<Tree> {
+    match code.len() {
+        0..=SHALLOW_BYTES => parse_here(code, grammar),
+        0..=PARSE_MAX_BYTES => std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            thread.spawn_scoped(scope, || parse_here(code, grammar)).ok()?.join().ok()?
+        }),
+        _ => None,
     }
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        thread.spawn_scoped(scope, || parse_here(code, &grammar())).ok()?.join().ok()?
-    })
 }
 
 fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser.set_language(grammar).ok()?;
-    let code = &*harmless(code, grammar);
+    parser.set_language(&grammar.loaded).ok()?;
+    let code = &*grammar.harmless(code);
     let reads = Cell::new(READS.of(code));
     let (mut steps, mut steps_in_error) = (STEPS.of(code), STEPS_IN_ERROR.of(code));
     let mut watch = |state: &ParseState| {
@@ -192,78 +170,39 @@ fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     tree.filter(|_| reads.get() > 0)
 }
 
-/// The code with letters, as many as there are bytes, for the characters that a grammar's scanner does not bear.
-fn harmless<'a>(code: &'a str, grammar: &Grammar) -> Cow<'a, str> {
-    let narrow = grammar.name().is_some_and(|name| NARROW_GRAMMARS.contains(&name));
-    let last_line = code.rfind('\n').map_or(0, |at| at + 1);
-    let endless = is_endless(grammar);
-    let is_harmful = |(at, c): (usize, char)| narrow && c > '\u{ff}' || endless && c == '@' && at >= last_line;
-    if !code.char_indices().any(is_harmful) {
-        return Cow::Borrowed(code);
-    }
-    let mut harmless = String::with_capacity(code.len());
-    for (at, c) in code.char_indices() {
-        if is_harmful((at, c)) {
-            harmless.extend(std::iter::repeat_n('x', c.len_utf8()));
-        } else {
-            harmless.push(c);
-        }
-    }
-    Cow::Owned(harmless)
-}
-
-/// Whether a node is a comment.
-pub(super) fn is_comment(node: Node) -> bool {
-    node.is_named() && COMMENTS.contains(&node.kind())
-}
-
-/// Whether a node is taken as a whole: what looks like a comment or a blank line in it is something else.
-pub(super) fn is_atomic(node: Node) -> bool {
-    let kind = node.kind();
-    let is_text = ["string", "heredoc", "nowdoc", "regex"].iter().any(|word| kind.contains(word));
-    is_comment(node) || (node.is_named() && is_text)
-}
-
-/// Visits a node and what is below it in order, with depths; `visit` says whether to go below a node.
-pub(in crate::pipeline) fn descend<'t>(node: Node<'t>, mut visit: impl FnMut(Node<'t>, usize) -> bool) {
+/// Visits a node and what is below it in order; `visit` says whether to go below a node.
+pub(in crate::pipeline) fn descend<'t>(node: Node<'t>, mut visit: impl FnMut(Node<'t>) -> bool) {
     let mut cursor = node.walk();
-    let mut depth = 0;
     loop {
-        if visit(cursor.node(), depth) && cursor.goto_first_child() {
-            depth += 1;
+        if visit(cursor.node()) && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return;
             }
-            depth -= 1;
         }
     }
-}
-
-/// What stands between tokens, strings and comments: blanks and line ends.
-pub(in crate::pipeline) fn gaps(root: Node) -> Vec<Range<usize>> {
-    let mut gaps = Vec::new();
-    let mut end = 0;
-    descend(root, |node, _| {
-        let atomic = is_atomic(node);
-        if atomic || node.child_count() == 0 {
-            let range = node.byte_range();
-            if range.start > end {
-                gaps.push(end..range.start);
-            }
-            end = end.max(range.end);
-        }
-        !atomic
-    });
-    gaps
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::content::Language;
+
+    #[test]
+    fn a_kept_tree_serves_its_own_code_and_grammar_once() {
+        let (python, go) = (Syntax::of(Language::Python), Syntax::of(Language::Go));
+        let parsed = Parsed::parse("a = 1\n", python).unwrap();
+        let id = |parsed: &Parsed| parsed.root().id();
+        let kept = id(&parsed);
+        parsed.keep_for("a = 1\n".to_owned());
+        assert_ne!(Parsed::parse("a = 2\n", python).map(|parsed| id(&parsed)), Some(kept));
+        assert_ne!(Parsed::parse("a = 1\n", go).map(|parsed| id(&parsed)), Some(kept));
+        let again = Parsed::parse("a = 1\n", python).unwrap();
+        assert_eq!(id(&again), kept);
+        assert_ne!(id(&Parsed::parse("a = 1\n", python).unwrap()), kept);
+    }
 
     #[test]
     fn code_in_another_language_is_no_tree() {
@@ -303,23 +242,12 @@ mod tests {
     fn hostile_text_ends_early_in_every_grammar() {
         let bits =
             ["[{", "a<b ", "a<", "(", "if(0){", "!", "-", "a?b:", "a=>", "f(a,", "\"", "/*", "<a>", "\0", "if x:\n"];
-        let texts = bits.map(|bit| bit.repeat(12_000 / bit.len()));
-        for text in texts.iter().chain([&String::new(), &"[{".repeat(30_000)]) {
+        let texts = [SHALLOW_BYTES, 12_000].map(|len| bits.map(|bit| bit.repeat(len / bit.len())));
+        for text in texts.iter().flatten().chain([&String::new(), &"[{".repeat(30_000)]) {
             for &language in Language::ALL {
                 let _ = Parsed::parse(text, Syntax::of(language));
             }
         }
         assert!(Parsed::parse(&"x = 1\n".repeat(50_000), Syntax::of(Language::Python)).is_none());
-    }
-
-    #[test]
-    fn a_moved_line_or_a_changed_token_is_not_the_same_code() {
-        let code = "def f(a):\n    b = a\n    return b\n";
-        let parsed = Parsed::parse(code, Syntax::of(Language::Python)).unwrap();
-        assert!(parsed.is_same_but(code, &[], "def f(a): # note\n  b = a\n\n  return b", &[]));
-        assert!(!parsed.is_same_but(code, &[], "def f(a):\n    b = a\nreturn b\n", &[]));
-        assert!(!parsed.is_same_but(code, &[], "def f(a):\n    b = c\n    return b\n", &[]));
-        let one = std::slice::from_ref(&(18..19));
-        assert!(parsed.is_same_but(code, one, "def f(a):\n    b = c\n    return b\n", one));
     }
 }

@@ -5,19 +5,20 @@
 
 use super::View;
 use super::change::Change;
-use crate::pipeline::syntax::{Parsed, descend};
+use crate::pipeline::syntax::Survey;
 
 /// Adds the changes that remove annotations without meaning at run time.
-pub(super) fn remove_redundant(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
-    // Whether each definition around the node is a function, with its depth.
+pub(super) fn remove_redundant(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
+    let parsed = survey.parsed();
+    // Whether each definition around the node is a function, with where it ends.
     let mut around: Vec<(usize, bool)> = Vec::new();
-    descend(parsed.root(), |node, depth| {
-        while around.pop_if(|(outer, _)| *outer >= depth).is_some() {}
+    for node in survey.nodes() {
+        while around.pop_if(|(end, _)| *end <= node.start_byte()).is_some() {}
         let row = node.start_position().row;
         match node.kind() {
-            "class_definition" => around.push((depth, false)),
+            "class_definition" => around.push((node.end_byte(), false)),
             "function_definition" => {
-                around.push((depth, true));
+                around.push((node.end_byte(), true));
                 let fields = [node.child_by_field_name("parameters"), node.child_by_field_name("return_type")];
                 if let [Some(parameters), Some(result)] = fields
                     && parsed.is_sound(row, row)
@@ -37,6 +38,5 @@ pub(super) fn remove_redundant(view: &View, parsed: &Parsed, changes: &mut Vec<C
             }
             _ => {}
         }
-        !node.kind().contains("string")
-    });
+    }
 }

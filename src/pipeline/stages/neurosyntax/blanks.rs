@@ -2,11 +2,11 @@
 
 use super::View;
 use super::change::Change;
-use crate::pipeline::syntax::{Parsed, gaps};
+use crate::pipeline::syntax::Survey;
 
 /// Adds the changes that shorten runs of empty lines.
-pub(super) fn normalise(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
-    for gap in gaps(parsed.root()) {
+pub(super) fn normalise(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
+    for gap in survey.gaps() {
         let text = &view.code[gap.clone()];
         let Some(last) = text.rfind('\n') else { continue };
         let blank = &text[..=last];

@@ -9,7 +9,7 @@ use tree_sitter::Node;
 use super::View;
 use super::change::Change;
 use super::directives::is_promise;
-use crate::pipeline::syntax::{Parsed, descend};
+use crate::pipeline::syntax::{Parsed, Survey, descend};
 
 /// A block with fewer lines or fewer visible bytes is not worth a note.
 const WORTH_LINES: usize = 3;
@@ -19,20 +19,24 @@ const WORTH_BYTES: usize = 64;
 const CONDITION_DEPTH: usize = 16;
 
 /// Adds the changes that elide branches that never run.
-pub(super) fn elide_dead(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
-    descend(parsed.root(), |node, _| {
+pub(super) fn elide_dead(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
+    // Where the last one ends that was found: what is dead in dead code makes no difference.
+    let mut dead = 0;
+    for node in survey.nodes() {
+        if node.start_byte() < dead {
+            continue;
+        }
         let found = match node.kind() {
             "if_statement" | "if_expression" => dead_block(view, node).and_then(|block| view.elide_block(block)),
             "preproc_if" => dead_lines(view, node),
             _ => None,
         };
-        let Some(change) = found else { return !node.kind().contains("string") };
-        if is_expendable(view, &change.range, node) && is_whole(parsed, node) {
+        let Some(change) = found else { continue };
+        dead = node.end_byte();
+        if is_expendable(view, &change.range, node) && is_whole(survey.parsed(), node) {
             changes.push(change);
         }
-        // What is dead in dead code makes no difference.
-        false
-    });
+    }
 }
 
 fn is_whole(parsed: &Parsed, node: Node) -> bool {
@@ -42,7 +46,7 @@ fn is_whole(parsed: &Parsed, node: Node) -> bool {
 /// Definitions and imports stay in sight, unless everything goes; promises stay always.
 fn is_expendable(view: &View, range: &Range<usize>, node: Node) -> bool {
     let mut defines = false;
-    descend(node, |inner, _| {
+    descend(node, |inner| {
         let kind = inner.kind();
         let named = inner.is_named() && range.start <= inner.start_byte() && inner.end_byte() <= range.end;
         defines |= named

@@ -9,24 +9,19 @@ use tree_sitter::Node;
 use super::View;
 use super::change::{Change, is_note, whole_lines};
 use super::directives::is_promise;
-use crate::pipeline::syntax::{Parsed, descend};
+use crate::pipeline::syntax::{Parsed, Survey};
 
 /// A docstring with fewer bytes than this is not worth a note.
 const WORTH_BYTES: usize = 16;
 
 /// Adds the changes that elide docstrings.
-pub(super) fn elide(view: &View, parsed: &Parsed, changes: &mut Vec<Change>) {
-    let consider = |body: Option<Node>, changes: &mut Vec<Change>| {
-        changes.extend(body.and_then(|body| docstring(view, parsed, body)));
-    };
+pub(super) fn elide(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
+    let parsed = survey.parsed();
     // In a fragment that starts within a string, that string's end would look like the start of the module's docstring.
-    consider(Some(parsed.root()).filter(|_| !parsed.has_errors()), changes);
-    descend(parsed.root(), |node, _| {
-        if matches!(node.kind(), "function_definition" | "class_definition") {
-            consider(node.child_by_field_name("body"), changes);
-        }
-        !node.kind().contains("string")
-    });
+    let module = Some(parsed.root()).filter(|_| !parsed.has_errors());
+    let defines = |node: &Node| matches!(node.kind(), "function_definition" | "class_definition");
+    let bodies = survey.nodes().filter(defines).filter_map(|node| node.child_by_field_name("body"));
+    changes.extend(module.into_iter().chain(bodies).filter_map(|body| docstring(view, parsed, body)));
 }
 
 /// The change of the docstring in a body.

@@ -21,7 +21,7 @@ use change::Change;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Language};
-use crate::pipeline::syntax::{Reading, Source, Syntax, pieces};
+use crate::pipeline::syntax::{Parsed, Reading, Source, Syntax, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage};
 
 /// From this many bytes on, code is shown as an outline at `max`.
@@ -76,7 +76,8 @@ impl Stage for Neurosyntax {
 fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
     let code = &*source.code;
     let view = View { code, source, syntax, max: preset == Preset::Max };
-    let Some(reading) = Reading::of(code, syntax) else { return Vec::new() };
+    let parsed = Parsed::parse(code, syntax);
+    let Some(reading) = Reading::of(code, syntax, parsed.as_ref()) else { return Vec::new() };
     let mut changes = propose(&view, &reading);
     changes.retain(|change| is_free(change));
     let mut changes = change::without_overlaps(changes);
@@ -93,18 +94,18 @@ fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &d
 
 fn propose(view: &View, reading: &Reading) -> Vec<Change> {
     let mut changes = Vec::new();
-    if let Some(parsed) = reading.tree() {
+    if let Reading::Tree(survey) = reading {
         if view.max && view.code.len() >= OUTLINE_FROM_BYTES {
-            outline::elide_bodies(view, parsed, &mut changes);
+            outline::elide_bodies(view, survey, &mut changes);
         }
-        branches::elide_dead(view, parsed, &mut changes);
+        branches::elide_dead(view, survey, &mut changes);
         if view.syntax.language == Language::Python {
-            docstrings::elide(view, parsed, &mut changes);
+            docstrings::elide(view, survey, &mut changes);
             if view.max {
-                annotations::remove_redundant(view, parsed, &mut changes);
+                annotations::remove_redundant(view, survey, &mut changes);
             }
         }
-        blanks::normalise(view, parsed, &mut changes);
+        blanks::normalise(view, survey, &mut changes);
     }
     comments::elide(view, reading, &mut changes);
     changes
