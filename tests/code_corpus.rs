@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Language, Segment};
+use concertina::content::{ContentType, Language, Segment};
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens::count;
 
 fn stage(name: &str) -> &'static dyn Stage {
@@ -17,19 +17,8 @@ fn stage(name: &str) -> &'static dyn Stage {
 
 /// The stage's edits that save tokens, checked against its contract.
 fn edits(stage: &dyn Stage, text: &str, language: Language, preset: Preset) -> Vec<Edit> {
-    let context = FusionContext {
-        text,
-        content_type: ContentType::Code,
-        language: Some(language),
-        segments: &[Segment { range: 0..text.len(), content_type: ContentType::Code, language: Some(language) }],
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(text, ContentType::Code, Some(language))];
+    let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
     if !stage.should_apply(&context) {
         return Vec::new();
     }

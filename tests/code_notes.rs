@@ -2,26 +2,15 @@
 
 use std::path::Path;
 
-use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Language, Segment};
+use concertina::config::Preset;
+use concertina::content::{ContentType, Language, Segment};
+use concertina::pipeline::FusionContext;
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{FusionContext, Role};
 
 fn without_comments(text: &str, language: Language, preset: Preset) -> String {
     let neurosyntax = STAGES.iter().find(|stage| stage.name() == "neurosyntax").expect("a registered stage");
-    let context = FusionContext {
-        text,
-        content_type: ContentType::Code,
-        language: Some(language),
-        segments: &[Segment { range: 0..text.len(), content_type: ContentType::Code, language: Some(language) }],
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(text, ContentType::Code, Some(language))];
+    let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
     let (mut rewritten, mut at) = (String::new(), 0);
     for edit in neurosyntax.apply(&context) {
         rewritten.push_str(&text[at..edit.range.start]);

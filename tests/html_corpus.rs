@@ -7,29 +7,16 @@ use std::sync::LazyLock;
 
 use std::ops::RangeInclusive;
 
-use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Segment};
+use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, Role, restore};
+use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, restore};
 use regex::{Captures, Regex};
 
 /// The page as the stage alone writes it.
 fn text_of(page: &str) -> String {
     let stage = STAGES.iter().find(|stage| stage.name() == "tokenOpt").expect("a registered stage");
-    let segments = [Segment { range: 0..page.len(), content_type: ContentType::Html, language: None }];
-    let context = FusionContext {
-        text: page,
-        content_type: ContentType::Html,
-        language: None,
-        segments: &segments,
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: page.len(),
-        preset: Preset::Balanced,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(page, ContentType::Html, None)];
+    let context = FusionContext::of(page, &segments);
     let edits = stage.apply(&context);
     assert_eq!(edits.len(), 1, "one edit for a page");
     edits[0].text.clone()

@@ -5,26 +5,14 @@ mod corpus;
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Hints, Segment};
 use concertina::pipeline::stages::ionizer::Ionizer;
-use concertina::pipeline::{FusionContext, Role, Stage, fold};
+use concertina::pipeline::{FusionContext, Stage, fold};
 use concertina::tokens;
 
 /// Folds a text as one segment, proves the fold, and returns the new text.
 fn folded(name: &str, text: &str, content_type: ContentType) -> String {
-    let segments = [Segment { range: 0..text.len(), content_type, language: None }];
-    let hints = Hints::default();
-    let context = FusionContext {
-        text,
-        content_type,
-        language: None,
-        segments: &segments,
-        sealed: &[],
-        role: Role::Tool,
-        hints: &hints,
-        original_len: text.len(),
-        preset: Preset::Lossless,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(text, content_type, None)];
+    let _hints = Hints::default();
+    let context = FusionContext { preset: Preset::Lossless, ..FusionContext::of(text, &segments) };
     let edits = Ionizer.apply(&context);
     assert_eq!(edits, Ionizer.apply(&context), "{name}: the same text folds the same way");
     let mut out = String::new();

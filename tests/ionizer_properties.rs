@@ -3,26 +3,14 @@
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Hints, Segment};
 use concertina::pipeline::stages::ionizer::Ionizer;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens;
 use proptest::prelude::*;
 
 fn apply(text: &str, content_type: ContentType, preset: Preset, max_tokens: Option<usize>) -> Vec<Edit> {
-    let segments = [Segment { range: 0..text.len(), content_type, language: None }];
-    let hints = Hints::default();
-    Ionizer.apply(&FusionContext {
-        text,
-        content_type,
-        language: None,
-        segments: &segments,
-        sealed: &[],
-        role: Role::Tool,
-        hints: &hints,
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens,
-    })
+    let segments = [Segment::whole(text, content_type, None)];
+    let _hints = Hints::default();
+    Ionizer.apply(&FusionContext { preset, max_tokens, ..FusionContext::of(text, &segments) })
 }
 
 /// Every property of the folds of a text; returns how many there are.

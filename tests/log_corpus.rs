@@ -5,10 +5,10 @@ mod corpus;
 
 use std::collections::HashMap;
 
-use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Segment};
+use concertina::config::Preset;
+use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use regex::Regex;
 use serde_json::Value;
 
@@ -21,20 +21,8 @@ fn tokens(text: &str) -> usize {
 }
 
 fn edits(text: &str, preset: Preset, max_tokens: Option<usize>) -> Vec<Edit> {
-    let segments = [Segment { range: 0..text.len(), content_type: ContentType::Log, language: None }];
-    let context = FusionContext {
-        text,
-        content_type: ContentType::Log,
-        language: None,
-        segments: &segments,
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens,
-    };
+    let segments = [Segment::whole(text, ContentType::Log, None)];
+    let context = FusionContext { preset, max_tokens, ..FusionContext::of(text, &segments) };
     if log_crunch().should_apply(&context) { log_crunch().apply(&context) } else { Vec::new() }
 }
 

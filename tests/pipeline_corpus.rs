@@ -7,7 +7,7 @@ mod properties;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use concertina::config::{Encoding, Preset};
+use concertina::config::Preset;
 use concertina::content::{Hints, detect};
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{CompressOptions, FusionContext, MessagesOptions, Prior, Role, compress_messages, fold};
@@ -172,17 +172,11 @@ fn sure_folds(name: &str, text: &str, preset: Preset) -> usize {
     let hints = Hints::default();
     let detection = detect(text, &hints);
     let context = FusionContext {
-        text,
         content_type: detection.content_type,
         language: detection.language,
-        segments: &detection.segments,
-        sealed: &[],
-        role: Role::Tool,
         hints: &hints,
-        original_len: text.len(),
         preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
+        ..FusionContext::of(text, &detection.segments)
     };
     let mut sure = 0;
     for stage in STAGES.iter().filter(|stage| stage.should_apply(&context)) {

@@ -2,10 +2,10 @@
 
 mod corpus;
 
-use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Segment};
+use concertina::config::Preset;
+use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 
 fn rle() -> &'static dyn Stage {
     *STAGES.iter().find(|stage| stage.name() == "rle").expect("a registered stage")
@@ -16,20 +16,8 @@ fn tokens(text: &str) -> usize {
 }
 
 fn edits(text: &str, content_type: ContentType) -> Vec<Edit> {
-    let segments = [Segment { range: 0..text.len(), content_type, language: None }];
-    let context = FusionContext {
-        text,
-        content_type,
-        language: None,
-        segments: &segments,
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset: Preset::Lossless,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(text, content_type, None)];
+    let context = FusionContext { preset: Preset::Lossless, ..FusionContext::of(text, &segments) };
     if rle().should_apply(&context) { rle().apply(&context) } else { Vec::new() }
 }
 

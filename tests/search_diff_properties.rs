@@ -242,24 +242,16 @@ fn a_range_from_outside_does_not_blow_up() {
 
 #[test]
 fn a_sealed_text_is_left_alone() {
-    use concertina::config::Encoding;
-    use concertina::content::{Hints, Segment};
-    use concertina::pipeline::{FusionContext, Role};
+    use concertina::content::Segment;
+    use concertina::pipeline::FusionContext;
     let text = "src/a.rs:1:x\nsrc/a.rs:2:x\nsrc/a.rs:3:x\n";
     let stage = stage("searchCrunch");
     let (content_type, sealed) = (stage.content_types()[0], 0..12);
+    let segments = [Segment::whole(text, content_type, None)];
     let context = FusionContext {
-        text,
-        content_type,
-        language: None,
-        segments: &[Segment { range: 0..text.len(), content_type, language: None }],
         sealed: std::slice::from_ref(&sealed),
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
         preset: Preset::Max,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
+        ..FusionContext::of(text, &segments)
     };
     assert_eq!(stage.apply(&context), []);
 }

@@ -111,6 +111,13 @@ pub struct Segment {
     pub language: Option<Language>,
 }
 
+impl Segment {
+    /// All of a text.
+    pub fn whole(text: &str, content_type: ContentType, language: Option<Language>) -> Self {
+        Self { range: 0..text.len(), content_type, language }
+    }
+}
+
 /// What a text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {

@@ -31,6 +31,7 @@ pub mod stages;
 mod syntax;
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
@@ -78,7 +79,28 @@ pub struct FusionContext<'a> {
     pub max_tokens: Option<usize>,
 }
 
-impl FusionContext<'_> {
+/// For a text about which the host knows nothing.
+static NO_HINTS: LazyLock<Hints> = LazyLock::new(Hints::default);
+
+impl<'a> FusionContext<'a> {
+    /// What a tool said, at `balanced`, before any stage; its type is that of the first segment.
+    pub fn of(text: &'a str, segments: &'a [Segment]) -> Self {
+        let first = segments.first();
+        Self {
+            text,
+            content_type: first.map_or(ContentType::Unknown, |segment| segment.content_type),
+            language: first.and_then(|segment| segment.language),
+            segments,
+            sealed: &[],
+            role: Role::Tool,
+            hints: &NO_HINTS,
+            original_len: text.len(),
+            preset: Preset::Balanced,
+            encoding: Encoding::O200kBase,
+            max_tokens: None,
+        }
+    }
+
     /// Whether a byte range is free of sealed ranges.
     pub fn is_free(&self, range: &Range<usize>) -> bool {
         let first = self.sealed.partition_point(|sealed| sealed.end <= range.start);

@@ -12,9 +12,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::fold::{self, Fold};
 use super::stages::STAGES;
-use super::{FusionContext, Role, Stage};
+use super::{FusionContext, Stage};
 use crate::config::{Encoding, Preset};
-use crate::content::{Hints, Segment};
+use crate::content::Segment;
 use crate::reference::{Media, Original, RefId};
 
 /// No text is unfolded beyond this many bytes: folds come from outside too, and one may double all text before it.
@@ -162,19 +162,8 @@ pub(super) fn genuine(stage: &dyn Stage, fold: &Fold, before: &mut Prior) -> Opt
 pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> bool {
     let expected = fold.to_string();
     let refolds = |content_type, encoding, preset| {
-        let context = FusionContext {
-            text,
-            content_type,
-            language: None,
-            segments: &[Segment { range: 0..text.len(), content_type, language: None }],
-            sealed: &[],
-            role: Role::Tool,
-            hints: &Hints::default(),
-            original_len: text.len(),
-            preset,
-            encoding,
-            max_tokens: None,
-        };
+        let segments = [Segment::whole(text, content_type, None)];
+        let context = FusionContext { preset, encoding, ..FusionContext::of(text, &segments) };
         stage.apply(&context).iter().any(|edit| edit.range == (0..text.len()) && edit.text == expected)
     };
     [Preset::Lossless, Preset::Max].into_iter().any(|preset| {

@@ -137,7 +137,7 @@ impl Passes<'_> {
         let hints = &self.options.hints;
         let Some(index) = self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect)) else {
             let content_type = hints.content_type.unwrap_or(ContentType::Unknown);
-            let whole = Segment { range: 0..text.len(), content_type, language: hints.language };
+            let whole = Segment::whole(text, content_type, hints.language);
             let segments = if text.is_empty() { Vec::new() } else { vec![whole] };
             return Detection { content_type, language: hints.language, segments };
         };

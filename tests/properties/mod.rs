@@ -146,17 +146,14 @@ pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
     let running: Vec<String> = case.engine.pipeline().stages().into_iter().map(|stage| stage.name).collect();
     for stage in STAGES.iter().filter(|stage| running.iter().any(|name| name == stage.name())) {
         let context = FusionContext {
-            text: case.text,
             content_type: detection.content_type,
             language: detection.language,
-            segments: &detection.segments,
-            sealed: &[],
             role: case.options.role,
             hints: &case.options.hints,
-            original_len: case.text.len(),
             preset: case.options.preset,
             encoding: case.options.encoding,
             max_tokens: case.options.max_tokens,
+            ..FusionContext::of(case.text, &detection.segments)
         };
         if !stage.roles().contains(&context.role) || !stage.should_apply(&context) {
             continue;

@@ -2,9 +2,9 @@
 #![allow(clippy::allow_attributes, dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 use concertina::config::{Encoding, Preset};
-use concertina::content::{Hints, Segment};
+use concertina::content::Segment;
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{Edit, FusionContext, Role, Stage, fold};
+use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens::count;
 
 pub fn stage(name: &str) -> &'static dyn Stage {
@@ -13,19 +13,11 @@ pub fn stage(name: &str) -> &'static dyn Stage {
 
 pub fn edits(stage: &dyn Stage, text: &str, preset: Preset) -> Vec<Edit> {
     let content_type = stage.content_types()[0];
-    let segments = [Segment { range: 0..text.len(), content_type, language: None }];
+    let segments = [Segment::whole(text, content_type, None)];
     let context = FusionContext {
-        text,
         content_type,
-        language: None,
-        segments: if text.is_empty() { &[] } else { &segments },
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
         preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
+        ..FusionContext::of(text, if text.is_empty() { &[] } else { &segments })
     };
     stage.apply(&context)
 }

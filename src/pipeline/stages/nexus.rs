@@ -98,25 +98,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::Encoding;
+
     use crate::content::Segment;
 
     fn edited(stage: &dyn Stage, text: &str, preset: Preset, tool: &str) -> String {
         let content_type = ContentType::Text;
         let hints = Hints { tool_name: Some(tool.to_owned()), ..Hints::default() };
-        let context = FusionContext {
-            text,
-            content_type,
-            language: None,
-            segments: &[Segment { range: 0..text.len(), content_type, language: None }],
-            sealed: &[],
-            role: Role::Tool,
-            hints: &hints,
-            original_len: text.len(),
-            preset,
-            encoding: Encoding::O200kBase,
-            max_tokens: None,
-        };
+        let segments = [Segment::whole(text, content_type, None)];
+        let context = FusionContext { hints: &hints, preset, ..FusionContext::of(text, &segments) };
         let edits = if stage.should_apply(&context) { stage.apply(&context) } else { Vec::new() };
         crate::pipeline::check_edits(stage, &context, &edits).expect("valid edits");
         let mut text = text.to_owned();

@@ -145,23 +145,15 @@ fn listing(text: &str, base: usize) -> Option<(String, Vec<Row>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Encoding, Preset};
-    use crate::content::{Hints, Segment};
-    use crate::pipeline::Role;
+
+    use crate::content::Segment;
 
     fn with_source(text: &str, sealed: &[Range<usize>], language: Language, check: impl FnOnce(Source)) {
         let context = FusionContext {
-            text,
             content_type: ContentType::Code,
             language: Some(language),
-            segments: &[],
             sealed,
-            role: Role::Tool,
-            hints: &Hints::default(),
-            original_len: text.len(),
-            preset: Preset::Balanced,
-            encoding: Encoding::O200kBase,
-            max_tokens: None,
+            ..FusionContext::of(text, &[])
         };
         check(Source::of(&context, 0..text.len(), 1, Syntax::of(language)));
     }
@@ -195,27 +187,22 @@ mod tests {
     #[test]
     fn a_fold_does_not_end_a_piece_of_code_and_prose_does() {
         use ContentType::{Code, Text, Unknown};
+        let text = " ".repeat(60);
         let segment = |range, content_type| Segment { range, content_type, language: None };
+        let segments = [
+            segment(0..10, Code),
+            segment(10..20, Unknown),
+            segment(20..30, Code),
+            segment(30..40, Unknown),
+            segment(40..45, Code),
+            segment(45..50, Text),
+            segment(50..60, Code),
+        ];
         let context = FusionContext {
-            text: &" ".repeat(60),
             content_type: Code,
             language: Some(Language::Go),
-            segments: &[
-                segment(0..10, Code),
-                segment(10..20, Unknown),
-                segment(20..30, Code),
-                segment(30..40, Unknown),
-                segment(40..45, Code),
-                segment(45..50, Text),
-                segment(50..60, Code),
-            ],
             sealed: std::slice::from_ref(&(10..19)),
-            role: Role::Tool,
-            hints: &Hints::default(),
-            original_len: 60,
-            preset: Preset::Balanced,
-            encoding: Encoding::O200kBase,
-            max_tokens: None,
+            ..FusionContext::of(&text, &segments)
         };
         let ranges: Vec<_> = pieces(&context).into_iter().map(|(range, _)| range).collect();
         assert_eq!(ranges, [0..30, 40..45, 50..60]);

@@ -23,9 +23,10 @@ const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
 const CHUNK_BYTES: usize = 4 << 10;
 const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
-/// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used. Code that is
-/// not longer than this is parsed on the caller's: a thread costs more than parsing does.
+/// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used.
 const STACK_BYTES: usize = 64 << 20;
+
+/// Code of this length cannot be nested too deep for the caller's stack, and a thread would cost more than parsing it does.
 const SHALLOW_BYTES: usize = 2 << 10;
 
 /// A limit that grows with the code.
@@ -47,7 +48,6 @@ const ERROR_MAX_PERCENT: usize = 10;
 const ERROR_MARGIN_LINES: usize = 3;
 
 /// A syntax tree that is worth looking at.
-#[derive(Clone)]
 pub(in crate::pipeline) struct Parsed {
     tree: Tree,
     grammar: &'static Grammar,
@@ -131,14 +131,16 @@ impl Parsed {
 
 /// Parses within the limits, where the stack is deep enough for any code within them.
 fn parse(code: &str, grammar: &Grammar) -> Option<Tree> {
-    match code.len() {
-        0..=SHALLOW_BYTES => parse_here(code, grammar),
-        0..=PARSE_MAX_BYTES => std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            thread.spawn_scoped(scope, || parse_here(code, grammar)).ok()?.join().ok()?
-        }),
-        _ => None,
+    if code.len() > PARSE_MAX_BYTES {
+        return None;
     }
+    if code.len() <= SHALLOW_BYTES {
+        return parse_here(code, grammar);
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        thread.spawn_scoped(scope, || parse_here(code, grammar)).ok()?.join().ok()?
+    })
 }
 
 fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {

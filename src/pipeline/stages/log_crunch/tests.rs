@@ -6,20 +6,8 @@ use super::*;
 use crate::config::Encoding;
 
 fn crunch(text: &str, sealed: &[Range<usize>], max_tokens: Option<usize>) -> Vec<Edit> {
-    let segments = [Segment { range: 0..text.len(), content_type: ContentType::Log, language: None }];
-    let context = FusionContext {
-        text,
-        content_type: ContentType::Log,
-        language: None,
-        segments: &segments,
-        sealed,
-        role: crate::pipeline::Role::Tool,
-        hints: &crate::content::Hints::default(),
-        original_len: text.len(),
-        preset: Preset::Balanced,
-        encoding: Encoding::O200kBase,
-        max_tokens,
-    };
+    let segments = [Segment::whole(text, ContentType::Log, None)];
+    let context = FusionContext { sealed, max_tokens, ..FusionContext::of(text, &segments) };
     LogCrunch.apply(&context)
 }
 

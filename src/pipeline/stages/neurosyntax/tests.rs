@@ -1,22 +1,9 @@
 use super::*;
-use crate::config::Encoding;
-use crate::content::{Hints, Segment};
-use crate::pipeline::Role;
+use crate::content::Segment;
 
 fn edits(text: &str, language: Language, preset: Preset, sealed: &[std::ops::Range<usize>]) -> Vec<Edit> {
-    let context = FusionContext {
-        text,
-        content_type: ContentType::Code,
-        language: Some(language),
-        segments: &[Segment { range: 0..text.len(), content_type: ContentType::Code, language: Some(language) }],
-        sealed,
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(text, ContentType::Code, Some(language))];
+    let context = FusionContext { sealed, preset, ..FusionContext::of(text, &segments) };
     if Neurosyntax.should_apply(&context) { Neurosyntax.apply(&context) } else { Vec::new() }
 }
 
@@ -50,22 +37,11 @@ fn a_note_names_the_lines_of_the_text_it_stands_in() {
     let text = format!("x = 1\n\n# {LONG}\n# {LONG}\ny = 2\n");
     assert_eq!(rewritten(&text, Language::Python, Preset::Balanced), "x = 1\n\n# [… 2 lines 3-4]\ny = 2\n");
     let fenced = format!("words\n\n{text}");
-    let context = FusionContext {
-        text: &fenced,
-        content_type: ContentType::Text,
-        language: None,
-        segments: &[
-            Segment { range: 0..7, content_type: ContentType::Text, language: None },
-            Segment { range: 7..fenced.len(), content_type: ContentType::Code, language: Some(Language::Python) },
-        ],
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: fenced.len(),
-        preset: Preset::Balanced,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [
+        Segment { range: 0..7, content_type: ContentType::Text, language: None },
+        Segment { range: 7..fenced.len(), content_type: ContentType::Code, language: Some(Language::Python) },
+    ];
+    let context = FusionContext { content_type: ContentType::Text, ..FusionContext::of(&fenced, &segments) };
     assert_eq!(apply(&fenced, &Neurosyntax.apply(&context)), "words\n\nx = 1\n\n# [… 2 lines 5-6]\ny = 2\n");
 }
 

@@ -75,26 +75,14 @@ impl Stage for SemanticDedup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Encoding;
+
     use crate::config::Preset;
-    use crate::content::{Hints, Segment};
-    use crate::pipeline::Role;
+    use crate::content::Segment;
 
     fn edits(text: &str, preset: Preset) -> Vec<Edit> {
         let content_type = ContentType::Text;
-        let context = FusionContext {
-            text,
-            content_type,
-            language: None,
-            segments: &[Segment { range: 0..text.len(), content_type, language: None }],
-            sealed: &[],
-            role: Role::Tool,
-            hints: &Hints::default(),
-            original_len: text.len(),
-            preset,
-            encoding: Encoding::O200kBase,
-            max_tokens: None,
-        };
+        let segments = [Segment::whole(text, content_type, None)];
+        let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
         assert!(SemanticDedup.should_apply(&context));
         SemanticDedup.apply(&context)
     }

@@ -1,22 +1,10 @@
 use super::*;
-use crate::config::Encoding;
-use crate::content::{Hints, Segment};
-use crate::pipeline::{Role, fold};
+use crate::content::Segment;
+use crate::pipeline::fold;
 
 fn edits(text: &str, preset: Preset) -> Vec<Edit> {
-    let context = FusionContext {
-        text,
-        content_type: ContentType::Code,
-        language: None,
-        segments: &[Segment { range: 0..text.len(), content_type: ContentType::Code, language: None }],
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [Segment::whole(text, ContentType::Code, None)];
+    let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
     StructuralCollapse.apply(&context)
 }
 

@@ -1,23 +1,11 @@
 use super::*;
-use crate::config::Encoding;
 use crate::content::{Hints, Segment};
-use crate::pipeline::{CompressOptions, FusionEngine, Role, restore};
+use crate::pipeline::{CompressOptions, FusionEngine, restore};
 
 fn edits_of(text: &str, sealed: &[Range<usize>], preset: Preset) -> Vec<Edit> {
     let content_type = ContentType::Html;
-    edits(&FusionContext {
-        text,
-        content_type,
-        language: None,
-        segments: &[Segment { range: 0..text.len(), content_type, language: None }],
-        sealed,
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    })
+    let segments = [Segment::whole(text, content_type, None)];
+    edits(&FusionContext { sealed, preset, ..FusionContext::of(text, &segments) })
 }
 
 /// What becomes of the body of a page.
@@ -143,19 +131,8 @@ fn examples_data_and_the_lossless_preset_are_left_alone() {
     assert_eq!(edits_of(page, &[], Preset::Balanced), [Edit::reversible(0..page.len(), "b\n")]);
     let text = format!("```\n{page}```\n{page}");
     let segment = |range: Range<usize>| Segment { range, content_type: ContentType::Html, language: None };
-    let context = FusionContext {
-        text: &text,
-        content_type: ContentType::Text,
-        language: None,
-        segments: &[segment(4..4 + page.len()), segment(8 + page.len()..text.len())],
-        sealed: &[],
-        role: Role::Tool,
-        hints: &Hints::default(),
-        original_len: text.len(),
-        preset: Preset::Balanced,
-        encoding: Encoding::O200kBase,
-        max_tokens: None,
-    };
+    let segments = [segment(4..4 + page.len()), segment(8 + page.len()..text.len())];
+    let context = FusionContext { content_type: ContentType::Text, ..FusionContext::of(&text, &segments) };
     assert_eq!(edits(&context), [Edit::reversible(8 + page.len()..text.len(), "b\n")]);
 }
 
