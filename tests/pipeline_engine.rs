@@ -266,3 +266,18 @@ fn a_stage_of_the_callers_runs_between_native_ones() {
     assert_eq!(done.tokens_after, tokens::count(&done.text, options.encoding));
     assert!(done.stages.iter().any(|row| row.name == "mine" && row.fired));
 }
+
+#[test]
+fn the_readme_shows_what_its_example_folds_to() {
+    let read = |path: &str| {
+        std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+            .expect("a file of the project")
+    };
+    let (readme, text) = (read("README.md"), read("fixtures/readme/regions.json"));
+    let compressed = FusionEngine::default().compress(&text, &CompressOptions::default(), &|| 0.0);
+    assert!(readme.contains(compressed.text.trim_end()), "{}", compressed.text);
+    let figures = format!("in {} tokens instead of {}", compressed.tokens_after, compressed.tokens_before);
+    assert!(readme.contains(&figures), "{figures}");
+    assert!(readme.contains(&format!("of eight rows and {} lines", text.lines().count())));
+    assert!(compressed.lossless);
+}

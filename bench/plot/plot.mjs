@@ -9,6 +9,9 @@ import { POLICIES } from "../replay/policies.mjs";
 const here = path.join(root, "bench", "plot");
 /** Points of one curve: more are not seen. */
 const POINTS = 400;
+/** What the chart is about stands out: the plugin's own way of sending. */
+const BOLD = "cache-aware";
+const COLORS = { never: "#222222", references: "#d98c1f", squeeze: "#b8433a", trim: "#7a9a3c", "every-turn": "#7fb2f0", "cache-aware": "#1464d2" };
 
 /** Bill after the k-th call of every session, summed; sessions that have ended keep their last value. */
 function summed(curves) {
@@ -38,6 +41,14 @@ export function points(replays, { modes, policies, prices }) {
 export async function plot(replays, options) {
   if (!existsSync(path.join(here, "node_modules", "vega-lite"))) await install("install the charting library", here);
   const [vega, { compile }] = [await import("vega"), await import("vega-lite")];
+  const titles = (policies) => policies.map((policy) => POLICIES[policy].title);
+  const scale = { domain: titles(options.policies), range: options.policies.map((policy) => COLORS[policy]) };
+  const encoding = {
+    x: { field: "call", type: "quantitative", title: "model call" },
+    y: { field: "bill", type: "quantitative", title: "input tokens billed so far" },
+    color: { field: "policy", type: "nominal", title: null, scale },
+  };
+  const bold = { field: "policy", oneOf: titles([BOLD]) };
   const title = replays.length === 1 ? replays[0].name : `${replays.length} sessions`;
   const { spec } = compile({
     title: `Bill with fetches, ${title}`,
@@ -48,12 +59,10 @@ export async function plot(replays, options) {
     spec: {
       width: 560,
       height: 360,
-      mark: { type: "line", strokeWidth: 2 },
-      encoding: {
-        x: { field: "call", type: "quantitative", title: "model call" },
-        y: { field: "bill", type: "quantitative", title: "input tokens billed so far" },
-        color: { field: "policy", type: "nominal", title: null, sort: options.policies.map((policy) => POLICIES[policy].title) },
-      },
+      layer: [
+        { transform: [{ filter: { not: bold } }], mark: { type: "line", strokeWidth: 1.5 }, encoding },
+        { transform: [{ filter: bold }], mark: { type: "line", strokeWidth: 4 }, encoding },
+      ],
     },
   });
   const view = new vega.View(vega.parse(spec), { renderer: "none" });
