@@ -20,9 +20,9 @@ const parts = {
     const env = { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1" };
     await run("test the core", "cargo", ["test", "--locked", "--workspace"], { env });
   },
-  /** A minute of looking for texts that break a property: the same ones each time. `npm run fuzz` looks for others, and longer. */
+  /** A minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. */
   async fuzz() {
-    await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", "--example", "fuzz", "--", "all", "12"]);
+    await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", "--example", "fuzz", "--", "all", "60"]);
   },
   async library() {
     await build();
