@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::custom::{Answers, Question};
 use super::draft::{Draft, Origins};
-use super::edits::{check, cuts_marker, marker_ranges, renumber};
+use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
 use super::measure::saving;
 use super::report::{Sum, Tally, Times};
 use super::restore::{Proofs, genuine};
@@ -211,7 +211,7 @@ impl<'a> Filter<'a> {
         edits: &[Edit],
     ) -> Self {
         let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
-        let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
+        let noted = edits.iter().any(has_notes);
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
         Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable(), proofs }
@@ -226,9 +226,13 @@ impl<'a> Filter<'a> {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
         // Lines are not always known, and digits differ in price: the decision must not depend on them.
-        let mut priced = edit.clone();
-        renumber(&mut priced, replaced, |_, _| None);
-        let saved = saving(self.context.text, &priced, self.context.encoding);
+        let saved = if has_notes(&edit) {
+            let mut priced = edit.clone();
+            renumber(&mut priced, replaced, |_, _| None);
+            saving(self.context.text, &priced, self.context.encoding)
+        } else {
+            saving(self.context.text, &edit, self.context.encoding)
+        };
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
         (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
     }
