@@ -260,8 +260,12 @@ impl Book {
             return None;
         }
         let slots = known.written_slots();
-        let (mut values, mut names) = (Vec::new(), Vec::new());
-        for word in rest.split(' ').skip(1) {
+        let (mut values, mut names) = (Vec::with_capacity(slots), Vec::new());
+        let mut start = 1;
+        while start <= rest.len() {
+            let word = &rest[start..];
+            let word = &word[..word.bytes().position(|byte| byte == b' ').unwrap_or(word.len())];
+            start += word.len() + 1;
             match word.strip_prefix('.').and_then(canonical) {
                 Some(times) => {
                     values.resize(values.len().checked_add(times).filter(|&len| len <= slots)?, Value::Expected)

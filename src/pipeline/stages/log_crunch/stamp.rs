@@ -81,7 +81,8 @@ impl Layout {
     /// The first stamp of this layout near the start of a line.
     pub(super) fn find(&self, line: &str) -> Option<Stamp> {
         let bytes = line.as_bytes();
-        (0..bytes.len().min(REACH)).filter(|&at| begins_word(bytes, at)).find_map(|at| {
+        let may_begin = |at: &usize| may_begin(self.pattern, bytes[*at]) && begins_word(bytes, *at);
+        (0..bytes.len().min(REACH)).filter(may_begin).find_map(|at| {
             let (end, fraction, ticks) = read(self.pattern, bytes, at)?;
             if fraction != self.fraction || !line[..at].ends_with(&self.before) {
                 return None;
@@ -332,16 +333,16 @@ fn write_to(out: &mut impl Write, pattern: &str, fraction: Option<(u8, u8)>, tic
 
 /// `{number:0width$}`, but a stamp has many of them: without what formatting costs.
 fn digits(out: &mut impl Write, number: i64, width: usize) -> fmt::Result {
-    let most = 10_i64.pow(width as u32);
-    if !(0..most).contains(&number) {
+    let mut written = [b'0'; 20];
+    let mut rest = number.unsigned_abs();
+    for byte in written[..width].iter_mut().rev() {
+        *byte = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if number < 0 || rest > 0 {
         return write!(out, "{number:0width$}");
     }
-    let mut place = most;
-    for _ in 0..width {
-        place /= 10;
-        out.write_char(char::from(b"0123456789"[(number / place % 10) as usize]))?;
-    }
-    Ok(())
+    out.write_str(str::from_utf8(&written[..width]).expect("digits"))
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar (H. Hinnant, chrono-compatible low-level date algorithms).
