@@ -115,10 +115,10 @@ fn estimate(text: &str) -> usize {
         _ => 2,
     };
     let (mut tokens, mut run, mut last) = (0, 0, None);
-    for c in text.chars() {
-        run = if last == Some(kind(c)) { run + 1 } else { 1 };
-        last = Some(kind(c));
-        tokens += usize::from(match kind(c) {
+    for kind in text.chars().map(kind) {
+        run = if last == Some(kind) { run + 1 } else { 1 };
+        last = Some(kind);
+        tokens += usize::from(match kind {
             0 => run % 10 == 1,
             1 => run == 2,
             _ => run % 4 == 1,
