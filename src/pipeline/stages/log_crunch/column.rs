@@ -44,20 +44,39 @@ impl Template<'_> {
 pub(super) fn template<'a>(group: &Group, words: &Words<'a>, encoding: Encoding) -> Template<'a> {
     let lines: Vec<Cut> = group.lines.iter().filter_map(|&line| words.of(line)).collect();
     let mut builder = Builder::of(lines.len(), encoding);
-    for (at, word) in lines[0].words.iter().enumerate() {
+    for (at, (word, column)) in lines[0].words.iter().zip(columns(&lines)).enumerate() {
         match at.checked_sub(1).map(|before| lines[0].separators[before]) {
             Some(STAMP) => builder.push_stamp(),
             Some(separator) => builder.text.push(char::from(separator)),
             None => {}
         }
-        if lines.iter().all(|line| line.words[at] == *word) {
-            builder.text += word;
-        } else {
-            builder.push_column(&lines.iter().map(|line| line.words[at]).collect::<Vec<_>>(), true);
+        match column {
+            Some(column) => builder.push_column(&column, true),
+            None => builder.text += word,
         }
     }
     builder.flush();
     builder.template
+}
+
+/// For each place of the lines their words there, unless all are the same. Line by line: a large log fits in no cache.
+fn columns<'a>(lines: &[Cut<'_, 'a>]) -> Vec<Option<Vec<&'a str>>> {
+    let first = lines[0].words;
+    let mut varies = vec![false; first.len()];
+    for line in lines {
+        for (at, word) in line.words.iter().enumerate() {
+            varies[at] = varies[at] || *word != first[at];
+        }
+    }
+    let mut columns: Vec<_> = varies.iter().map(|varies| varies.then(|| Vec::with_capacity(lines.len()))).collect();
+    for line in lines {
+        for (column, word) in columns.iter_mut().zip(line.words) {
+            if let Some(column) = column {
+                column.push(*word);
+            }
+        }
+    }
+    columns
 }
 
 struct Builder<'a> {
@@ -225,18 +244,15 @@ pub(super) fn drop_needles(group: &mut Group, words: &Words) {
     if group.lines.len() < NEEDLE_LINES {
         return;
     }
-    let lines: Vec<&[&str]> = group.lines.iter().filter_map(|&line| words.of(line)).map(|line| line.words).collect();
+    let lines: Vec<Cut> = group.lines.iter().filter_map(|&line| words.of(line)).collect();
     let mut is_needle = vec![false; lines.len()];
-    for (at, word) in lines[0].iter().enumerate() {
-        if lines.iter().all(|line| line[at] == *word) {
-            continue;
-        }
-        let Some(seen) = few_values(lines.iter().map(|line| line[at]), lines.len()) else { continue };
+    for column in columns(&lines).into_iter().flatten() {
+        let Some(seen) = few_values(&column) else { continue };
         let is_rare = |times: usize| times * RARE <= lines.len();
         let rare = seen.values().filter(|times| is_rare(**times)).sum::<usize>();
         if rare > 0 && rare * NEEDLES <= lines.len() {
-            for (needle, line) in is_needle.iter_mut().zip(&lines) {
-                *needle |= is_rare(seen[line[at]]);
+            for (needle, value) in is_needle.iter_mut().zip(&column) {
+                *needle |= is_rare(seen[value]);
             }
         }
     }
@@ -245,11 +261,11 @@ pub(super) fn drop_needles(group: &mut Group, words: &Words) {
 }
 
 /// How often each of some values occurs; `None` when they are so many that most of them are rare.
-fn few_values<'a>(values: impl Iterator<Item = &'a str>, count: usize) -> Option<FastMap<&'a str, usize>> {
+fn few_values<'a>(column: &[&'a str]) -> Option<FastMap<&'a str, usize>> {
     // All values but `RARE` at most are rare.
-    let most = RARE + count / NEEDLES;
+    let most = RARE + column.len() / NEEDLES;
     let mut seen: FastMap<&str, usize> = FastMap::default();
-    for value in values {
+    for value in column {
         *seen.entry(value).or_default() += 1;
         (seen.len() <= most).then_some(())?;
     }
