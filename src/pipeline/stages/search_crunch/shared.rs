@@ -3,6 +3,7 @@
 //! Both are cut where words begin or end, so that every name stays whole.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::pipeline::stages::hashing::FastMap;
 
@@ -56,24 +57,39 @@ fn joined<'t>(start: &str, text: &'t str, end: &str) -> Cow<'t, str> {
 }
 
 /// The candidate that saves most, of those that `find` adds for each text; of equal ones the first.
+///
+/// The shorter ones come first, and are the same for all texts that share a longer one: a text goes on for as long as its
+/// candidates come again.
 fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Vec<&'a str>)) -> &'a str {
-    let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
-    let mut candidates = Vec::with_capacity(MAX_CUTS);
-    let mut order = 0;
+    let mut candidates = Vec::new();
+    let mut alive: Vec<Range<usize>> = Vec::new();
+    let mut found = Vec::with_capacity(MAX_CUTS);
     for text in texts {
-        find(text, &mut candidates);
-        for candidate in candidates.drain(..) {
-            counts.entry(candidate).or_insert((0, order)).0 += 1;
-            order += 1;
+        let start = candidates.len();
+        find(text, &mut found);
+        candidates.append(&mut found);
+        alive.push(start..candidates.len());
+    }
+    let mut repeated: Vec<(&str, (usize, usize))> = Vec::new();
+    let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
+    while !alive.is_empty() {
+        alive.retain(|rest| !rest.is_empty());
+        for rest in &alive {
+            counts.entry(candidates[rest.start]).or_insert((0, rest.start)).0 += 1;
         }
+        alive.retain_mut(|rest| {
+            let is_repeated = counts[candidates[rest.start]].0 > 1;
+            rest.start += 1;
+            is_repeated
+        });
+        // What comes once saves nothing.
+        repeated.extend(counts.drain().filter(|(_, (count, _))| *count > 1));
     }
     let saving = |candidate: &str, count: usize| {
         let cost = estimate(candidate);
         (count * cost.saturating_sub(1)).saturating_sub(cost + LEGEND_TOKENS)
     };
-    // What comes once saves nothing.
-    let repeated = counts.into_iter().filter(|(_, (count, _))| *count > 1);
-    let savings = repeated.map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
+    let savings = repeated.into_iter().map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
     let best =
         savings.filter(|(saving, ..)| *saving > 0).max_by_key(|&(saving, order, _)| (saving, std::cmp::Reverse(order)));
     best.map_or("", |(.., candidate)| candidate)
