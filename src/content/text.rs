@@ -256,7 +256,25 @@ fn is_blank(byte: u8) -> bool {
 }
 
 fn is_symbol(byte: u8) -> bool {
-    b"{}=<>;$\\|&+[]()_\"".contains(&byte)
+    matches!(
+        byte,
+        b'{' | b'}'
+            | b'='
+            | b'<'
+            | b'>'
+            | b';'
+            | b'$'
+            | b'\\'
+            | b'|'
+            | b'&'
+            | b'+'
+            | b'['
+            | b']'
+            | b'('
+            | b')'
+            | b'_'
+            | b'"'
+    )
 }
 
 /// Whether a word is of letters, but for what stands around it.
