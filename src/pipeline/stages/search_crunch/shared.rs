@@ -26,9 +26,11 @@ pub(super) struct Shared {
 
 impl Shared {
     /// What saves most in these texts, by estimate.
-    pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let end = best(texts.clone(), ends).to_owned();
-        let inner = texts.map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
+    pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let texts: Vec<&str> = texts.collect();
+        let end = best(texts.iter().copied(), ends).to_owned();
+        let inner =
+            texts.into_iter().map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
         let start = best(inner, starts).to_owned();
         Self { start, end }
     }
@@ -62,22 +64,29 @@ fn joined<'t>(start: &str, text: &'t str, end: &str) -> Cow<'t, str> {
 /// candidates come again.
 fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Vec<&'a str>)) -> &'a str {
     let mut candidates = Vec::new();
-    let mut alive: Vec<Range<usize>> = Vec::new();
+    // The candidates that a text has left, and how many texts in a row are like it.
+    let mut alive: Vec<(Range<usize>, usize)> = Vec::new();
     let mut found = Vec::with_capacity(MAX_CUTS);
+    let mut last = None;
     for text in texts {
+        if let Some((_, times)) = alive.last_mut().filter(|_| last == Some(text)) {
+            *times += 1;
+            continue;
+        }
+        last = Some(text);
         let start = candidates.len();
         find(text, &mut found);
         candidates.append(&mut found);
-        alive.push(start..candidates.len());
+        alive.push((start..candidates.len(), 1));
     }
     let mut repeated: Vec<(&str, (usize, usize))> = Vec::new();
     let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
     while !alive.is_empty() {
-        alive.retain(|rest| !rest.is_empty());
-        for rest in &alive {
-            counts.entry(candidates[rest.start]).or_insert((0, rest.start)).0 += 1;
+        alive.retain(|(rest, _)| !rest.is_empty());
+        for (rest, times) in &alive {
+            counts.entry(candidates[rest.start]).or_insert((0, rest.start)).0 += times;
         }
-        alive.retain_mut(|rest| {
+        alive.retain_mut(|(rest, _)| {
             let is_repeated = counts[candidates[rest.start]].0 > 1;
             rest.start += 1;
             is_repeated
