@@ -342,6 +342,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn words_of_ascii_are_judged_as_all_others() {
+        for word in ["word", "(word)", "it's", "\"a-b/c\",", "f(", "a1", "1", "--", "a--", "x_y", "(-", "word."] {
+            assert_eq!(is_plain_ascii(word.as_bytes()), is_plain(word), "{word}");
+        }
+    }
+
+    #[test]
     fn markdown_has_marks_and_prose() {
         for text in [
             "# Title\n\nSome words about the thing.\n\n- one item\n- another item\n",

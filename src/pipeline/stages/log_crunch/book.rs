@@ -485,6 +485,18 @@ mod tests {
     }
 
     #[test]
+    fn a_count_is_told_from_what_it_would_be_written_as() {
+        let lasts = ["0", "8", "9", "07", "009", "099", "99", "999999999999999999", "x", "", "-1"];
+        for (last, step) in lasts.into_iter().flat_map(|last| [-9, -1, 1, 2].map(|step| (last, step))) {
+            let written = next(Slot::Count(step), last).map(|(next, width)| format!("{next:0width$}"));
+            let written = written.as_deref().unwrap_or(last);
+            for value in [written, "0", "8", "08", "010", "10", "100", "1000000000000000000", "", "x"] {
+                assert_eq!(is_expected(Slot::Count(step), last, value), value == written, "{last} {step:+} {value}");
+            }
+        }
+    }
+
+    #[test]
     fn names_count_like_columns_of_a_sheet() {
         for (index, name) in [(0, "a"), (25, "z"), (26, "aa"), (701, "zz"), (702, "aaa")] {
             assert_eq!(template_name(index), name);

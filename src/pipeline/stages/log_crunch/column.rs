@@ -319,3 +319,30 @@ fn count_of(column: &[&str]) -> Option<i64> {
     let (most, step) = votes.into_iter().map(|(step, _)| (times(step), -step)).max()?;
     (step != 0 && most * 2 >= pairs).then_some(-step)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_counts_that_half_of_the_pairs_have() {
+        for (column, step) in [
+            (["1", "2", "3", "4", "5"], Some(1)),
+            (["1", "3", "5", "6", "7"], Some(1)),
+            (["9", "7", "5", "x", "1"], Some(-2)),
+            (["1", "2", "4", "7", "11"], None),
+            (["1", "1", "1", "2", "3"], None),
+            (["a", "2", "b", "3", "4"], None),
+        ] {
+            assert_eq!(count_of(&column), step, "{column:?}");
+        }
+    }
+
+    #[test]
+    fn columns_are_the_places_that_vary() {
+        let mut words = Words::default();
+        ["a 1 b", "a 2 b", "a 1 b"].into_iter().for_each(|line| words.push(line, None));
+        let cuts: Vec<Cut> = (0..3).filter_map(|line| words.of(line)).collect();
+        assert_eq!(columns(&cuts), [None, Some(vec!["1", "2", "1"]), None]);
+    }
+}

@@ -39,7 +39,8 @@ pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Opt
     let mut marks = choose_marks(&log);
     let mut place = vec![None; log.lines.len()];
     let mut templates: Vec<Template> = Vec::new();
-    for group in log.groups.iter().filter(|group| !conflicts(&log, group, marks)) {
+    let are_free = !has_one(log.text, marks);
+    for group in log.groups.iter().filter(|group| are_free || !conflicts(&log, group, marks)) {
         let template = template(group, &log.words, encoding);
         if pays(&template, encoding) {
             for (row, &line) in group.lines.iter().enumerate() {
