@@ -229,9 +229,14 @@ fn words(sample: &str) -> Judgement {
     let bare = without_fences(sample);
     let skeleton = code::skeleton(&bare);
     let shape = Shape::of(&skeleton);
-    let language = code::language_of(&skeleton);
-    if language.is_some() && shape.is_code() {
-        return if shape.is_told() { Judgement::likely(ContentType::Text) } else { Judgement::code(language, false) };
+    if shape.is_code()
+        && let Some(language) = code::language_of(&skeleton)
+    {
+        return if shape.is_told() {
+            Judgement::likely(ContentType::Text)
+        } else {
+            Judgement::code(Some(language), false)
+        };
     }
     if has_front_matter(sample) || !is_settings(&bare) && (is_markdown(sample) || shape.is_text()) {
         return Judgement::likely(ContentType::Text);

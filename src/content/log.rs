@@ -247,9 +247,7 @@ impl Level {
             at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
             let end = skip(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
             let word = &line[at..end];
-            let is_likely = (3..=11).contains(&word.len());
-            let named = LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name));
-            if let Some(&(name, level)) = named {
+            if let Some((name, level)) = Self::named(word) {
                 let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
                 let keyed = line[..at].trim_end_matches('"').to_ascii_lowercase().ends_with("level=");
                 if word == name || bracketed || keyed {
@@ -260,10 +258,21 @@ impl Level {
         }
         None
     }
+
+    fn named(word: &str) -> Option<(&'static str, Self)> {
+        let is_likely = (3..=11).contains(&word.len());
+        LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name)).copied()
+    }
 }
 
 /// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
 fn leads_with_level(line: &str) -> bool {
+    let bare = line.trim_start_matches([' ', '[', '<', '(']);
+    let first = &bare[..skip(bare.as_bytes(), 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_')];
+    // Most lines do not, and a look at their start tells.
+    if Level::named(first).is_none() && !head(line, 200).contains("level=") {
+        return false;
+    }
     let Some((_, range)) = Level::find(line) else { return false };
     let before = &line[..range.start];
     let after = line[range.end..].chars().next();

@@ -97,8 +97,11 @@ fn bracketed_place(rest: &str) -> Option<(u64, Option<u64>, &str)> {
 
 /// `path-12-text`: the path ends with a suffix right before the number.
 fn context(line: &str) -> Option<Hit<'_>> {
-    let word = head(line, MAX_PATH).split(|c: char| c.is_ascii_whitespace()).next()?;
-    word.match_indices('-').find_map(|(dash, _)| {
+    let searched = head(line, MAX_PATH).as_bytes();
+    let end = searched.iter().position(u8::is_ascii_whitespace).unwrap_or(searched.len());
+    let dot = memchr::memchr(b'.', &searched[..end])?;
+    memchr::memchr_iter(b'-', &searched[dot..end]).find_map(|at| {
+        let dash = dot + at;
         let (number, rest) = number(&line[dash + 1..])?;
         let (path, text) = (&line[..dash], rest.strip_prefix('-')?);
         (has_suffix(path) && is_path(path)).then_some(Hit { path, line: number, column: None, text })

@@ -211,39 +211,93 @@ fn without_list_mark(line: &str) -> &str {
 
 /// Whether a line reads as words: mostly letters, or script without blanks between words.
 fn is_prose(line: &str) -> bool {
-    let (mut wide, mut symbols, mut solid) = (0usize, 0usize, 0usize);
-    for c in line.chars().filter(|c| !c.is_whitespace()) {
-        solid += 1;
-        wide += usize::from(!c.is_ascii() && c.is_alphabetic());
-        symbols += usize::from(matches!(
-            c,
-            '{' | '}' | '=' | '<' | '>' | ';' | '$' | '\\' | '|' | '&' | '+' | '[' | ']' | '(' | ')' | '_' | '"'
-        ));
+    if line.ends_with([';', '{', '}', '\\']) {
+        return false;
     }
-    if solid == 0 || line.ends_with([';', '{', '}', '\\']) || symbols * 5 > solid {
+    let is_ascii = line.is_ascii();
+    let (mut wide, mut symbols, mut solid) = (0usize, 0usize, 0usize);
+    if is_ascii {
+        for byte in line.bytes() {
+            solid += usize::from(!is_blank(byte));
+            symbols += usize::from(is_symbol(byte));
+        }
+    } else {
+        for c in line.chars().filter(|c| !c.is_whitespace()) {
+            solid += 1;
+            wide += usize::from(!c.is_ascii() && c.is_alphabetic());
+            symbols += usize::from(u8::try_from(c).is_ok_and(is_symbol));
+        }
+    }
+    if solid == 0 || symbols * 5 > solid {
         return false;
     }
     if wide * 10 >= solid * 4 {
         return true;
     }
     let (mut words, mut plain) = (0usize, 0usize);
-    for word in line.split_whitespace() {
+    let mut add = |is_plain: bool| {
         words += 1;
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        plain += usize::from(
-            !bare.is_empty()
-                && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '-' | '\u{2019}' | '/'))
-                && !word.ends_with('('),
-        );
+        plain += usize::from(is_plain);
+    };
+    if is_ascii {
+        let all = line.as_bytes().split(|&byte| is_blank(byte));
+        all.filter(|word| !word.is_empty()).for_each(|word| add(is_plain_ascii(word)));
+    } else {
+        line.split_whitespace().for_each(|word| add(is_plain(word)));
     }
     // `from a import b`: a few words that begin as code does and end without a stop.
     let is_statement = words <= 5 && !line.ends_with(['.', '!', '?', ':', ',']) && starts_as_code(line);
     words >= 3 && plain * 10 >= words * 7 && !is_statement
 }
 
+/// `char::is_whitespace`, for a byte of ASCII.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+fn is_symbol(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'{' | b'}'
+            | b'='
+            | b'<'
+            | b'>'
+            | b';'
+            | b'$'
+            | b'\\'
+            | b'|'
+            | b'&'
+            | b'+'
+            | b'['
+            | b']'
+            | b'('
+            | b')'
+            | b'_'
+            | b'"'
+    )
+}
+
+/// Whether a word is of letters, but for what stands around it.
+fn is_plain(word: &str) -> bool {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    !bare.is_empty()
+        && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '-' | '\u{2019}' | '/'))
+        && !word.ends_with('(')
+}
+
+/// [`is_plain`], for a word of ASCII: most words are.
+fn is_plain_ascii(word: &[u8]) -> bool {
+    let Some(start) = word.iter().position(u8::is_ascii_alphanumeric) else { return false };
+    let end = word.iter().rposition(u8::is_ascii_alphanumeric).unwrap_or(start);
+    word[start..=end].iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'\'' | b'-' | b'/'))
+        && word.last() != Some(&b'(')
+}
+
 /// Whether a line of prose begins and ends as a sentence does, with five words at least.
 fn is_sentence(line: &str) -> bool {
-    line.starts_with(char::is_uppercase) && line.ends_with(['.', '!', '?', ':']) && line.split_whitespace().count() >= 5
+    line.starts_with(char::is_uppercase)
+        && line.ends_with(['.', '!', '?', ':'])
+        && line.split_whitespace().nth(4).is_some()
 }
 
 /// Whether a line ends or is joined as code is.
@@ -286,6 +340,13 @@ fn is_call(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_ascii_are_judged_as_all_others() {
+        for word in ["word", "(word)", "it's", "\"a-b/c\",", "f(", "a1", "1", "--", "a--", "x_y", "(-", "word."] {
+            assert_eq!(is_plain_ascii(word.as_bytes()), is_plain(word), "{word}");
+        }
+    }
 
     #[test]
     fn markdown_has_marks_and_prose() {

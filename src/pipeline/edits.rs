@@ -39,8 +39,10 @@ pub fn check(stage: &dyn Stage, context: &FusionContext, edits: &[Edit]) -> Resu
             if !(edit.sealed && is_whole_lines(text, &edit.range)) {
                 return wrong("is lossless, but not a sealed fold of whole lines");
             }
-            let Some((fold, len)) = fold::parse(&edit.text) else { return wrong("is lossless, but not a fold") };
-            if len != edit.text.len() || fold.stage != stage.name() {
+            let Some((fold, _, end)) = fold::parse_extent(&edit.text) else {
+                return wrong("is lossless, but not a fold");
+            };
+            if end != edit.text.len() || fold.stage != stage.name() {
                 return wrong("is lossless, but not one fold of its stage");
             }
         } else if stage.is_lossless() || context.preset == Preset::Lossless {
@@ -82,6 +84,11 @@ static LINES_NOTE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\[… ([0-9]{1,9}) lines ([0-9]{1,9})-([0-9]{1,9})").expect("the note pattern is valid")
 });
 
+/// Whether an edit may hold notes of its own.
+pub(super) fn has_notes(edit: &Edit) -> bool {
+    !edit.lossless && edit.text.contains("[… ")
+}
+
 /// Rewrites the line ranges in an edit's notes by `translate`; a range without translation goes.
 ///
 /// Notes that stood in the replaced text are left alone.
@@ -90,7 +97,7 @@ pub(super) fn renumber(
     replaced: &str,
     mut translate: impl FnMut(usize, usize) -> Option<(usize, usize)>,
 ) {
-    if edit.lossless || !edit.text.contains("[… ") {
+    if !has_notes(edit) {
         return;
     }
     let renumbered = LINES_NOTE.replace_all(&edit.text, |note: &regex::Captures| {

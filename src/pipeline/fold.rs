@@ -32,7 +32,7 @@ impl Fold {
     }
 
     fn lines(&self) -> usize {
-        self.body.as_ref().map_or(0, |body| body.matches('\n').count() + 1)
+        self.body.as_ref().map_or(0, |body| memchr::memchr_iter(b'\n', body.as_bytes()).count() + 1)
     }
 }
 
@@ -51,18 +51,18 @@ impl fmt::Display for Fold {
 
 /// Reads the fold that starts at the beginning of `text`; returns it and its length in bytes.
 pub fn parse(text: &str) -> Option<(Fold, usize)> {
-    let header_end = text.find('\n').unwrap_or(text.len());
-    let (mut fold, lines) = parse_header(&text[..header_end])?;
-    let mut end = header_end;
-    for _ in 0..lines {
-        let start = end + 1;
-        if start > text.len() {
-            return None;
-        }
-        end = text[start..].find('\n').map_or(text.len(), |at| start + at);
-    }
-    fold.body = (lines > 0).then(|| text[header_end + 1..end].to_owned());
+    let (mut fold, header_end, end) = parse_extent(text)?;
+    fold.body = (header_end < end).then(|| text[header_end + 1..end].to_owned());
     Some((fold, end))
+}
+
+/// [`parse`] without reading the body: returns where the header ends and where the fold does.
+pub(super) fn parse_extent(text: &str) -> Option<(Fold, usize, usize)> {
+    let mut ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    let header_end = ends.next()?;
+    let (fold, lines) = parse_header(&text[..header_end])?;
+    let end = if lines == 0 { header_end } else { ends.nth(lines - 1)? };
+    Some((fold, header_end, end))
 }
 
 /// Reads a header line; returns the fold, still without its body, and how many lines its body has.

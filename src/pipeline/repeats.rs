@@ -4,10 +4,11 @@
 //! paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::stages::hashing::FastMap;
 
 /// Words that a run must start with to be looked up, in bytes: shorter repeats do not pay for their reference.
 const KEY_BYTES: usize = 96;
@@ -27,7 +28,7 @@ pub(super) struct Lines<'a> {
     texts: Vec<Cow<'a, str>>,
     lines: Vec<Line>,
     /// The first run with each key.
-    first: HashMap<u64, usize>,
+    first: FastMap<u64, usize>,
 }
 
 #[derive(Debug)]

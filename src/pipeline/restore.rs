@@ -5,13 +5,13 @@
 //! nothing.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use memchr::memmem;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::fold::{self, Fold};
 use super::stages::STAGES;
+use super::stages::hashing::FastMap;
 use super::{FusionContext, Stage};
 use crate::config::{Encoding, Preset};
 use crate::content::Segment;
@@ -66,7 +66,7 @@ fn marker_line_id(line: &str) -> Option<&str> {
 
 /// Folds of a text that are known to be genuine where they stand, with what they stand for: what saves undoing them again.
 #[derive(Debug, Default)]
-pub(super) struct Proofs(HashMap<(u128, usize), usize>);
+pub(super) struct Proofs(FastMap<(u128, usize), usize>);
 
 impl Proofs {
     /// Adds a fold that stands for `len` bytes of the folded text, from `start` on.
@@ -176,7 +176,7 @@ pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> 
 #[derive(Debug, Default)]
 pub struct Prior {
     text: String,
-    first_lines: HashMap<u64, usize>,
+    first_lines: FastMap<u64, usize>,
     indexed: usize,
 }
 

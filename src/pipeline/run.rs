@@ -5,10 +5,11 @@
 
 use std::iter::Peekable;
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::custom::{Answers, Question};
 use super::draft::{Draft, Origins};
-use super::edits::{check, cuts_marker, marker_ranges, renumber};
+use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
 use super::measure::saving;
 use super::report::{Sum, Tally, Times};
 use super::restore::{Proofs, genuine};
@@ -30,14 +31,14 @@ pub(super) struct Passes<'a> {
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
     /// The last text whose type was detected, and what was found.
-    pub(super) detected: Option<(String, Detection)>,
+    pub(super) detected: Option<(Rc<Draft>, Detection)>,
     /// For each step, whether it kept a reversible form from settling; empty when that form settled.
     pub(super) unsettled: Vec<bool>,
 }
 
 /// What one pass made of a draft.
 pub(super) struct Pass {
-    pub(super) draft: Draft,
+    pub(super) draft: Rc<Draft>,
     /// For each step.
     pub(super) tallies: Vec<Tally>,
     pub(super) content_type: ContentType,
@@ -64,12 +65,12 @@ impl Passes<'_> {
     ///
     /// # Errors
     /// The question for the caller's stage, when its answer is not known yet.
-    pub(super) fn run(&mut self, draft: &Draft, preset: Preset) -> Result<Pass, Question> {
+    pub(super) fn run(&mut self, draft: &Rc<Draft>, preset: Preset) -> Result<Pass, Question> {
         let pipeline = self.pipeline;
         let steps = &pipeline.steps;
-        let detection = self.detect(draft.text());
+        let detection = self.detect(draft);
         let mut pass = Pass {
-            draft: draft.clone(),
+            draft: Rc::clone(draft),
             tallies: vec![Tally::default(); steps.len()],
             content_type: detection.content_type,
             language: detection.language,
@@ -120,7 +121,7 @@ impl Passes<'_> {
             }
             if let Some((draft, lost_note, mapped)) = applied {
                 pass.lost_note |= lost_note;
-                pass.draft = draft;
+                pass.draft = Rc::new(draft);
                 segments = mapped;
             }
             started = (self.clock)();
@@ -133,7 +134,8 @@ impl Passes<'_> {
         tokens::count(text, self.options.encoding)
     }
 
-    fn detect(&mut self, text: &str) -> Detection {
+    fn detect(&mut self, draft: &Rc<Draft>) -> Detection {
+        let text = draft.text();
         let hints = &self.options.hints;
         let Some(index) = self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect)) else {
             let content_type = hints.content_type.unwrap_or(ContentType::Unknown);
@@ -142,13 +144,13 @@ impl Passes<'_> {
             return Detection { content_type, language: hints.language, segments };
         };
         // A text is passed over again with another preset.
-        if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| known == text) {
+        if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| known.text() == text) {
             return detection.clone();
         }
         let started = (self.clock)();
         let detection = detect(text, hints);
         self.times[index].work_ms += (self.clock)() - started;
-        self.detected = Some((text.to_owned(), detection.clone()));
+        self.detected = Some((Rc::clone(draft), detection.clone()));
         detection
     }
 
@@ -211,7 +213,7 @@ impl<'a> Filter<'a> {
         edits: &[Edit],
     ) -> Self {
         let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
-        let noted = edits.iter().any(|edit| !edit.lossless && edit.text.contains("[… "));
+        let noted = edits.iter().any(has_notes);
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
         Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable(), proofs }
@@ -226,9 +228,13 @@ impl<'a> Filter<'a> {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
         // Lines are not always known, and digits differ in price: the decision must not depend on them.
-        let mut priced = edit.clone();
-        renumber(&mut priced, replaced, |_, _| None);
-        let saved = saving(self.context.text, &priced, self.context.encoding);
+        let saved = if has_notes(&edit) {
+            let mut priced = edit.clone();
+            renumber(&mut priced, replaced, |_, _| None);
+            saving(self.context.text, &priced, self.context.encoding)
+        } else {
+            saving(self.context.text, &edit, self.context.encoding)
+        };
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
         (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
     }

@@ -6,17 +6,17 @@ use std::hash::{BuildHasherDefault, Hasher};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A map for keys from one text.
-pub(super) type FastMap<K, V> = HashMap<K, V, FastState>;
+pub(in crate::pipeline) type FastMap<K, V> = HashMap<K, V, FastState>;
 
 /// A set of such keys.
-pub(super) type FastSet<K> = HashSet<K, FastState>;
+pub(in crate::pipeline) type FastSet<K> = HashSet<K, FastState>;
 
 /// What such maps hash with.
-pub(super) type FastState = BuildHasherDefault<FastHasher>;
+pub(in crate::pipeline) type FastState = BuildHasherDefault<FastHasher>;
 
 /// Mixes whole integers, and hashes text with XXH3.
 #[derive(Debug, Default, Clone)]
-pub(super) struct FastHasher(u64);
+pub(in crate::pipeline) struct FastHasher(u64);
 
 impl FastHasher {
     fn mix(&mut self, number: u64) {

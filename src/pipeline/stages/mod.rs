@@ -3,7 +3,7 @@
 
 mod abbrev;
 mod diff_crunch;
-mod hashing;
+pub(super) mod hashing;
 pub mod ionizer;
 mod log_crunch;
 mod neurosyntax;

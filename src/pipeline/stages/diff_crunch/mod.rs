@@ -7,6 +7,7 @@ mod recut;
 mod short;
 mod stat;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::config::Preset;
@@ -128,7 +129,7 @@ fn is_plain_index(above: &[&str], line: &str, below: &str) -> bool {
 
 fn folded(text: &str) -> Option<Fold> {
     let lines: Vec<&str> = text.split('\n').collect();
-    let mut body: Vec<String> = Vec::with_capacity(lines.len());
+    let mut body: Vec<Cow<str>> = Vec::with_capacity(lines.len());
     let mut author = None;
     let mut legend = LEGEND;
     let (mut at, mut is_shorter) = (0, false);
@@ -140,12 +141,12 @@ fn folded(text: &str) -> Option<Fold> {
         } else if let Some((short, taken)) =
             (at == 0 || !stat::is_file(lines[at - 1])).then(|| short::stat(rest)).flatten()
         {
-            body.extend(short);
+            body.extend(short.into_iter().map(Cow::Owned));
             at += taken;
             legend = STAT_LEGEND;
         } else if let Some((short, taken, by)) = short::commit(rest, author) {
             author = Some(by);
-            body.push(short);
+            body.push(Cow::Owned(short));
             at += taken;
         } else if let Some(hunk) = Hunk::read(rest) {
             let end = at + 1 + hunk.lines.len();
@@ -154,8 +155,8 @@ fn folded(text: &str) -> Option<Fold> {
                 at += 1;
                 continue;
             };
-            body.push(short);
-            body.extend(hunk.lines.iter().map(|line| (*line).to_owned()));
+            body.push(Cow::Owned(short));
+            body.extend(hunk.lines.iter().map(|line| Cow::Borrowed(*line)));
             at = end;
         } else {
             body.push(short::escape(lines[at]));
@@ -164,6 +165,5 @@ fn folded(text: &str) -> Option<Fold> {
         }
         is_shorter = true;
     }
-    let fold = Fold::new(NAME, legend, Some(body.join("\n")));
-    (is_shorter && DiffCrunch.unfold(&fold).as_deref() == Some(text)).then_some(fold)
+    is_shorter.then(|| Fold::new(NAME, legend, Some(body.join("\n"))))
 }

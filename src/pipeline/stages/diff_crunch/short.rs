@@ -2,6 +2,8 @@
 //!
 //! A line of the text that looks like a short form has a `>` in front, which is no sign of a hunk's line.
 
+use std::borrow::Cow;
+
 use super::hunk::{Header, Hunk, is_signed, number};
 use super::stat;
 
@@ -38,7 +40,7 @@ fn is_extended(line: &str) -> bool {
 }
 
 /// The short form of the file header that `lines` begin with, and how many lines it was.
-pub(super) fn file(lines: &[&str]) -> Option<(Vec<String>, usize)> {
+pub(super) fn file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let both = lines.first()?.strip_prefix("diff --git a/")?;
     let path = &both.get(..both.len().checked_sub(3)? / 2)?;
     if both != format!("{path} b/{path}") {
@@ -46,9 +48,9 @@ pub(super) fn file(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     }
     let form = FILES.iter().rev().find(|form| form.mode.is_none_or(|mode| lines.get(1) == Some(&mode)))?;
     let mut at = 1 + usize::from(form.mode.is_some());
-    let mut short = vec![format!("{}{path}", form.word)];
+    let mut short = vec![Cow::Owned(format!("{}{path}", form.word))];
     while let Some(line) = lines.get(at).filter(|line| is_extended(line)) {
-        short.push((*line).to_owned());
+        short.push(Cow::Borrowed(*line));
         at += 1;
     }
     let sides = form.sides(path);
@@ -57,13 +59,13 @@ pub(super) fn file(lines: &[&str]) -> Option<(Vec<String>, usize)> {
 }
 
 /// The lines that a short file header stands for, and how many lines it was.
-fn unfold_file(lines: &[&str]) -> Option<(Vec<String>, usize)> {
+fn unfold_file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (form, path) = FILES.iter().find_map(|form| Some((form, lines.first()?.strip_prefix(form.word)?)))?;
-    let mut long = vec![format!("diff --git a/{path} b/{path}")];
-    long.extend(form.mode.map(str::to_owned));
+    let mut long = vec![Cow::Owned(format!("diff --git a/{path} b/{path}"))];
+    long.extend(form.mode.map(Cow::Borrowed));
     let extended = lines[1..].iter().take_while(|line| is_extended(line)).count();
-    long.extend(lines[1..=extended].iter().map(|line| (*line).to_owned()));
-    long.extend(form.sides(path));
+    long.extend(lines[1..=extended].iter().map(|line| Cow::Borrowed(*line)));
+    long.extend(form.sides(path).map(Cow::Owned));
     Some((long, 1 + extended))
 }
 
@@ -83,13 +85,14 @@ fn read_hunk(line: &str) -> Option<(u64, u64, &str)> {
     is_section.then_some((old, new, section))
 }
 
-fn unfold_hunk(lines: &[&str]) -> Option<(Vec<String>, usize)> {
+fn unfold_hunk<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (old_start, new_start, section) = read_hunk(lines.first()?)?;
     let body = &lines[1..1 + lines[1..].iter().take_while(|line| is_signed(line)).count()];
     let count = |signs: [char; 2]| body.iter().filter(|line| line.starts_with(signs)).count() as u64;
     let (old_lines, new_lines) = (count([' ', '-']), count([' ', '+']));
     let header = Header { old_start, old_lines, new_start, new_lines, section };
-    let long = std::iter::once(header.write()).chain(body.iter().map(|line| (*line).to_owned())).collect();
+    let long =
+        std::iter::once(Cow::Owned(header.write())).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
     Some((long, 1 + body.len()))
 }
 
@@ -143,31 +146,36 @@ fn is_short_header(line: &str) -> bool {
 }
 
 /// A line of the text that is no header, as it stands in the fold.
-pub(super) fn escape(line: &str) -> String {
-    format!("{}{line}", if is_short(line.trim_start_matches(ESCAPE)) { ">" } else { "" })
+pub(super) fn escape(line: &str) -> Cow<'_, str> {
+    if is_short(line.trim_start_matches(ESCAPE)) { format!(">{line}").into() } else { line.into() }
+}
+
+fn owned<'a>(lines: Vec<String>) -> Vec<Cow<'a, str>> {
+    lines.into_iter().map(Cow::Owned).collect()
 }
 
 /// All lines that short ones stand for.
 pub(super) fn unfold(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
-    let mut long: Vec<String> = Vec::with_capacity(lines.len());
+    let mut long: Vec<Cow<str>> = Vec::with_capacity(lines.len());
     let mut author = None;
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at];
         if !is_short(line) {
             let is_escaped = line.starts_with(ESCAPE) && is_short(line.trim_start_matches(ESCAPE));
-            long.push(line[usize::from(is_escaped)..].to_owned());
+            long.push(Cow::Borrowed(&line[usize::from(is_escaped)..]));
             at += 1;
             continue;
         }
         let (unfolded, taken) = if !is_short_header(line) {
             let files = lines[at..].iter().take_while(|line| stat::is_short(line) && !is_short_header(line)).count();
-            stat::unfold(&lines[at..at + files])?
+            let (unfolded, taken) = stat::unfold(&lines[at..at + files])?;
+            (owned(unfolded), taken)
         } else if line.starts_with("commit ") {
             let (unfolded, by) = unfold_commit(line, author)?;
             author = Some(by);
-            (unfolded, 1)
+            (owned(unfolded), 1)
         } else {
             unfold_hunk(&lines[at..]).or_else(|| unfold_file(&lines[at..]))?
         };

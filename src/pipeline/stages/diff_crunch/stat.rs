@@ -59,6 +59,8 @@ pub(super) fn is_file(line: &str) -> bool {
 
 /// ` path | 12 ++--`, whatever the blanks.
 fn file(line: &str) -> Option<(&str, u64, &str)> {
+    // The end of the bar: what most lines lack.
+    line.ends_with(['+', '-']).then_some(())?;
     let (path, change) = line.strip_prefix(' ')?.rsplit_once(" | ")?;
     let (sum, bar) = number(change.trim_start_matches(' '))?;
     let bar = bar.strip_prefix(' ')?;

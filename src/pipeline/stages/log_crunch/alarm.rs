@@ -22,15 +22,6 @@ const REACH: usize = 4096;
 /// A level stands in this many bytes.
 const LEVEL_REACH: usize = 160;
 
-/// The levels of lines that are no alarm.
-const CALM: [&str; 11] =
-    ["INFO", "DEBUG", "TRACE", "VERBOSE", "NOTICE", "Info", "Debug", "info", "debug", "notice", "trace"];
-
-static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
-    compile(
-        r"(?-u:\b)(?:INFO|DEBUG|TRACE|VERBOSE|NOTICE|Info|Debug|info|debug|notice|trace|ERROR|ERR|FATAL|SEVERE|CRITICAL|CRIT|ALERT|EMERG|PANIC|WARN|WARNING|error|fatal|severe|critical|crit|alert|emerg|warn|warning|Error|Warning)(?-u:\b)",
-    )
-});
 const ERROR_WORDS: &str = r"(?x: (?-u:\b)(?i:errors?|err|fatal|severe|critical|emerg|panic|panicked|warn|warnings?|exceptions?|traceback)(?-u:\b)
     | [A-Za-z](?:Exception|Error)(?-u:\b) | (?-u:\b)FAIL(?:ED|URE)?(?-u:\b) | ^\s+at\s\S+\s?\( | ^\s+at\s\S+:\d+ | ^\s+File\s\x22
     | Caused\sby: | ^goroutine\s\d+ | ^\S{0,24}\s+\d+\s+\d+\s[EFW]\s)";
@@ -51,9 +42,9 @@ pub(super) fn alarm(text: &str) -> Alarm {
         return Alarm::Error;
     }
     let text = head(text, REACH);
-    let level = LEVEL.find(head(text, LEVEL_REACH));
-    let is_calm = level.is_some_and(|level| CALM.contains(&level.as_str()));
-    if level.is_some() && !is_calm {
+    let is_in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let level = head(text, LEVEL_REACH).as_bytes().split(|&byte| !is_in_word(byte)).find_map(level);
+    if level == Some(Alarm::Error) {
         Alarm::Error
     } else if !EITHER.is_match(text) {
         Alarm::None
@@ -61,6 +52,18 @@ pub(super) fn alarm(text: &str) -> Alarm {
         Alarm::Error
     } else {
         Alarm::Failure
+    }
+}
+
+/// What a word says that is a level.
+fn level(word: &[u8]) -> Option<Alarm> {
+    match word {
+        b"INFO" | b"DEBUG" | b"TRACE" | b"VERBOSE" | b"NOTICE" | b"Info" | b"Debug" | b"info" | b"debug"
+        | b"notice" | b"trace" => Some(Alarm::None),
+        b"ERROR" | b"ERR" | b"FATAL" | b"SEVERE" | b"CRITICAL" | b"CRIT" | b"ALERT" | b"EMERG" | b"PANIC" | b"WARN"
+        | b"WARNING" | b"error" | b"fatal" | b"severe" | b"critical" | b"crit" | b"alert" | b"emerg" | b"warn"
+        | b"warning" | b"Error" | b"Warning" => Some(Alarm::Error),
+        _ => None,
     }
 }
 

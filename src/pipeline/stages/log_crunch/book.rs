@@ -16,6 +16,7 @@
 //! from now on `$3`), `$3`, `\.` (the text `.`), or itself. `.4` is four of `.`; at the end they are left out.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use super::repeat::{self, canonical};
 use super::stamp::Layout;
@@ -49,38 +50,65 @@ pub(super) enum Slot {
 struct Template {
     parts: Vec<Part>,
     slots: Vec<Slot>,
+    is_stamped: bool,
+    /// The values of the line before.
     last: Vec<String>,
 }
 
 impl Template {
-    fn is_stamped(&self) -> bool {
-        self.parts.contains(&Part::Stamp)
+    fn new(parts: Vec<Part>, slots: Vec<Slot>) -> Self {
+        let is_stamped = parts.contains(&Part::Stamp);
+        Self { parts, is_stamped, last: vec![String::new(); slots.len()], slots }
     }
 
-    fn written_slots(&self) -> impl Iterator<Item = usize> {
-        (0..self.slots.len()).filter(|&index| !matches!(self.slots[index], Slot::Copy(_)))
+    fn written_slots(&self) -> usize {
+        self.slots.iter().filter(|slot| !matches!(slot, Slot::Copy(_))).count()
     }
 
-    fn line(&self, stamp: &str) -> String {
-        let pieces = self.parts.iter().map(|part| match part {
-            Part::Text(text) => text,
-            Part::Value(index) => self.last[*index].as_str(),
-            Part::Stamp => stamp,
-        });
-        let mut line = String::with_capacity(pieces.clone().map(str::len).sum());
-        line.extend(pieces);
-        line
+    fn read(&mut self, values: &[Value], names: &[String]) {
+        let mut values = values.iter();
+        for (index, slot) in self.slots.iter().enumerate() {
+            let (known, rest) = self.last.split_at_mut(index);
+            let last = &mut rest[0];
+            if let Slot::Copy(from) = slot {
+                last.clone_from(&known[*from]);
+                continue;
+            }
+            match values.next() {
+                Some(Value::Text(text)) => {
+                    last.clear();
+                    last.push_str(text);
+                }
+                Some(Value::Named(name)) => last.clone_from(&names[*name]),
+                Some(Value::Expected) | None => {
+                    if let Some((next, width)) = next(*slot, last) {
+                        last.clear();
+                        write!(last, "{next:0width$}").expect("a string takes everything");
+                    }
+                }
+            }
+        }
     }
 }
 
+/// What a word of a row or a definition stands for.
+#[derive(Debug, Clone, Copy)]
+enum Value<'a> {
+    /// `.`
+    Expected,
+    Text(&'a str),
+    /// What has the name with this index.
+    Named(usize),
+}
+
 /// What a line of the body says.
-#[derive(Debug, PartialEq, Eq)]
-enum Entry {
+#[derive(Debug)]
+enum Entry<'a> {
     Raw,
     Again { lines: usize, times: usize },
-    Text { gap: i64, text: String },
-    Define { gap: Option<i64>, parts: Vec<Part>, slots: Vec<Slot>, values: Vec<String>, names: Vec<String> },
-    Row { template: usize, gap: i64, values: Vec<Option<String>>, names: Vec<String> },
+    Text { gap: i64, text: &'a str },
+    Define { gap: Option<i64>, parts: Vec<Part>, slots: Vec<Slot>, values: Vec<Value<'a>>, names: Vec<&'a str> },
+    Row { template: usize, gap: i64, values: Vec<Value<'a>>, names: Vec<&'a str> },
 }
 
 /// What is known while reading a folded log from its start.
@@ -98,7 +126,7 @@ pub(super) struct Book {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// A line of the log.
-    Line(String),
+    Line,
     /// The last so many lines of the body, so many times more.
     Again(usize, usize),
 }
@@ -111,73 +139,99 @@ impl Book {
 
     /// Whether a line of a log means itself.
     pub(super) fn is_plain(&self, line: &str) -> bool {
-        self.parse(line) == Entry::Raw && !line.starts_with('\\') && !line.starts_with("[[FOLD:")
+        matches!(self.parse(line), Entry::Raw) && !line.starts_with('\\') && !line.starts_with("[[FOLD:")
     }
 
-    /// Reads the next line of the body; `None` when it leads beyond all stamps.
-    pub(super) fn read(&mut self, line: &str) -> Option<Reading> {
+    /// Learns a template that is written, and turns to it.
+    pub(super) fn define(&mut self, parts: Vec<Part>, slots: Vec<Slot>) {
+        self.current = Some(self.templates.len());
+        self.templates.push(Template::new(parts, slots));
+    }
+
+    /// Learns that a row of a template is written.
+    pub(super) fn turn_to(&mut self, template: usize) {
+        self.current = Some(template);
+    }
+
+    /// Whether a row without a name is one of this template.
+    pub(super) fn is_at(&self, template: usize) -> bool {
+        self.current == Some(template)
+    }
+
+    /// Learns that a value is written with the next name; returns that.
+    pub(super) fn name(&mut self, value: &str) -> usize {
+        self.names.push(value.to_owned());
+        self.names.len()
+    }
+
+    /// Reads the next line of the body, and adds the line of the log that it stands for; `None` when it leads beyond all stamps.
+    pub(super) fn read(&mut self, line: &str, log: &mut String) -> Option<Reading> {
         match self.parse(line) {
             Entry::Raw => {
                 let line = line.strip_prefix('\\').unwrap_or(line);
                 if let Some(stamp) = self.layout.as_ref().and_then(|layout| layout.find(line)) {
                     self.clock = stamp.ticks;
                 }
-                Some(Reading::Line(line.to_owned()))
+                log.push_str(line);
             }
-            Entry::Again { lines, times } => Some(Reading::Again(lines, times)),
-            Entry::Text { gap, text } => Some(Reading::Line(self.tick(gap)? + &text)),
+            Entry::Again { lines, times } => return Some(Reading::Again(lines, times)),
+            Entry::Text { gap, text } => {
+                self.tick(gap)?;
+                self.write_stamp(log);
+                log.push_str(text);
+            }
             Entry::Define { gap, parts, slots, values, names } => {
-                self.names.extend(names);
-                self.current = Some(self.templates.len());
-                self.templates.push(Template { parts, slots, last: values });
-                self.line(gap.unwrap_or(0))
+                self.names.extend(names.into_iter().map(str::to_owned));
+                self.define(parts, slots);
+                self.line(gap.unwrap_or(0), &values, log)?;
             }
             Entry::Row { template, gap, values, names } => {
-                self.names.extend(names);
-                self.current = Some(template);
-                let Template { slots, last, .. } = &mut self.templates[template];
-                let mut values = values.into_iter();
-                let written = slots.iter().zip(last.iter_mut()).filter(|(slot, _)| !matches!(slot, Slot::Copy(_)));
-                for (slot, last) in written {
-                    match values.next().flatten() {
-                        Some(value) => *last = value,
-                        None => {
-                            if let Cow::Owned(next) = expected(*slot, last) {
-                                *last = next;
-                            }
-                        }
-                    }
-                }
-                for (index, slot) in slots.iter().enumerate() {
-                    if let Slot::Copy(from) = slot {
-                        last[index] = last[*from].clone();
-                    }
-                }
-                self.line(gap)
+                self.names.extend(names.into_iter().map(str::to_owned));
+                self.turn_to(template);
+                self.line(gap, &values, log)?;
             }
+        }
+        Some(Reading::Line)
+    }
+
+    /// The next line of the current template.
+    fn line(&mut self, gap: i64, values: &[Value], log: &mut String) -> Option<()> {
+        let current = self.current?;
+        self.templates[current].read(values, &self.names);
+        if self.templates[current].is_stamped {
+            self.tick(gap)?;
+        }
+        let Template { parts, last, .. } = &self.templates[current];
+        for part in parts {
+            match part {
+                Part::Text(text) => log.push_str(text),
+                Part::Value(index) => log.push_str(&last[*index]),
+                Part::Stamp => self.write_stamp(log),
+            }
+        }
+        Some(())
+    }
+
+    fn tick(&mut self, gap: i64) -> Option<()> {
+        let layout = self.layout.as_ref()?;
+        self.clock = self.clock.checked_add(gap).filter(|_| layout.is_certain(gap))?;
+        Some(())
+    }
+
+    fn write_stamp(&self, log: &mut String) {
+        if let Some(layout) = &self.layout {
+            layout.write_to(log, self.clock);
         }
     }
 
-    fn line(&mut self, gap: i64) -> Option<Reading> {
-        let template = self.current?;
-        let stamp = if self.templates[template].is_stamped() { self.tick(gap)? } else { String::new() };
-        Some(Reading::Line(self.templates[template].line(&stamp)))
-    }
-
-    fn tick(&mut self, gap: i64) -> Option<String> {
-        let layout = self.layout.as_ref()?;
-        self.clock = self.clock.checked_add(gap).filter(|_| layout.is_certain(gap))?;
-        Some(layout.write(self.clock))
-    }
-
-    fn parse(&self, line: &str) -> Entry {
+    fn parse<'a>(&self, line: &'a str) -> Entry<'a> {
         match repeat::parse(line) {
             Some((lines, times)) => Entry::Again { lines, times },
             None => self.parse_head(line).unwrap_or(Entry::Raw),
         }
     }
 
-    fn parse_head(&self, line: &str) -> Option<Entry> {
+    fn parse_head<'a>(&self, line: &'a str) -> Option<Entry<'a>> {
         let name_end = line.bytes().position(|b| !b.is_ascii_lowercase()).unwrap_or(line.len());
         let gap_end = line[name_end..]
             .bytes()
@@ -189,34 +243,40 @@ impl Book {
             return None;
         }
         match (rest.strip_prefix(": "), gap) {
-            (Some(text), Some(gap)) if name.is_empty() => Some(Entry::Text { gap, text: text.to_owned() }),
+            (Some(text), Some(gap)) if name.is_empty() => Some(Entry::Text { gap, text }),
             (Some(text), gap) if name == template_name(self.templates.len()) => self.parse_template(gap, text),
             (Some(_), _) => None,
             (None, gap) => self.parse_row(name, gap, rest),
         }
     }
 
-    fn parse_row(&self, name: &str, gap: Option<i64>, rest: &str) -> Option<Entry> {
+    fn parse_row<'a>(&self, name: &str, gap: Option<i64>, rest: &'a str) -> Option<Entry<'a>> {
         let template = match name {
             "" => self.current.filter(|_| gap.is_some() || !rest.is_empty())?,
             name => template_index(name).filter(|&index| index < self.templates.len())?,
         };
         let known = &self.templates[template];
-        if gap == Some(0) || (gap.is_some() && !known.is_stamped()) || !(rest.is_empty() || rest.starts_with(' ')) {
+        if gap == Some(0) || (gap.is_some() && !known.is_stamped) || !(rest.is_empty() || rest.starts_with(' ')) {
             return None;
         }
-        let slots = known.written_slots().count();
-        let (mut values, mut names) = (Vec::new(), Vec::new());
-        for word in rest.split(' ').skip(1) {
+        let slots = known.written_slots();
+        let (mut values, mut names) = (Vec::with_capacity(slots), Vec::new());
+        let mut start = 1;
+        while start <= rest.len() {
+            let word = &rest[start..];
+            let word = &word[..word.bytes().position(|byte| byte == b' ').unwrap_or(word.len())];
+            start += word.len() + 1;
             match word.strip_prefix('.').and_then(canonical) {
-                Some(times) => values.resize(values.len().checked_add(times).filter(|&len| len <= slots)?, None),
+                Some(times) => {
+                    values.resize(values.len().checked_add(times).filter(|&len| len <= slots)?, Value::Expected)
+                }
                 None => values.push(self.parse_value(word, &mut names)?),
             }
         }
         (values.len() <= slots).then(|| Entry::Row { template, gap: gap.unwrap_or(0), values, names })
     }
 
-    fn parse_template(&self, gap: Option<i64>, text: &str) -> Option<Entry> {
+    fn parse_template<'a>(&self, gap: Option<i64>, text: &'a str) -> Option<Entry<'a>> {
         let (mut parts, mut slots, mut values, mut names) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut rest = text;
         while let Some(open) = rest.find(self.marks.0) {
@@ -230,19 +290,19 @@ impl Book {
                 continue;
             }
             let (slot, value) = if let Some(from) = mark.strip_prefix('=') {
-                let from = canonical(from)?.checked_sub(1).filter(|&from| from < values.len())?;
-                (Slot::Copy(from), String::clone(&values[from]))
+                let from = canonical(from)?.checked_sub(1).filter(|&from| from < slots.len())?;
+                (Slot::Copy(from), None)
             } else {
                 let (word, count) = mark.split_once(',').map_or((mark, None), |(word, count)| (word, Some(count)));
                 let slot = match count {
                     Some(step) => Slot::Count(canonical_gap(step.strip_prefix('+').unwrap_or(step))?),
                     None => Slot::Free,
                 };
-                (slot, self.parse_value(word, &mut names)??)
+                (slot, Some(self.parse_value(word, &mut names).filter(|value| !matches!(value, Value::Expected))?))
             };
             parts.push(Part::Value(slots.len()));
             slots.push(slot);
-            values.push(value);
+            values.extend(value);
         }
         if !rest.is_empty() {
             parts.push(Part::Text(rest.to_owned()));
@@ -256,43 +316,58 @@ impl Book {
         Some(Entry::Define { gap, parts, slots, values, names })
     }
 
-    /// The value that a word stands for: `Some(None)` for `.`, `None` when it stands for nothing.
-    #[expect(clippy::option_option, reason = "no value, the expected value, or this value")]
-    fn parse_value(&self, word: &str, names: &mut Vec<String>) -> Option<Option<String>> {
-        if word == "." {
-            return Some(None);
+    /// What a word stands for, if for anything.
+    fn parse_value<'a>(&self, word: &'a str, names: &mut Vec<&'a str>) -> Option<Value<'a>> {
+        match word.as_bytes() {
+            b"" => return None,
+            b"." => return Some(Value::Expected),
+            b"\"\"" => return Some(Value::Text("")),
+            [b'\\', ..] => return Some(Value::Text(&word[1..])),
+            [b'$', ..] => {}
+            _ => return Some(Value::Text(word)),
         }
-        if word == "\"\"" {
-            return Some(Some(String::new()));
-        }
-        if let Some(text) = word.strip_prefix('\\') {
-            return Some(Some(text.to_owned()));
-        }
-        let Some(reference) = word.strip_prefix('$') else {
-            return (!word.is_empty()).then(|| Some(word.to_owned()));
-        };
+        let known = self.names.len() + names.len();
+        let reference = &word[1..];
         if let Some((number, text)) = reference.split_once('=') {
-            let is_next = canonical(number)? == self.names.len() + names.len() + 1;
-            names.push(text.to_owned());
-            return is_next.then(|| Some(text.to_owned()));
+            names.push(text);
+            return (canonical(number)? == known + 1).then_some(Value::Named(known));
         }
-        let index = canonical(reference)?.checked_sub(1)?;
-        self.names.get(index).or_else(|| names.get(index.checked_sub(self.names.len())?)).map(|text| Some(text.clone()))
+        let index = canonical(reference)?.checked_sub(1).filter(|&index| index < known)?;
+        Some(Value::Named(index))
     }
 }
 
-/// What a value is when a row does not say it.
-pub(super) fn expected(slot: Slot, last: &str) -> Cow<'_, str> {
-    let Slot::Count(step) = slot else { return Cow::Borrowed(last) };
-    let next = number(last).and_then(|number| number.checked_add(step)).filter(|&next| next >= 0);
-    next.map_or(Cow::Borrowed(last), |next| {
-        Cow::Owned(format!("{next:0width$}", width = if last.starts_with('0') { last.len() } else { 0 }))
-    })
+/// Whether a row need not say a value.
+pub(super) fn is_expected(slot: Slot, last: &str, value: &str) -> bool {
+    next(slot, last).map_or(last == value, |(next, width)| is_written(value, next, width))
+}
+
+/// What a count comes to after a value, and the least digits that it is written with; `None` when it stays as it is.
+fn next(slot: Slot, last: &str) -> Option<(i64, usize)> {
+    let Slot::Count(step) = slot else { return None };
+    let next = number(last)?.checked_add(step).filter(|&next| next >= 0)?;
+    Some((next, if last.starts_with('0') { last.len() } else { 0 }))
+}
+
+/// `format!("{number:0width$}") == text`
+fn is_written(text: &str, number: i64, width: usize) -> bool {
+    let mut rest = number;
+    for (place, byte) in text.bytes().rev().enumerate() {
+        let is_over = place > 0 && rest == 0 && place >= width;
+        if is_over || i64::from(byte) != i64::from(b'0') + rest % 10 {
+            return false;
+        }
+        rest /= 10;
+    }
+    rest == 0 && text.len() >= width.max(1)
 }
 
 /// A run of at most 18 digits as a number.
 pub(super) fn number(text: &str) -> Option<i64> {
-    (text.len() <= 18 && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+    if text.len() > 18 || text.is_empty() {
+        return None;
+    }
+    text.bytes().try_fold(0, |sum, b| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0')))
 }
 
 /// How a value is written so that it is read as itself.
@@ -328,8 +403,9 @@ fn template_index(name: &str) -> Option<usize> {
 }
 
 fn canonical_gap(text: &str) -> Option<i64> {
-    let gap: i64 = text.parse().ok()?;
-    (gap.to_string() == text).then_some(gap)
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_canonical = digits.bytes().all(|b| b.is_ascii_digit()) && (!digits.starts_with('0') || text == "0");
+    is_canonical.then(|| text.parse().ok())?
 }
 
 #[cfg(test)]
@@ -339,9 +415,12 @@ mod tests {
     fn read_all(book: &mut Book, lines: &[&str]) -> Vec<String> {
         lines
             .iter()
-            .map(|line| match book.read(line).unwrap() {
-                Reading::Line(line) => line,
-                Reading::Again(lines, times) => format!("({lines} x {times})"),
+            .map(|line| {
+                let mut log = String::new();
+                match book.read(line, &mut log).unwrap() {
+                    Reading::Line => log,
+                    Reading::Again(lines, times) => format!("({lines} x {times})"),
+                }
             })
             .collect()
     }
@@ -397,11 +476,23 @@ mod tests {
         for line in ["a: x <y", "a: x", "*5", "2*5", "\\x", "[[FOLD:rle 1]]"] {
             assert_eq!(book.is_plain(line), line == "a: x <y", "{line:?}");
         }
-        book.read("a: x <1> <2>").unwrap();
+        book.read("a: x <1> <2>", &mut String::new()).unwrap();
         for (line, plain) in
             [("a", false), (" 3", false), (" 3  4", true), (" 1 2 3", true), (" $1", true), ("b", true)]
         {
             assert_eq!(book.is_plain(line), plain, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_is_told_from_what_it_would_be_written_as() {
+        let lasts = ["0", "8", "9", "07", "009", "099", "99", "999999999999999999", "x", "", "-1"];
+        for (last, step) in lasts.into_iter().flat_map(|last| [-9, -1, 1, 2].map(|step| (last, step))) {
+            let written = next(Slot::Count(step), last).map(|(next, width)| format!("{next:0width$}"));
+            let written = written.as_deref().unwrap_or(last);
+            for value in [written, "0", "8", "08", "010", "10", "100", "1000000000000000000", "", "x"] {
+                assert_eq!(is_expected(Slot::Count(step), last, value), value == written, "{last} {step:+} {value}");
+            }
         }
     }
 

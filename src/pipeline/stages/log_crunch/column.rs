@@ -1,7 +1,7 @@
 //! a group of lines -> the text they share, the columns where they differ, and how each column goes on.
 
-use super::book::{Part, Slot, expected, number};
-use super::template::{Group, STAMP, Words, shared_affixes};
+use super::book::{Part, Slot, is_expected, number};
+use super::template::{Cut, Group, STAMP, Words, shared_affixes};
 use crate::config::Encoding;
 use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens;
@@ -10,6 +10,10 @@ use crate::tokens;
 const MIN_LINES: usize = 3;
 /// In fewer lines nothing is rare.
 const NEEDLE_LINES: usize = 50;
+/// A value is rare that one line in so many has.
+const RARE: usize = 50;
+/// Rare values are needles where one line in so many has one.
+const NEEDLES: usize = 20;
 /// A word of more pieces is one value.
 const MAX_PIECES: usize = 24;
 
@@ -17,51 +21,75 @@ const MAX_PIECES: usize = 24;
 pub(super) struct Template<'a> {
     pub(super) parts: Vec<Part>,
     pub(super) slots: Vec<Slot>,
-    /// The values of each line of the group, in order.
-    pub(super) rows: Vec<Vec<&'a str>>,
+    /// For each slot, its value in each line of the group, in order.
+    pub(super) columns: Vec<Vec<&'a str>>,
+    /// How many lines the group has.
+    rows: usize,
 }
 
 impl Template<'_> {
-    /// The text with what `say` says of each column in place of its values.
-    pub(super) fn sum_up(&self, rows: &[&[&str]], say: impl Fn(&[&str]) -> String) -> String {
+    /// The text with what `say` says of each column in place of its values in some rows.
+    pub(super) fn sum_up(&self, rows: &[usize], say: impl Fn(&[&str]) -> String) -> String {
+        let values = |column: usize| rows.iter().map(|&row| self.columns[column][row]).collect::<Vec<_>>();
         let piece = |part: &Part| match part {
             Part::Text(text) => text.clone(),
             Part::Stamp => String::new(),
-            Part::Value(column) => format!("<{}>", say(&rows.iter().map(|row| row[*column]).collect::<Vec<_>>())),
+            Part::Value(column) => format!("<{}>", say(&values(*column))),
         };
         self.parts.iter().map(piece).collect()
     }
 }
 
 /// Works out what is fixed, what varies and how in a group.
-pub(super) fn template<'a>(group: &Group, words: &[Option<Words<'a>>], encoding: Encoding) -> Template<'a> {
-    let lines: Vec<&Words> = group.lines.iter().filter_map(|&line| words[line].as_ref()).collect();
+pub(super) fn template<'a>(group: &Group, words: &Words<'a>, encoding: Encoding) -> Template<'a> {
+    let lines: Vec<Cut> = group.lines.iter().filter_map(|&line| words.of(line)).collect();
     let mut builder = Builder::of(lines.len(), encoding);
-    for at in 0..lines[0].words.len() {
+    for (at, (word, column)) in lines[0].words.iter().zip(columns(&lines)).enumerate() {
         match at.checked_sub(1).map(|before| lines[0].separators[before]) {
             Some(STAMP) => builder.push_stamp(),
             Some(separator) => builder.text.push(char::from(separator)),
             None => {}
         }
-        builder.push_column(&lines.iter().map(|line| line.words[at]).collect::<Vec<_>>(), true);
+        match column {
+            Some(column) => builder.push_column(&column, true),
+            None => builder.text += word,
+        }
     }
     builder.flush();
     builder.template
+}
+
+/// For each place of the lines their words there, unless all are the same. Line by line: a large log fits in no cache.
+fn columns<'a>(lines: &[Cut<'_, 'a>]) -> Vec<Option<Vec<&'a str>>> {
+    let first = lines[0].words;
+    let mut varies = vec![false; first.len()];
+    for line in lines {
+        for (at, word) in line.words.iter().enumerate() {
+            varies[at] = varies[at] || *word != first[at];
+        }
+    }
+    let mut columns: Vec<_> = varies.iter().map(|varies| varies.then(|| Vec::with_capacity(lines.len()))).collect();
+    for line in lines {
+        for (column, word) in columns.iter_mut().zip(line.words) {
+            if let Some(column) = column {
+                column.push(*word);
+            }
+        }
+    }
+    columns
 }
 
 struct Builder<'a> {
     template: Template<'a>,
     /// Fixed text that no part holds yet.
     text: String,
-    /// Columns so far, to find equal ones.
-    known: FastMap<Vec<&'a str>, usize>,
     encoding: Encoding,
 }
 
 impl<'a> Builder<'a> {
     fn of(rows: usize, encoding: Encoding) -> Self {
-        let template = Template { parts: Vec::new(), slots: Vec::new(), rows: vec![Vec::new(); rows] };
-        Self { template, text: String::new(), known: FastMap::default(), encoding }
+        let template = Template { parts: Vec::new(), slots: Vec::new(), columns: Vec::new(), rows };
+        Self { template, text: String::new(), encoding }
     }
 
     fn flush(&mut self) {
@@ -75,135 +103,156 @@ impl<'a> Builder<'a> {
         self.template.parts.push(Part::Stamp);
     }
 
+    /// Adds what the values share as text, and what varies as one column or several.
     fn push_column(&mut self, column: &[&'a str], may_split: bool) {
         let word = column[0];
-        if column.iter().all(|other| *other == word) {
+        if is_constant(column) {
             self.text += word;
             return;
         }
         let (prefix, suffix) = shared_affixes(column);
-        let column: Vec<&str> = column.iter().map(|word| &word[prefix..word.len() - suffix]).collect();
+        let column = without_affixes(column, prefix, suffix);
         self.text += &word[..prefix];
-        let split = if may_split && !self.known.contains_key(&column) { self.split(&column) } else { None };
-        if let Some((pieces, separators)) = split {
-            for (at, piece) in pieces.into_iter().enumerate() {
-                self.text += at.checked_sub(1).map_or("", |before| &separators[before]);
+        let slot = self.slot(&column);
+        let split = if may_split && !matches!(slot, Slot::Copy(_)) { self.split(&column) } else { None };
+        if let Some(pieces) = split {
+            for (before, piece) in pieces {
+                self.text += before;
                 self.push_column(&piece, false);
             }
         } else {
-            self.push_value(column);
+            self.flush();
+            self.template.parts.push(Part::Value(self.template.slots.len()));
+            self.template.slots.push(slot);
+            self.template.columns.push(column);
         }
         self.text += &word[word.len() - suffix..];
     }
 
-    fn push_value(&mut self, column: Vec<&'a str>) {
-        self.flush();
-        let index = self.template.slots.len();
-        self.template.slots.push(self.slot(&column));
-        self.template.parts.push(Part::Value(index));
-        for (row, value) in self.template.rows.iter_mut().zip(&column) {
-            row.push(value);
-        }
-        self.known.entry(column).or_insert(index);
-    }
-
     fn slot(&self, column: &[&str]) -> Slot {
-        match self.known.get(column) {
-            Some(&from) => Slot::Copy(from),
+        match self.template.columns.iter().position(|known| known == column) {
+            Some(from) => Slot::Copy(from),
             None => count_of(column).map_or(Slot::Free, Slot::Count),
         }
     }
 
-    /// The pieces of a column between punctuation that all its values share, where saying only the pieces that vary is
-    /// cheaper. Pieces side by side of which nothing is fixed stay one.
-    fn split(&self, column: &[&'a str]) -> Option<(Vec<Vec<&'a str>>, Vec<String>)> {
-        let cuts: Vec<Vec<(usize, usize)>> = column.iter().map(|value| punctuation(value)).collect();
-        let shape = |row: usize| cuts[row].iter().map(move |&(start, end)| &column[row][start..end]);
-        if cuts[0].is_empty() || cuts[0].len() > MAX_PIECES || !(1..column.len()).all(|row| shape(row).eq(shape(0))) {
-            return None;
-        }
-        let piece = |row: usize, from: usize, to: usize| {
-            let start = from.checked_sub(1).map_or(0, |before| cuts[row][before].1);
-            &column[row][start..cuts[row].get(to).map_or(column[row].len(), |cut| cut.0)]
+    /// The pieces of a column between punctuation that all its values share, each with what stands before it, where saying
+    /// only the pieces that vary is cheaper. Pieces side by side of which nothing is fixed stay one.
+    fn split(&self, column: &[&'a str]) -> Option<Vec<(&'a str, Vec<&'a str>)>> {
+        let (cuts, in_each) = shared_punctuation(column)?;
+        let between = |from: usize, to: usize| {
+            let rows = column.iter().zip(cuts.chunks_exact(in_each));
+            let pieces = rows.map(|(value, cuts)| {
+                let start = from.checked_sub(1).map_or(0, |before| cuts[before].1);
+                &value[start..cuts.get(to).map_or(value.len(), |cut| cut.0)]
+            });
+            pieces.collect::<Vec<_>>()
         };
-        let between = |from: usize, to: usize| (0..column.len()).map(|row| piece(row, from, to)).collect::<Vec<_>>();
-        let is_free = |at: usize| {
-            let values = between(at, at);
-            shared_affixes(&values) == (0, 0) && self.slot(&values) == Slot::Free
-        };
-        let (mut pieces, mut separators) = (Vec::new(), Vec::new());
+        let is_free = |values: &[&str]| shared_affixes(values) == (0, 0) && self.slot(values) == Slot::Free;
+        let mut singles: Vec<Vec<&str>> = (0..=in_each).map(|at| between(at, at)).collect();
+        let are_free: Vec<bool> = singles.iter().map(|values| is_free(values)).collect();
+        let mut pieces = Vec::with_capacity(singles.len());
         let mut at = 0;
-        while at <= cuts[0].len() {
-            let last = (at..=cuts[0].len()).take_while(|&at| is_free(at)).last().unwrap_or(at);
-            pieces.push(between(at, last));
-            if let Some(&(start, end)) = cuts[0].get(last) {
-                separators.push(column[0][start..end].to_owned());
-            }
+        while at <= in_each {
+            let last = (at..=in_each).take_while(|&at| are_free[at]).last().unwrap_or(at);
+            let before = at.checked_sub(1).map_or("", |before| &column[0][cuts[before].0..cuts[before].1]);
+            pieces.push((before, if at == last { std::mem::take(&mut singles[at]) } else { between(at, last) }));
             at = last + 1;
         }
-        let cost = pieces.iter().map(|piece| self.cost(piece)).sum::<usize>();
-        (pieces.len() > 1 && cost < self.cost(column)).then_some((pieces, separators))
+        if pieces.len() < 2 {
+            return None;
+        }
+        let whole = self.cost(column, usize::MAX);
+        let mut cost = 0;
+        for (_, piece) in &pieces {
+            cost += self.cost(piece, whole - cost);
+            (cost < whole).then_some(())?;
+        }
+        Some(pieces)
     }
 
-    /// About how many tokens the rows spend on a column.
-    fn cost(&self, column: &[&str]) -> usize {
+    /// About how many tokens the rows spend on a column; some number from `most` on when it is no less.
+    fn cost(&self, column: &[&str], most: usize) -> usize {
         let (prefix, suffix) = shared_affixes(column);
-        let column: Vec<&str> = column.iter().map(|word| &word[prefix..word.len() - suffix]).collect();
+        let column = without_affixes(column, prefix, suffix);
         let slot = self.slot(&column);
-        if matches!(slot, Slot::Copy(_)) || column.iter().all(|value| *value == column[0]) {
+        if matches!(slot, Slot::Copy(_)) || is_constant(&column) {
             return 0;
         }
         let mut said: FastMap<&str, usize> = FastMap::default();
         let mut cost = 0;
         for pair in column.windows(2) {
-            if expected(slot, pair[0]) == pair[1] {
+            if is_expected(slot, pair[0], pair[1]) {
                 cost += 1;
             } else {
                 *said.entry(pair[1]).or_default() += 1;
             }
         }
-        let costs = said.into_iter().map(|(value, times)| {
-            let each = tokens::count(&format!(" {value}"), self.encoding);
-            (times * each).min(each + 3 + 2 * (times - 1))
-        });
-        cost + costs.sum::<usize>()
+        let mut word = String::new();
+        for (value, times) in said {
+            if cost >= most {
+                break;
+            }
+            word.clear();
+            word.extend([" ", value]);
+            let each = tokens::count(&word, self.encoding);
+            cost += (times * each).min(each + 3 + 2 * (times - 1));
+        }
+        cost
     }
 }
 
-/// The runs of punctuation within a word.
-fn punctuation(word: &str) -> Vec<(usize, usize)> {
-    let is_punctuation = |b: u8| b.is_ascii_punctuation();
-    let bytes = word.as_bytes();
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for at in (0..bytes.len()).filter(|&at| is_punctuation(bytes[at])) {
-        match runs.last_mut() {
-            Some((_, end)) if *end == at => *end += 1,
-            _ => runs.push((at, at + 1)),
+fn is_constant(column: &[&str]) -> bool {
+    column.iter().all(|value| *value == column[0])
+}
+
+fn without_affixes<'a>(column: &[&'a str], prefix: usize, suffix: usize) -> Vec<&'a str> {
+    column.iter().map(|value| &value[prefix..value.len() - suffix]).collect()
+}
+
+/// The runs of punctuation of each value, one value after the other, and how many each has; `None` unless all values have
+/// the same, and some.
+fn shared_punctuation(column: &[&str]) -> Option<(Vec<(usize, usize)>, usize)> {
+    let mut cuts: Vec<(usize, usize)> = punctuation(column[0]).collect();
+    let in_each = cuts.len();
+    (1..=MAX_PIECES).contains(&in_each).then_some(())?;
+    cuts.reserve_exact((column.len() - 1) * in_each);
+    for value in &column[1..] {
+        let start = cuts.len();
+        for (at, cut) in punctuation(value).enumerate() {
+            let known = *cuts[..in_each].get(at)?;
+            (value[cut.0..cut.1] == column[0][known.0..known.1]).then_some(())?;
+            cuts.push(cut);
         }
+        (cuts.len() - start == in_each).then_some(())?;
     }
-    runs
+    Some((cuts, in_each))
+}
+/// The runs of punctuation within a word.
+fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
+    let bytes = word.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + bytes[at..].iter().position(u8::is_ascii_punctuation)?;
+        at = bytes[start..].iter().position(|byte| !byte.is_ascii_punctuation()).map_or(bytes.len(), |len| start + len);
+        Some((start, at))
+    })
 }
 
 /// Takes out lines with a value that is rare in a place where few values are usual: a 302 among 200s must meet the eye.
-pub(super) fn drop_needles(group: &mut Group, words: &[Option<Words>]) {
-    let lines: Vec<&Words> = group.lines.iter().filter_map(|&line| words[line].as_ref()).collect();
-    if lines.len() < NEEDLE_LINES {
+pub(super) fn drop_needles(group: &mut Group, words: &Words) {
+    if group.lines.len() < NEEDLE_LINES {
         return;
     }
+    let lines: Vec<Cut> = group.lines.iter().filter_map(|&line| words.of(line)).collect();
     let mut is_needle = vec![false; lines.len()];
-    for at in 0..lines[0].words.len() {
-        if lines.iter().all(|line| line.words[at] == lines[0].words[at]) {
-            continue;
-        }
-        let mut seen: FastMap<&str, usize> = FastMap::default();
-        for line in &lines {
-            *seen.entry(line.words[at]).or_default() += 1;
-        }
-        let is_rare = |word: &str| seen[word] * 50 <= lines.len();
-        let rare = seen.iter().filter(|(word, _)| is_rare(word)).map(|(_, times)| times).sum::<usize>();
-        if rare > 0 && rare * 20 <= lines.len() {
-            for (needle, line) in is_needle.iter_mut().zip(&lines) {
-                *needle |= is_rare(line.words[at]);
+    for column in columns(&lines).into_iter().flatten() {
+        let Some(seen) = few_values(&column) else { continue };
+        let is_rare = |times: usize| times * RARE <= lines.len();
+        let rare = seen.values().filter(|times| is_rare(**times)).sum::<usize>();
+        if rare > 0 && rare * NEEDLES <= lines.len() {
+            for (needle, value) in is_needle.iter_mut().zip(&column) {
+                *needle |= is_rare(seen[value]);
             }
         }
     }
@@ -211,9 +260,21 @@ pub(super) fn drop_needles(group: &mut Group, words: &[Option<Words>]) {
     group.lines.retain(|_| is_needle.next() == Some(false));
 }
 
+/// How often each of some values occurs; `None` when they are so many that most of them are rare.
+fn few_values<'a>(column: &[&'a str]) -> Option<FastMap<&'a str, usize>> {
+    // All values but `RARE` at most are rare.
+    let most = RARE + column.len() / NEEDLES;
+    let mut seen: FastMap<&str, usize> = FastMap::default();
+    for value in column {
+        *seen.entry(value).or_default() += 1;
+        (seen.len() <= most).then_some(())?;
+    }
+    Some(seen)
+}
+
 /// Whether rows of a template, its definition included, are cheaper than its lines. A pair must be equal to the letter.
 pub(super) fn pays(template: &Template, encoding: Encoding) -> bool {
-    if template.rows.len() < MIN_LINES && !template.slots.is_empty() {
+    if template.rows < MIN_LINES && !template.slots.is_empty() {
         return false;
     }
     let fixed: String = template
@@ -226,17 +287,62 @@ pub(super) fn pays(template: &Template, encoding: Encoding) -> bool {
         .collect();
     let fixed = tokens::count(&fixed, encoding);
     // A row costs its line end and about one token more; a definition its name and the marks around each value.
-    (template.rows.len() - 1) * fixed.saturating_sub(1) > 4 + 2 * template.slots.len()
+    (template.rows - 1) * fixed.saturating_sub(1) > 4 + 2 * template.slots.len()
 }
 
 /// The step of a column that mostly grows by the same number.
 fn count_of(column: &[&str]) -> Option<i64> {
-    let mut steps: FastMap<i64, usize> = FastMap::default();
-    for pair in column.windows(2) {
-        if let (Some(before), Some(after)) = (number(pair[0]), number(pair[1])) {
-            *steps.entry(after - before).or_default() += 1;
+    let pairs = column.len() - 1;
+    let mut steps = Vec::with_capacity(pairs);
+    let mut before = number(column[0]);
+    for (at, value) in column[1..].iter().enumerate() {
+        let after = number(value);
+        steps.extend(before.zip(after).map(|(before, after)| after - before));
+        before = after;
+        if (at + 1 - steps.len()) * 2 > pairs {
+            return None;
         }
     }
-    let (&step, &most) = steps.iter().max_by_key(|&(&step, &count)| (count, -step))?;
-    (step != 0 && most * 2 >= column.len() - 1).then_some(step)
+    // A step that is half of them is one of the two that are left when each vote cancels one for each of two others
+    // (Misra and Gries, Finding repeated elements).
+    let mut votes: [(i64, usize); 2] = [(0, 0); 2];
+    for &step in &steps {
+        if let Some((_, votes)) = votes.iter_mut().find(|(known, votes)| *known == step && *votes > 0) {
+            *votes += 1;
+        } else if let Some(free) = votes.iter_mut().find(|(_, votes)| *votes == 0) {
+            *free = (step, 1);
+        } else {
+            votes.iter_mut().for_each(|(_, votes)| *votes -= 1);
+        }
+    }
+    let times = |step: i64| steps.iter().filter(|&&other| other == step).count();
+    let (most, step) = votes.into_iter().map(|(step, _)| (times(step), -step)).max()?;
+    (step != 0 && most * 2 >= pairs).then_some(-step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_counts_that_half_of_the_pairs_have() {
+        for (column, step) in [
+            (["1", "2", "3", "4", "5"], Some(1)),
+            (["1", "3", "5", "6", "7"], Some(1)),
+            (["9", "7", "5", "x", "1"], Some(-2)),
+            (["1", "2", "4", "7", "11"], None),
+            (["1", "1", "1", "2", "3"], None),
+            (["a", "2", "b", "3", "4"], None),
+        ] {
+            assert_eq!(count_of(&column), step, "{column:?}");
+        }
+    }
+
+    #[test]
+    fn columns_are_the_places_that_vary() {
+        let mut words = Words::default();
+        ["a 1 b", "a 2 b", "a 1 b"].into_iter().for_each(|line| words.push(line, None));
+        let cuts: Vec<Cut> = (0..3).filter_map(|line| words.of(line)).collect();
+        assert_eq!(columns(&cuts), [None, Some(vec!["1", "2", "1"]), None]);
+    }
 }

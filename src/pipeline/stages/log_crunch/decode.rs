@@ -3,15 +3,17 @@
 use std::ops::Range;
 
 use super::book::{Book, Reading};
-use super::legend;
+use super::{legend, log};
 use crate::pipeline::fold::Fold;
 
 /// The lines that a fold stands for; `None` when it is not written as a folded log.
 pub(super) fn unfold(fold: &Fold) -> Option<String> {
     let facts = legend::read(&fold.legend)?;
-    let body: Vec<&str> = fold.body.as_ref()?.split('\n').collect();
+    let text = fold.body.as_deref()?;
+    let body = log::lines(text);
     let book = Book::new(facts.layout, facts.clock, facts.marks);
-    let mut reader = Reader { body: &body, end: if facts.is_crlf { "\r\n" } else { "\n" }, book, log: String::new() };
+    let log = String::with_capacity(3 * text.len());
+    let mut reader = Reader { body: &body, end: if facts.is_crlf { "\r\n" } else { "\n" }, book, log };
     reader.read(0..body.len())?;
     reader.log.pop();
     Some(reader.log)
@@ -29,9 +31,8 @@ impl Reader<'_> {
     /// limits how deep this goes.
     fn read(&mut self, lines: Range<usize>) -> Option<()> {
         for at in lines.clone() {
-            match self.book.read(self.body[at])? {
-                Reading::Line(line) => {
-                    self.log.push_str(&line);
+            match self.book.read(self.body[at], &mut self.log)? {
+                Reading::Line => {
                     self.log.push_str(self.end);
                     (self.log.len() <= super::MAX_BYTES + 1).then_some(())?;
                 }

@@ -2,7 +2,9 @@
 //!
 //! Because a row says only what is new, a counter or a steady beat is a repeated row.
 
-use crate::pipeline::stages::hashing::FastMap;
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The longest pattern, in lines.
 const MAX_PERIOD: usize = 64;
@@ -10,12 +12,12 @@ const MAX_PERIOD: usize = 64;
 const MAX_DEPTH: usize = 3;
 
 /// Replaces repetitions of the lines before by `*times` or `lines*times`.
-pub(super) fn shorten(mut body: Vec<String>) -> Vec<String> {
+pub(super) fn shorten(body: Vec<&str>) -> Vec<Cow<'_, str>> {
+    let mut body: Vec<Cow<str>> = body.into_iter().map(Cow::Borrowed).collect();
     for _ in 0..MAX_DEPTH {
-        let before = body.len();
-        body = shorten_once(&body);
-        if body.len() == before {
-            break;
+        match shorten_once(&body) {
+            Some(shorter) => body = shorter,
+            None => break,
         }
     }
     body
@@ -34,33 +36,35 @@ pub(super) fn canonical(digits: &str) -> Option<usize> {
     is_number.then(|| digits.parse().ok())?
 }
 
-fn shorten_once(body: &[String]) -> Vec<String> {
-    let mut last_seen: FastMap<&str, usize> = FastMap::default();
-    let mut out: Vec<String> = Vec::new();
-    let (mut at, mut floor) = (0, 0);
+fn shorten_once<'a>(body: &[Cow<'a, str>]) -> Option<Vec<Cow<'a, str>>> {
+    let hashes: Vec<u64> = body.iter().map(|line| xxh3_64(line.as_bytes())).collect();
+    let mut out: Vec<Cow<str>> = Vec::new();
+    // Lines before `copied` are in `out`; lines before `floor` are a repetition's.
+    let (mut at, mut floor, mut copied) = (0, 0, 0);
     while at < body.len() {
-        let period = last_seen.get(body[at].as_str()).map(|&before| at - before);
-        let period =
-            period.filter(|&period| period <= MAX_PERIOD && at - floor >= period && is_closed(&body[at - period..at]));
+        let near = floor.max(at.saturating_sub(MAX_PERIOD));
+        let is_same = |before: &usize| hashes[*before] == hashes[at] && body[*before] == body[at];
+        let period = (near..at).rev().find(is_same).map(|before| at - before);
+        let period = period.filter(|&period| at - floor >= period && is_closed(&body[at - period..at]));
         let times = period.map_or(0, |period| {
             let same = body[at..].iter().zip(&body[at - period..]).take_while(|(a, b)| a == b).count();
             same / period
         });
         let Some(period) = period.filter(|period| times * period > 1) else {
-            last_seen.insert(&body[at], at);
-            out.push(body[at].clone());
             at += 1;
             continue;
         };
-        out.push(if period == 1 { format!("*{times}") } else { format!("{period}*{times}") });
+        out.extend_from_slice(&body[copied..at]);
+        out.push(Cow::Owned(if period == 1 { format!("*{times}") } else { format!("{period}*{times}") }));
         at += times * period;
-        floor = at;
+        (floor, copied) = (at, at);
     }
-    out
+    out.extend_from_slice(&body[copied..]);
+    (out.len() < body.len()).then_some(out)
 }
 
 /// Whether all that the lines repeat is among them.
-fn is_closed(lines: &[String]) -> bool {
+fn is_closed(lines: &[Cow<str>]) -> bool {
     lines.iter().enumerate().all(|(at, line)| parse(line).is_none_or(|(repeated, _)| repeated <= at))
 }
 
@@ -69,7 +73,7 @@ mod tests {
     use super::*;
 
     fn shortened(body: &str) -> String {
-        shorten(body.split(' ').map(str::to_owned).collect()).join(" ")
+        shorten(body.split(' ').collect()).join(" ")
     }
 
     #[test]

@@ -77,8 +77,7 @@ fn without(log: &Log, goes: &mut [bool], floods: &[(Template, &[usize])], first_
         return None;
     }
     for (template, lines) in floods {
-        let rows: Vec<&[&str]> =
-            lines.iter().zip(&template.rows).filter(|&(&line, _)| goes[line]).map(|(_, row)| row.as_slice()).collect();
+        let rows: Vec<usize> = (0..lines.len()).filter(|&row| goes[lines[row]]).collect();
         if rows.len() >= MIN_RUN {
             shown.push(format!("{} like: {}", elided(rows.len(), "lines", None), template.sum_up(&rows, ranged)));
         }
@@ -112,7 +111,7 @@ fn ranged(values: &[&str]) -> String {
 /// The lines with a number far from the others of its column.
 fn outliers<'a>(template: &'a Template, lines: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
     (0..template.slots.len()).flat_map(move |column| {
-        let numbers: Vec<f64> = template.rows.iter().map_while(|row| number(row[column])).collect();
+        let numbers: Vec<f64> = template.columns[column].iter().map_while(|value| number(value)).collect();
         let mut sorted = numbers.clone();
         sorted.sort_by(f64::total_cmp);
         let at = |share: usize| sorted.get(sorted.len() * share / 100).copied().unwrap_or_default();

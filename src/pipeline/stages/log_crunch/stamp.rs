@@ -81,7 +81,8 @@ impl Layout {
     /// The first stamp of this layout near the start of a line.
     pub(super) fn find(&self, line: &str) -> Option<Stamp> {
         let bytes = line.as_bytes();
-        (0..bytes.len().min(REACH)).filter(|&at| begins_word(bytes, at)).find_map(|at| {
+        let may_begin = |at: &usize| may_begin(self.pattern, bytes[*at]) && begins_word(bytes, *at);
+        (0..bytes.len().min(REACH)).filter(may_begin).find_map(|at| {
             let (end, fraction, ticks) = read(self.pattern, bytes, at)?;
             if fraction != self.fraction || !line[..at].ends_with(&self.before) {
                 return None;
@@ -94,10 +95,15 @@ impl Layout {
     /// The stamp's bytes.
     pub(super) fn write(&self, ticks: i64) -> String {
         let mut out = String::with_capacity(self.before.len() + self.pattern.len() + 16 + self.after.len());
-        out.push_str(&self.before);
-        write_to(&mut out, self.pattern, self.fraction, ticks).expect("a string takes everything");
-        out.push_str(&self.after);
+        self.write_to(&mut out, ticks);
         out
+    }
+
+    /// Adds the stamp's bytes to a text.
+    pub(super) fn write_to(&self, out: &mut String, ticks: i64) {
+        out.push_str(&self.before);
+        write_to(out, self.pattern, self.fraction, ticks).expect("a string takes everything");
+        out.push_str(&self.after);
     }
 
     /// Whether the time between two stamps is certain: a stamp without a date cannot tell a minute from a day and a minute.
@@ -147,8 +153,14 @@ fn shared_punctuation<'a>(lines: impl Iterator<Item = &'a str>, layout: &Layout)
 /// The layout of the first stamp of any kind near the start of a line.
 fn first_layout(line: &str) -> Option<Layout> {
     let bytes = line.as_bytes();
+    let mut starts = [0; REACH];
+    let mut count = 0;
+    for at in (0..bytes.len().min(REACH)).filter(|&at| begins_word(bytes, at)) {
+        starts[count] = at;
+        count += 1;
+    }
     PATTERNS.iter().find_map(|&pattern| {
-        (0..bytes.len().min(REACH)).filter(|&at| begins_word(bytes, at)).find_map(|at| {
+        starts[..count].iter().filter(|&&at| may_begin(pattern, bytes[at])).find_map(|&at| {
             let (end, fraction, _) = read(pattern, bytes, at)?;
             let before = &line[..at];
             let is_punctuation = before.len() <= 4 && before.bytes().all(|b| b.is_ascii_punctuation() && b != b'`');
@@ -170,6 +182,15 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
             Some(b'I' | b'W' | b'E' | b'F') if at == 1 => true,
             Some(before) => !before.is_ascii_alphanumeric() && before != b'.' && before != b':',
         }
+}
+
+/// Whether the first field of a pattern may start with a byte.
+fn may_begin(pattern: &str, byte: u8) -> bool {
+    match pattern.as_bytes()[0] {
+        b'a' | b'b' => byte.is_ascii_uppercase(),
+        b'[' => byte == b'[',
+        _ => byte.is_ascii_digit(),
+    }
 }
 
 fn zone(rest: &str) -> &str {
@@ -312,16 +333,16 @@ fn write_to(out: &mut impl Write, pattern: &str, fraction: Option<(u8, u8)>, tic
 
 /// `{number:0width$}`, but a stamp has many of them: without what formatting costs.
 fn digits(out: &mut impl Write, number: i64, width: usize) -> fmt::Result {
-    let most = 10_i64.pow(width as u32);
-    if !(0..most).contains(&number) {
+    let mut written = [b'0'; 20];
+    let mut rest = number.unsigned_abs();
+    for byte in written[..width].iter_mut().rev() {
+        *byte = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if number < 0 || rest > 0 {
         return write!(out, "{number:0width$}");
     }
-    let mut place = most;
-    for _ in 0..width {
-        place /= 10;
-        out.write_char(char::from(b"0123456789"[(number / place % 10) as usize]))?;
-    }
-    Ok(())
+    out.write_str(str::from_utf8(&written[..width]).expect("digits"))
 }
 
 /// Days since 1970-01-01 in the Gregorian calendar (H. Hinnant, chrono-compatible low-level date algorithms).

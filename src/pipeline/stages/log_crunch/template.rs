@@ -4,7 +4,9 @@
 //! value never holds a separator. Lines with the same separators and mostly the same words are of one group. A word with a
 //! digit in it may differ; other words must agree for most of their length.
 
-use crate::pipeline::stages::hashing::FastMap;
+use std::hash::{Hash, Hasher};
+
+use crate::pipeline::stages::hashing::{FastHasher, FastMap};
 
 /// A separator that stands for the line's stamp. No byte of a line is ever read as this one.
 pub(super) const STAMP: u8 = 0;
@@ -12,48 +14,79 @@ pub(super) const STAMP: u8 = 0;
 const MAX_LINE: usize = 4096;
 /// Lines of more words are left alone.
 const MAX_WORDS: usize = 400;
-/// How many groups with the same separators a line is compared with: keeps grouping linear.
 /// How much of the fixed text of two lines of a group agrees, at least: a half. Whether a template pays is asked later.
 const SAME: (usize, usize) = (1, 2);
+/// How many groups with the same separators a line is compared with: keeps grouping linear.
 const MAX_PEERS: usize = 24;
 
-/// A line in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The lines of a log in words, side by side.
+#[derive(Debug, Default)]
 pub(super) struct Words<'a> {
-    /// One more than separators.
-    pub(super) words: Vec<&'a str>,
-    /// ASCII bytes, or [`STAMP`].
-    pub(super) separators: Vec<u8>,
+    words: Vec<&'a str>,
+    /// What stands behind each word: an ASCII byte, [`STAMP`], or the line end.
+    separators: Vec<u8>,
+    /// Where the words of each line end.
+    ends: Vec<usize>,
+}
+
+/// A line in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut<'w, 'a> {
+    pub(super) words: &'w [&'a str],
+    /// As many: the last one is the line end.
+    pub(super) separators: &'w [u8],
 }
 
 /// Whether a byte separates words.
 pub(super) fn is_separator(byte: u8) -> bool {
-    matches!(
-        byte,
-        b' ' | b'\t' | b',' | b';' | b'=' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b'\'' | b'|' | b'<' | b'>'
-    )
+    static SEPARATORS: [bool; 256] = {
+        let (mut table, mut at) = ([false; 256], 0);
+        while at < 16 {
+            table[b" \t,;=()[]{}\"'|<>"[at] as usize] = true;
+            at += 1;
+        }
+        table
+    };
+    SEPARATORS[usize::from(byte)]
 }
 
 impl<'a> Words<'a> {
-    /// Splits a line around its stamp; `None` for a line too long to be one of many.
-    pub(super) fn split(line: &'a str, stamp: Option<(usize, usize)>) -> Option<Self> {
-        if line.len() > MAX_LINE {
-            return None;
+    /// Room for the words of a text of so many bytes in so many lines.
+    pub(super) fn with_capacity(bytes: usize, lines: usize) -> Self {
+        let words = bytes / 6 + lines;
+        Self {
+            words: Vec::with_capacity(words),
+            separators: Vec::with_capacity(words),
+            ends: Vec::with_capacity(lines),
         }
-        let mut found = Self { words: Vec::with_capacity(16), separators: Vec::with_capacity(16) };
-        let rest = match stamp {
-            Some((start, end)) => {
-                found.push(&line[..start]);
-                found.separators.push(STAMP);
-                &line[end..]
-            }
-            None => line,
-        };
-        found.push(rest);
-        (found.words.len() <= MAX_WORDS).then_some(found)
     }
 
-    fn push(&mut self, text: &'a str) {
+    /// Adds a line, cut around its stamp, unless it is too long to be one of many.
+    pub(super) fn push(&mut self, line: &'a str, stamp: Option<(usize, usize)>) {
+        let start = self.words.len();
+        if line.len() <= MAX_LINE {
+            let rest = match stamp {
+                Some((start, end)) => {
+                    self.cut(&line[..start], STAMP);
+                    &line[end..]
+                }
+                None => line,
+            };
+            self.cut(rest, b'\n');
+            if self.words.len() - start > MAX_WORDS {
+                self.words.truncate(start);
+                self.separators.truncate(start);
+            }
+        }
+        self.ends.push(self.words.len());
+    }
+
+    /// Adds a line that is to stay alone.
+    pub(super) fn push_none(&mut self) {
+        self.ends.push(self.words.len());
+    }
+
+    fn cut(&mut self, text: &'a str, end: u8) {
         let mut start = 0;
         for (at, byte) in text.bytes().enumerate() {
             if is_separator(byte) {
@@ -63,6 +96,35 @@ impl<'a> Words<'a> {
             }
         }
         self.words.push(&text[start..]);
+        self.separators.push(end);
+    }
+
+    /// How many lines there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A line, unless it stays alone.
+    pub(super) fn of(&self, line: usize) -> Option<Cut<'_, 'a>> {
+        let range = line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line];
+        (!range.is_empty()).then(|| Cut { words: &self.words[range.clone()], separators: &self.separators[range] })
+    }
+}
+
+impl Cut<'_, '_> {
+    /// The same for lines that differ in nothing but words that may.
+    fn key(self) -> u64 {
+        let mut hasher = FastHasher::default();
+        hasher.write(self.separators);
+        for word in self.words {
+            if is_variable(word) { hasher.write_u8(0) } else { word.hash(&mut hasher) }
+        }
+        hasher.finish()
+    }
+
+    fn differs_in_values(self, other: Self) -> bool {
+        self.separators == other.separators
+            && self.words.iter().zip(other.words).all(|(a, b)| a == b || is_variable(a) && is_variable(b))
     }
 }
 
@@ -75,26 +137,38 @@ pub(super) struct Group<'a> {
     pub(super) lines: Vec<usize>,
 }
 
-/// Groups lines; `None` entries and lines that match no group with room stay alone.
-pub(super) fn group<'a: 'b, 'b>(lines: impl Iterator<Item = Option<&'b Words<'a>>>) -> Vec<Group<'a>> {
+/// Groups the lines of a kind; those that match no group with room stay alone.
+pub(super) fn group<'a>(words: &Words<'a>, is_of_kind: impl Fn(usize) -> bool) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut peers: FastMap<&[u8], Vec<usize>> = FastMap::default();
-    let mut exact: FastMap<(&[u8], Vec<&str>), usize> = FastMap::default();
-    for (index, line) in lines.enumerate() {
-        let Some(line) = line else { continue };
-        let fixed: Vec<&str> = line.words.iter().map(|word| if is_variable(word) { "0" } else { word }).collect();
-        let place = *exact.entry((line.separators.as_slice(), fixed)).or_insert_with_key(|(separators, fixed)| {
-            let fixed_len = |(word, fixed): (&'a str, &&str)| (word, if *fixed == "0" { 0 } else { word.len() });
-            let words: Vec<(&str, usize)> = line.words.iter().copied().zip(fixed).map(fixed_len).collect();
-            let peers = peers.entry(*separators).or_default();
-            peers.iter().find(|&&peer| is_alike(&groups[peer].words, &words)).copied().unwrap_or_else(|| {
-                groups.push(Group { words, lines: Vec::new() });
-                if peers.len() < MAX_PEERS {
-                    peers.push(groups.len() - 1);
+    // By key: the first line with it and its group. Keys that are equal by chance move on to the next.
+    let mut known: FastMap<u64, (usize, usize)> = FastMap::default();
+    for index in (0..words.len()).filter(|&line| is_of_kind(line)) {
+        let Some(line) = words.of(index) else { continue };
+        let mut key = line.key();
+        let place = loop {
+            match known.get(&key) {
+                Some(&(first, place)) if words.of(first).is_some_and(|first| first.differs_in_values(line)) => {
+                    break place;
                 }
-                groups.len() - 1
-            })
-        });
+                Some(_) => key = key.wrapping_add(1),
+                None => {
+                    let fixed = |&word: &&'a str| (word, if is_variable(word) { 0 } else { word.len() });
+                    let fixed: Vec<(&str, usize)> = line.words.iter().map(fixed).collect();
+                    let peers = peers.entry(line.separators).or_default();
+                    let peer = peers.iter().find(|&&peer| is_alike(&groups[peer].words, &fixed)).copied();
+                    let place = peer.unwrap_or_else(|| {
+                        groups.push(Group { words: fixed, lines: Vec::new() });
+                        if peers.len() < MAX_PEERS {
+                            peers.push(groups.len() - 1);
+                        }
+                        groups.len() - 1
+                    });
+                    known.insert(key, (index, place));
+                    break place;
+                }
+            }
+        };
         groups[place].lines.push(index);
     }
     groups
@@ -159,21 +233,24 @@ fn is_boundary(bytes: &[u8], at: usize) -> bool {
 mod tests {
     use super::*;
 
+    fn words<'a>(lines: &[&'a str]) -> Words<'a> {
+        let mut words = Words::default();
+        lines.iter().for_each(|line| words.push(line, None));
+        words
+    }
+
     fn groups(lines: &[&str]) -> Vec<Vec<usize>> {
-        let words: Vec<_> = lines.iter().map(|line| Words::split(line, None)).collect();
-        group(words.iter().map(Option::as_ref)).into_iter().map(|group| group.lines).collect()
+        group(&words(lines), |_| true).into_iter().map(|group| group.lines).collect()
     }
 
     #[test]
     fn words_and_separators_join_to_the_line() {
         for line in ["", " ", "a b", "k=v, (x)  [y]", "tab\there ", "é=“1”"] {
-            let split = Words::split(line, None).unwrap();
-            let mut joined = split.words[0].to_owned();
-            for (separator, word) in split.separators.iter().zip(&split.words[1..]) {
-                joined.push(char::from(*separator));
-                joined.push_str(word);
-            }
-            assert_eq!(joined, line);
+            let words = words(&[line]);
+            let cut = words.of(0).unwrap();
+            let pairs = cut.words.iter().zip(cut.separators);
+            let joined: String = pairs.map(|(word, separator)| format!("{word}{}", char::from(*separator))).collect();
+            assert_eq!(joined, format!("{line}\n"));
         }
     }
 

@@ -50,14 +50,12 @@ impl<'a> Hit<'a> {
 
 /// `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
 pub(super) fn split_place(line: &str) -> Option<(&str, &str)> {
-    let (number, rest) = line.split_once(':')?;
-    match head(rest).split_once(':') {
-        Some((column, _)) if is_number(column) => {
-            let end = number.len() + 1 + column.len();
-            Some((&line[..end], &line[end + 1..]))
-        }
-        _ => Some((number, rest)),
-    }
+    let end = line.bytes().position(|byte| byte == b':')?;
+    let rest = &line[end + 1..];
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let has_column = is_number(&rest[..digits]) && rest[digits..].starts_with(':');
+    let end = if has_column { end + 1 + digits } else { end };
+    Some((&line[..end], &line[end + 1..]))
 }
 
 fn is_number(digits: &str) -> bool {

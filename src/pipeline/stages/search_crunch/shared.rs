@@ -3,6 +3,7 @@
 //! Both are cut where words begin or end, so that every name stays whole.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::pipeline::stages::hashing::FastMap;
 
@@ -25,9 +26,11 @@ pub(super) struct Shared {
 
 impl Shared {
     /// What saves most in these texts, by estimate.
-    pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let end = best(texts.clone(), ends).to_owned();
-        let inner = texts.map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
+    pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let texts: Vec<&str> = texts.collect();
+        let end = best(texts.iter().copied(), ends).to_owned();
+        let inner =
+            texts.into_iter().map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
         let start = best(inner, starts).to_owned();
         Self { start, end }
     }
@@ -56,24 +59,46 @@ fn joined<'t>(start: &str, text: &'t str, end: &str) -> Cow<'t, str> {
 }
 
 /// The candidate that saves most, of those that `find` adds for each text; of equal ones the first.
+///
+/// The shorter ones come first, and are the same for all texts that share a longer one: a text goes on for as long as its
+/// candidates come again.
 fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Vec<&'a str>)) -> &'a str {
-    let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
-    let mut candidates = Vec::with_capacity(MAX_CUTS);
-    let mut order = 0;
+    let mut candidates = Vec::new();
+    // The candidates that a text has left, and how many texts in a row are like it.
+    let mut alive: Vec<(Range<usize>, usize)> = Vec::new();
+    let mut found = Vec::with_capacity(MAX_CUTS);
+    let mut last = None;
     for text in texts {
-        find(text, &mut candidates);
-        for candidate in candidates.drain(..) {
-            counts.entry(candidate).or_insert((0, order)).0 += 1;
-            order += 1;
+        if let Some((_, times)) = alive.last_mut().filter(|_| last == Some(text)) {
+            *times += 1;
+            continue;
         }
+        last = Some(text);
+        let start = candidates.len();
+        find(text, &mut found);
+        candidates.append(&mut found);
+        alive.push((start..candidates.len(), 1));
+    }
+    let mut repeated: Vec<(&str, (usize, usize))> = Vec::new();
+    let mut counts: FastMap<&str, (usize, usize)> = FastMap::default();
+    while !alive.is_empty() {
+        alive.retain(|(rest, _)| !rest.is_empty());
+        for (rest, times) in &alive {
+            counts.entry(candidates[rest.start]).or_insert((0, rest.start)).0 += times;
+        }
+        alive.retain_mut(|(rest, _)| {
+            let is_repeated = counts[candidates[rest.start]].0 > 1;
+            rest.start += 1;
+            is_repeated
+        });
+        // What comes once saves nothing.
+        repeated.extend(counts.drain().filter(|(_, (count, _))| *count > 1));
     }
     let saving = |candidate: &str, count: usize| {
         let cost = estimate(candidate);
         (count * cost.saturating_sub(1)).saturating_sub(cost + LEGEND_TOKENS)
     };
-    // What comes once saves nothing.
-    let repeated = counts.into_iter().filter(|(_, (count, _))| *count > 1);
-    let savings = repeated.map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
+    let savings = repeated.into_iter().map(|(candidate, (count, order))| (saving(candidate, count), order, candidate));
     let best =
         savings.filter(|(saving, ..)| *saving > 0).max_by_key(|&(saving, order, _)| (saving, std::cmp::Reverse(order)));
     best.map_or("", |(.., candidate)| candidate)
@@ -115,10 +140,10 @@ fn estimate(text: &str) -> usize {
         _ => 2,
     };
     let (mut tokens, mut run, mut last) = (0, 0, None);
-    for c in text.chars() {
-        run = if last == Some(kind(c)) { run + 1 } else { 1 };
-        last = Some(kind(c));
-        tokens += usize::from(match kind(c) {
+    for kind in text.chars().map(kind) {
+        run = if last == Some(kind) { run + 1 } else { 1 };
+        last = Some(kind);
+        tokens += usize::from(match kind {
             0 => run % 10 == 1,
             1 => run == 2,
             _ => run % 4 == 1,

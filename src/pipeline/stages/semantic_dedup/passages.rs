@@ -1,6 +1,5 @@
 //! A text cut into lines and passages, and the edits for those that repeat.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,6 +13,7 @@ use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::repeats::Lines;
 use crate::pipeline::restore::quote;
+use crate::pipeline::stages::hashing::{FastMap, FastSet};
 use crate::pipeline::{Edit, FusionContext};
 
 /// Near repeats are looked for among passages of at least this many lines and bytes.
@@ -49,7 +49,7 @@ impl<'a> Passages<'a> {
     pub(super) fn new(context: &'a FusionContext<'a>) -> Self {
         let mut lines = Lines::default();
         let all = lines.add(context.text);
-        let mut quotes: HashSet<u64> = HashSet::new();
+        let mut quotes: FastSet<u64> = FastSet::default();
         let is_first = all.clone().map(|line| {
             let quote = quote(lines.line(line));
             !quote.is_empty() && quotes.insert(xxh3_64(quote.as_bytes()))
@@ -103,8 +103,8 @@ impl<'a> Passages<'a> {
     /// Paragraphs and fences outside the exact repeats against those before them.
     pub(super) fn near(&self, exact: &[(Range<usize>, Edit)]) -> Vec<Edit> {
         let mut gone = exact.iter().map(|(lines, _)| lines).peekable();
-        let mut bands: HashMap<(usize, u16), Vec<usize>> = HashMap::new();
-        let mut by_words: HashMap<u64, usize> = HashMap::new();
+        let mut bands: FastMap<(usize, u16), Vec<usize>> = FastMap::default();
+        let mut by_words: FastMap<u64, usize> = FastMap::default();
         let mut kept: Vec<(Range<usize>, u64)> = Vec::new();
         let mut edits = Vec::new();
         for lines in self.passages() {
