@@ -382,7 +382,8 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
     fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool, column: usize) {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
-            Node::Scalar(raw) | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
+            Node::Scalar { quoted: true, text } => return (self.sink)(slot, &["\"", text, "\""]),
+            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
             Node::Array(items) => (items.len(), ["[", "]"]),
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
@@ -421,7 +422,7 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
                     let column = if self.fit.is_some() { indent + key.chars().count() + 4 } else { 0 };
                     self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat, column);
                 }
-                Node::Scalar(_) | Node::Inner { .. } => {}
+                Node::Scalar { .. } | Node::Inner { .. } => {}
             }
         }
         let place = if length == 0 { Place::Empty } else { Place::Close };
@@ -436,7 +437,7 @@ fn kind(tree: &Tree<'_>, id: Id) -> usize {
             Some(Node::Array(_) | Node::Object(_)) => 1,
             _ => 2,
         },
-        Node::Scalar(_) | Node::Inner { .. } => 2,
+        Node::Scalar { .. } | Node::Inner { .. } => 2,
     }
 }
 
@@ -445,7 +446,8 @@ fn flat_widths(tree: &Tree<'_>) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let width = match node {
-            Node::Scalar(raw) | Node::Inner { raw, .. } => raw.chars().count(),
+            Node::Scalar { quoted, text } => text.chars().count() + 2 * usize::from(*quoted),
+            Node::Inner { raw, .. } => raw.chars().count(),
             Node::Array(items) => items.iter().map(|item| widths[*item] + 2).sum::<usize>().max(2),
             Node::Object(items) => {
                 let inner = items.iter().map(|(key, item)| key.chars().count() + 6 + widths[*item]).sum::<usize>();

@@ -74,10 +74,11 @@ impl Stage for Ionizer {
             let old = &context.text[proposal.range.clone()];
             let before = tokens::count(old, context.encoding);
             let fold = Fold::new(self.name(), legend.clone(), Some(body.clone()));
-            let after = tokens::count(&fold.to_string(), context.encoding);
+            let edit = Edit::fold(proposal.range.clone(), &fold);
+            let after = tokens::count(&edit.text, context.encoding);
             if after < before {
                 saved += before - after;
-                edits.push(Edit::fold(proposal.range.clone(), &fold));
+                edits.push(edit);
             }
         }
         let limit = if may_sample(context, saved) { 0 } else { VALUE_MAX_TOKENS };
@@ -192,7 +193,11 @@ impl Proposal<'_> {
                 let tree = table.tree();
                 let Node::Array(records) = &tree.nodes[tree.root] else { return None };
                 let numbers = (first_line + table.head_lines()..).map(|line| (line, line));
-                let lines = if is_original { records.iter().copied().zip(numbers).collect() } else { Lines::new() };
+                let mut lines = Lines::new();
+                if is_original {
+                    lines.resize(tree.nodes.len(), (0, 0));
+                    records.iter().zip(numbers).for_each(|(id, line)| lines[*id] = line);
+                }
                 sample::sample(&tree, &lines)
             }
         }

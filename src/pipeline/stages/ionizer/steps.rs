@@ -4,6 +4,7 @@
 //! sequence restores every byte or is no sequence.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// From one text to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -60,14 +61,23 @@ impl Step {
             let step = if a.day == b.day && months != 0 { Self::Months(months) } else { days };
             return (step.apply(from).as_deref() == Some(to)).then_some(step);
         }
-        let (runs_from, runs_to) = (runs(from), runs(to));
-        if runs_from.len() != runs_to.len() {
-            return None;
+        let (mut runs_from, mut runs_to) = (runs(from), runs(to));
+        // The first run that differs, and how many follow it.
+        let mut different = None;
+        let mut following = 0;
+        loop {
+            match (runs_from.next(), runs_to.next()) {
+                (Some(a), Some(b)) if different.is_none() => {
+                    different = (from[a.clone()] != to[b.clone()]).then_some((a, b));
+                }
+                (Some(_), Some(_)) => following += 1,
+                (None, None) => break,
+                _ => return None,
+            }
         }
-        let mut pairs = runs_from.iter().zip(&runs_to).enumerate().filter(|(_, (a, b))| from[a.0..a.1] != to[b.0..b.1]);
-        let (index, (a, b)) = pairs.next()?;
-        let by = value(&to[b.0..b.1])?.checked_sub(value(&from[a.0..a.1])?)?;
-        let step = Self::Number { run: runs_from.len() - 1 - index, by: i64::try_from(by).ok()? };
+        let (a, b) = different?;
+        let by = value(&to[b])?.checked_sub(value(&from[a])?)?;
+        let step = Self::Number { run: following, by: i64::try_from(by).ok()? };
         (step.apply(from).as_deref() == Some(to)).then_some(step)
     }
 
@@ -119,23 +129,18 @@ impl Step {
 }
 
 /// The runs of digits; a text that is a number is one run, sign and decimals included.
-fn runs(text: &str) -> Vec<(usize, usize)> {
-    if super::scan::is_number(text) && !text.contains(['e', 'E']) {
-        return vec![(0, text.len())];
-    }
-    let mut found = Vec::new();
-    let mut start = None;
-    for (at, byte) in text.bytes().chain([b' ']).enumerate() {
-        match (byte.is_ascii_digit(), start) {
-            (true, None) => start = Some(at),
-            (false, Some(from)) => {
-                found.push((from, at));
-                start = None;
-            }
-            _ => {}
+fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_one = super::scan::is_number(text) && !text.contains(['e', 'E']);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if is_one {
+            return (std::mem::replace(&mut at, text.len()) == 0).then_some(0..text.len());
         }
-    }
-    found
+        let start = at + bytes[at..].iter().position(u8::is_ascii_digit)?;
+        at = start + bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        Some(start..at)
+    })
 }
 
 /// The last of the [`runs`] that so many follow.
@@ -179,10 +184,11 @@ struct Date {
 fn date(text: &str) -> Option<Date> {
     let bytes = text.as_bytes();
     let start = (0..bytes.len().saturating_sub(9).min(40)).find(|&at| {
-        bytes[at..at + 10].iter().enumerate().all(|(index, byte)| match index {
-            4 | 7 => matches!(byte, b'-' | b'/') && *byte == bytes[at + 4],
-            _ => byte.is_ascii_digit(),
-        })
+        matches!(bytes[at + 4], b'-' | b'/')
+            && bytes[at..at + 10].iter().enumerate().all(|(index, byte)| match index {
+                4 | 7 => *byte == bytes[at + 4],
+                _ => byte.is_ascii_digit(),
+            })
     })?;
     let number = |from: usize, to: usize| text[start + from..start + to].parse::<i64>().ok();
     let found = Date { start, mark: bytes[start + 4], year: number(0, 4)?, month: number(5, 7)?, day: number(8, 10)? };
