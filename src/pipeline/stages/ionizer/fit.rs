@@ -50,12 +50,6 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
 /// The most cells that are compared to find columns that depend on others.
 const MOST_COMPARED: usize = 8_000_000;
 
-/// For each row of a column: the first row with the same cell.
-pub(super) fn first_rows(cells: &[Cell<'_>]) -> Vec<usize> {
-    let mut first: FastMap<&Cell<'_>, usize> = FastMap::default();
-    cells.iter().enumerate().map(|(row, cell)| *first.entry(cell).or_insert(row)).collect()
-}
-
 /// The columns with few different texts, which others may depend on.
 pub(super) fn last_like(columns: &[Vec<Cell<'_>>], firsts: &[Vec<usize>]) -> LastLike {
     let rows = columns.first().map_or(0, Vec::len);

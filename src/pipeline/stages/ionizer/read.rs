@@ -54,6 +54,8 @@ struct Class<'r> {
     /// What the columns are called in rows.
     short: Vec<&'r str>,
     rules: Vec<Rule<'r>>,
+    /// Whether rows show each column, and then only a part of it.
+    shown: Vec<(bool, bool)>,
     rows: Vec<Vec<Cell<'r>>>,
     /// For columns that others are alike by: the last row with each cell.
     last_like: FastMap<usize, FastMap<Cell<'r>, usize>>,
@@ -201,7 +203,8 @@ impl<'r> Reader<'r> {
         let sources = rules.iter().filter_map(|rule| if let Rule::Like(source) = rule { Some(*source) } else { None });
         let last_like = sources.map(|source| (source, FastMap::default())).collect();
         let short = short_names(&names);
-        self.classes.push(Class { keyed, mark, paths, short, last_like, rules, rows: Vec::new() });
+        let shown = rules.iter().map(|rule| (rule.is_shown(), rule.has_hole())).collect();
+        self.classes.push(Class { keyed, mark, paths, short, shown, last_like, rules, rows: Vec::new() });
         Some(())
     }
 
@@ -518,8 +521,7 @@ impl<'r> Reader<'r> {
         let mut holes: Vec<Option<&str>> = vec![None; columns];
         let mut is_first = true;
         for column in 0..columns {
-            let rule = &self.classes[class].rules[column];
-            let (is_shown, has_hole) = (rule.is_shown(), rule.has_hole());
+            let (is_shown, has_hole) = self.classes[class].shown[column];
             if !is_shown {
                 continue;
             }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cells::{Cell, Rule};
-use super::fit::{Grid, LastLike, Outcome, first_rows, last_like};
+use super::fit::{Grid, LastLike, Outcome, last_like};
 use super::scan::{Id, Node, Tree};
 use crate::pipeline::stages::hashing::{FastMap, FastSet, FastState};
 use crate::tokens::{self, Encoding};
@@ -37,6 +37,8 @@ pub(super) struct Class<'a> {
     pub(super) names: Vec<String>,
     /// The cells of each column.
     pub(super) columns: Vec<Vec<Cell<'a>>>,
+    /// The first node equal to the value of each cell; what stands for none where there is no value.
+    values: Vec<Vec<Id>>,
     /// Columns with records inside.
     pub(super) pinned: Vec<bool>,
     /// How each column's cells come about.
@@ -94,8 +96,11 @@ impl<'a> Plan<'a> {
         let mut plan = builder.plan;
         plan.drop_empty_classes();
         plan.number_rows(tree);
+        let mut rows = vec![usize::MAX; tree.nodes.len() + 1];
         for class in &mut plan.classes {
-            class.firsts = class.columns.iter().map(|cells| first_rows(cells)).collect();
+            let values = class.values.iter().zip(&class.columns);
+            class.firsts = values.map(|(values, cells)| first_rows(values, cells, &mut rows)).collect();
+            class.values.clear();
             class.last_like = last_like(&class.columns, &class.firsts);
             class.rules = class.grid().fit(encoding);
             class.mark = class.cheapest_mark(encoding);
@@ -223,6 +228,22 @@ impl<'a> Class<'a> {
     }
 }
 
+/// For each row of a column: the first row with the same cell. `rows` has a place for each value, and keeps nothing.
+fn first_rows(values: &[Id], cells: &[Cell<'_>], rows: &mut [usize]) -> Vec<usize> {
+    // A record's own key is no value of the tree.
+    if values.first() == Some(&(rows.len() - 1)) && cells[0] != Cell::Absent {
+        let mut first: FastMap<&Cell<'_>, usize> = FastMap::default();
+        return cells.iter().enumerate().map(|(row, cell)| *first.entry(cell).or_insert(row)).collect();
+    }
+    let mut first = |(row, value): (usize, &Id)| {
+        rows[*value] = rows[*value].min(row);
+        rows[*value]
+    };
+    let firsts = values.iter().enumerate().map(&mut first).collect();
+    values.iter().for_each(|value| rows[*value] = usize::MAX);
+    firsts
+}
+
 /// The node at the end of a path.
 pub(super) fn follow(tree: &Tree<'_>, record: Id, path: &[Step<'_>]) -> Option<Id> {
     follow_from(tree, record, path, &mut 0)
@@ -288,7 +309,7 @@ impl<'a> Order<'_, 'a> {
         let mut likely = 0;
         let values: Vec<Option<Id>> = paths.iter().map(|path| follow_from(tree, id, path, &mut likely)).collect();
         let mut cells = Vec::with_capacity(values.len());
-        for (column, value) in values.into_iter().enumerate() {
+        for (column, value) in values.iter().copied().enumerate() {
             cells.push(match value.map(|value| (value, &tree.nodes[value])) {
                 None => Cell::Absent,
                 Some((_, Node::Scalar { quoted, text })) => Cell::Text { quoted: *quoted, text: text.clone() },
@@ -309,6 +330,9 @@ impl<'a> Order<'_, 'a> {
         self.plan.rows.insert(id, (class, own.columns.first().map_or(0, Vec::len)));
         for (column, cell) in own.columns.iter_mut().zip(cells) {
             column.push(cell);
+        }
+        for (column, value) in own.values.iter_mut().zip(values) {
+            column.push(value.map_or(self.plan.same.len(), |value| self.plan.same[value]));
         }
     }
 }
@@ -652,6 +676,7 @@ impl<'a> Builder<'_, 'a> {
                 keyed,
                 mark: ',',
                 columns: vec![Vec::new(); paths.len()],
+                values: vec![Vec::new(); paths.len()],
                 pinned: vec![false; paths.len()],
                 rules: Vec::new(),
                 last_like: LastLike::default(),

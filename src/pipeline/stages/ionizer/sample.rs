@@ -64,7 +64,7 @@ struct Counter<'c, 'a> {
 
 impl Counter<'_, '_> {
     fn token(&mut self) {
-        self.line += self.gaps.next().map_or(0, |gap| gap.matches('\n').count());
+        self.line += self.gaps.next().map_or(0, |gap| gap.bytes().filter(|byte| *byte == b'\n').count());
     }
 
     fn value(&mut self, id: Id) {

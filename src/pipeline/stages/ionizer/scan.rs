@@ -17,6 +17,9 @@ const INNER_DEPTH: usize = 2;
 /// Most containers around a value.
 pub(super) const DEEPEST: usize = 128;
 
+/// How many bytes a token has in a usual text.
+const BYTES_PER_TOKEN: usize = 6;
+
 /// Index of a node in its tree.
 pub(super) type Id = usize;
 
@@ -137,9 +140,12 @@ pub(super) fn value_end(text: &str) -> Result<usize, usize> {
     }
 }
 
-/// Scans the value at the start of a text.
+/// Scans a text that is one value, an array or an object.
 pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
-    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
+    let mut scanner = Scanner::new(text, escapes, INNER_DEPTH);
+    scanner.gaps.reserve(text.len() / BYTES_PER_TOKEN);
+    scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / 4);
+    let scan = scanner.run()?;
     (scan.missing == 0).then_some(scan)
 }
 

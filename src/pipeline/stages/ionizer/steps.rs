@@ -76,6 +76,9 @@ impl Step {
             }
         }
         let (a, b) = different?;
+        if from[..a.start] != to[..b.start] || from[a.end..] != to[b.end..] {
+            return None;
+        }
         let by = value(&to[b])?.checked_sub(value(&from[a])?)?;
         let step = Self::Number { run: following, by: i64::try_from(by).ok()? };
         (step.apply(from).as_deref() == Some(to)).then_some(step)
