@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, predict};
+use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use super::steps::Step;
 use crate::pipeline::stages::hashing::FastMap;
@@ -111,10 +111,14 @@ impl<'g, 'a> Grid<'g, 'a> {
                     None => Outcome::Miss,
                 }
             }
-            Rule::Above { step: Some(_), .. } => match predict(rule, column, None, &self.row(row)) {
-                Some(predicted) if predicted == *cell => Outcome::Implied,
-                _ => Outcome::Miss,
-            },
+            Rule::Above { back, step: Some(step) } => {
+                let before = row.checked_sub(*back).map(|row| &self.columns[column][row]);
+                let (Some(Cell::Text { quoted: same, text: before }), Cell::Text { quoted, text }) = (before, cell)
+                else {
+                    return Outcome::Miss;
+                };
+                implied_if(same == quoted && step.apply(before).is_some_and(|next| next == **text))
+            }
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),
             Rule::Above { back, step: None } => implied_if(row >= *back && self.is_same(column, row, row - back)),

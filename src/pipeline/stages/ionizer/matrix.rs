@@ -42,8 +42,16 @@ pub(super) fn write(tree: &Tree<'_>, items: &[Id], packed: bool) -> Option<Strin
         out.push(']');
         return Some(out);
     }
-    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
-    Some(format!("[#{}]", rows.join(" ")))
+    let mut out = String::from("[#");
+    for (index, row) in rows.iter().enumerate() {
+        out.push_str(if index > 0 { " " } else { "" });
+        for (index, raw) in row.iter().enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            out.push_str(raw);
+        }
+    }
+    out.push(']');
+    Some(out)
 }
 
 /// How many whole numbers, from the first item on, count up by one.

@@ -34,6 +34,7 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
         values: 0,
         bytes: 0,
     };
+    reader.tree.nodes.reserve(body.len() / 8);
     reader.all()?;
     // Entries may hold entries: few lines, and no end of text.
     let mut sizes: Vec<usize> = Vec::with_capacity(reader.tree.nodes.len());

@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 
 use super::cells::{Cell, Rule};
 use super::fit::{Grid, LastLike, Outcome, last_like};
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::stages::hashing::{FastMap, FastSet, FastState};
+use crate::pipeline::stages::hashing::{FastHasher, FastMap, FastSet, FastState};
 use crate::tokens::{self, Encoding};
 
 /// A step from a record to a value inside it.
@@ -377,35 +378,61 @@ impl<'t> Keys<'t> {
 
 /// The first equal node of each node, and the bytes of its leaves.
 fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
-    #[derive(PartialEq, Eq, Hash)]
-    enum Shape<'s> {
-        Scalar(bool, &'s str),
-        Inner(Id, bool),
-        Array(Vec<Id>),
-        /// Its list of keys, and its values.
-        Object(usize, Vec<Id>),
-    }
-    let mut known: FastMap<Shape<'_>, Id> =
-        FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
+    // The first node with each hash. One that has the same hash and is not equal takes the next.
+    let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
     let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
-        let (shape, size) = match node {
-            Node::Scalar { quoted, text } => (Shape::Scalar(*quoted, text), text.len() + 2 * usize::from(*quoted)),
-            Node::Inner { raw, root, line_end } => (Shape::Inner(same[*root], *line_end), raw.len()),
-            Node::Array(items) => (
-                Shape::Array(items.iter().map(|item| same[*item]).collect()),
-                items.iter().map(|item| sizes[*item] + 1).sum(),
-            ),
-            Node::Object(items) => (
-                Shape::Object(keys.of[id], items.iter().map(|(_, item)| same[*item]).collect()),
-                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum(),
-            ),
+        let mut hasher = FastHasher::default();
+        let size = match node {
+            Node::Scalar { quoted, text } => {
+                (quoted, text).hash(&mut hasher);
+                text.len() + 2 * usize::from(*quoted)
+            }
+            Node::Inner { raw, root, line_end } => {
+                (same[*root], line_end).hash(&mut hasher);
+                raw.len()
+            }
+            Node::Array(items) => {
+                items.iter().for_each(|item| hasher.write_usize(same[*item]));
+                items.iter().map(|item| sizes[*item] + 1).sum()
+            }
+            Node::Object(items) => {
+                hasher.write_usize(keys.of[id]);
+                items.iter().for_each(|(_, item)| hasher.write_usize(same[*item]));
+                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum()
+            }
         };
-        same.push(*known.entry(shape).or_insert(id));
+        let mut hash = hasher.finish();
+        let first = loop {
+            let first = *known.entry(hash).or_insert(id);
+            if first == id || is_equal((first, &tree.nodes[first]), (id, node), keys, &same) {
+                break first;
+            }
+            hash = hash.wrapping_add(1);
+        };
+        same.push(first);
         sizes.push(size);
     }
     (same, sizes)
+}
+
+/// Whether two nodes are equal, of which all that is inside is numbered.
+fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<'_>, same: &[Id]) -> bool {
+    let is_same = |a: Id, b: Id| same[a] == same[b];
+    match (a, b) {
+        (Node::Scalar { quoted: a_quoted, text: a }, Node::Scalar { quoted: b_quoted, text: b }) => {
+            a_quoted == b_quoted && a == b
+        }
+        (Node::Inner { root: a, line_end: a_end, .. }, Node::Inner { root: b, line_end: b_end, .. }) => {
+            is_same(*a, *b) && a_end == b_end
+        }
+        (Node::Array(a), Node::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
+        (Node::Object(a), Node::Object(b)) => {
+            keys.of[a_id] == keys.of[b_id] && a.iter().zip(b).all(|((_, a), (_, b))| is_same(*a, *b))
+        }
+        _ => false,
+    }
 }
 
 /// The keys of a record, and whether it has one itself.

@@ -18,7 +18,7 @@ const INNER_DEPTH: usize = 2;
 pub(super) const DEEPEST: usize = 128;
 
 /// How many bytes a token has in a usual text.
-const BYTES_PER_TOKEN: usize = 6;
+const BYTES_PER_TOKEN: usize = 4;
 
 /// Index of a node in its tree.
 pub(super) type Id = usize;

@@ -105,11 +105,7 @@ impl Step {
                     }
                     next.push('-');
                 }
-                match u64::try_from(sum.unsigned_abs()) {
-                    Ok(sum) => write!(next, "{sum:0width$}"),
-                    Err(_) => write!(next, "{:0width$}", sum.unsigned_abs()),
-                }
-                .expect("a string takes everything");
+                push_number(&mut next, sum.unsigned_abs(), width);
                 if places > 0 {
                     next.insert(next.len() - places, '.');
                 }
@@ -129,6 +125,23 @@ impl Step {
             }
         }
     }
+}
+
+/// Appends a number, with zeros before it up to a width.
+fn push_number(out: &mut String, number: u128, width: usize) {
+    let Ok(mut number) = u64::try_from(number) else {
+        return write!(out, "{number:0width$}").expect("a string takes everything");
+    };
+    // From behind: no such number has more digits.
+    let mut digits = ['0'; 20];
+    let mut start = digits.len();
+    while number > 0 || start == digits.len() {
+        start -= 1;
+        digits[start] = char::from(b'0' + u8::try_from(number % 10).expect("a digit"));
+        number /= 10;
+    }
+    out.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len() - start)));
+    out.extend(&digits[start..]);
 }
 
 /// The runs of digits; a text that is a number is one run, sign and decimals included.

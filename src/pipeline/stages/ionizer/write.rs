@@ -60,7 +60,10 @@ impl Around {
         let end = match self {
             Self::Line => Some(memchr::memchr(b'\n', bytes)),
             Self::Header => Some(memchr::memchr2(b',', b'\n', bytes)),
-            Self::Row(mark) if mark.is_ascii() => Some(memchr::memchr3(mark as u8, b';', b'\n', bytes)),
+            Self::Row(mark) => {
+                let mark = u8::try_from(mark).ok().filter(u8::is_ascii);
+                mark.map(|mark| memchr::memchr3(mark, b';', b'\n', bytes))
+            }
             _ => None,
         };
         if let Some(end) = end {
