@@ -20,7 +20,6 @@ use std::ops::Range;
 
 use self::escapes::Escapes;
 use self::find::Found;
-use self::sample::Lines;
 use self::scan::Node;
 use self::table::Table;
 use crate::config::Preset;
@@ -108,6 +107,7 @@ impl Stage for Ionizer {
             let Some(rest) = context.text.get(edit.range.end..segment.range.end) else { return false };
             let is_whole = match segment.content_type {
                 ContentType::Table => matches!(rest, "" | "\n") && !value.ends_with('\n'),
+                ContentType::Json => rest.bytes().all(|byte| byte == b'\n'),
                 _ => rest.bytes().all(|byte| byte == b'\n') && value.ends_with([']', '}']),
             };
             segment.range.start == edit.range.start && is_whole
@@ -184,21 +184,16 @@ impl Proposal<'_> {
         let first_line = context.text[..self.range.start].matches('\n').count() + 1;
         match &self.rows {
             Rows::Json(found) => {
-                let lines =
-                    if is_original { sample::lines_of(&found.scan, first_line, found.lines) } else { Lines::new() };
-                let sample = sample::sample(&found.scan.tree, &lines)?;
+                let known = is_original.then(|| sample::lines_of(&found.scan, first_line, found.lines));
+                let sample = sample::sample(&found.scan.tree, &|id| known.as_ref().map(|lines| lines[id]))?;
                 Some(sample + found.tail)
             }
             Rows::Table(table) => {
                 let tree = table.tree();
                 let Node::Array(records) = &tree.nodes[tree.root] else { return None };
-                let numbers = (first_line + table.head_lines()..).map(|line| (line, line));
-                let mut lines = Lines::new();
-                if is_original {
-                    lines.resize(tree.nodes.len(), (0, 0));
-                    records.iter().zip(numbers).for_each(|(id, line)| lines[*id] = line);
-                }
-                sample::sample(&tree, &lines)
+                let first_line = first_line + table.head_lines();
+                let line = |id| Some(first_line + records.binary_search(&id).ok()?);
+                sample::sample(&tree, &|id| line(id).filter(|_| is_original).map(|line| (line, line)))
             }
         }
     }

@@ -25,19 +25,19 @@ const ODD_ROWS: usize = 2;
 const FEW_TEXTS: usize = 8;
 const TOP_TEXTS: usize = 3;
 
-/// The lines of each value in the original text, by its id, 1-based; empty where they are not known.
-pub(super) type Lines = Vec<(usize, usize)>;
+/// The first and last line of a value in the original text, 1-based, where they are known.
+pub(super) type Lines<'l> = &'l dyn Fn(Id) -> Option<(usize, usize)>;
 
 /// Prints a value with its long arrays sampled; `None` where it has none.
-pub(super) fn sample(tree: &Tree<'_>, lines: &Lines) -> Option<String> {
+pub(super) fn sample(tree: &Tree<'_>, lines: Lines<'_>) -> Option<String> {
     let mut printer = Printer { tree, lines, out: String::new(), sampled: 0 };
     printer.value(tree.root);
     let note = "sampled: rows are numbered from 1, statistics cover all of them";
     (printer.sampled > 0).then(|| format!("[{note}]\n{}", printer.out))
 }
 
-/// Which lines the values of a scan are on, when its text begins at a line.
-pub(super) fn lines_of(scan: &Scan<'_>, first_line: usize, is_run: bool) -> Lines {
+/// Which lines the values of a scan are on, by their ids, when its text begins at a line.
+pub(super) fn lines_of(scan: &Scan<'_>, first_line: usize, is_run: bool) -> Vec<(usize, usize)> {
     let mut found = vec![(0, 0); scan.tree.nodes.len()];
     let mut counter = Counter { tree: &scan.tree, gaps: scan.gaps.iter(), line: first_line, found: &mut found };
     match &scan.tree.nodes[scan.tree.root] {
@@ -100,7 +100,7 @@ impl Counter<'_, '_> {
 
 struct Printer<'p, 'a> {
     tree: &'p Tree<'a>,
-    lines: &'p Lines,
+    lines: Lines<'p>,
     out: String,
     sampled: usize,
 }
@@ -161,7 +161,7 @@ impl Printer<'_, '_> {
             return;
         }
         self.out.push_str(&elided(to - from, "rows", Some((from + 1, to))));
-        let line = |row: usize| self.lines.get(items[row]).copied();
+        let line = |row: usize| (self.lines)(items[row]);
         // Only where no other row shares the lines.
         let before = from.checked_sub(1).and_then(line).map_or(0, |(_, last)| last);
         let after = if to < items.len() { line(to).map_or(0, |(first, _)| first) } else { usize::MAX };
@@ -215,9 +215,9 @@ fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
                 }
                 Node::Scalar { quoted, text } => {
                     let stats = column(&mut columns, &name, &mut next);
-                    match text.parse::<f64>() {
-                        Ok(number) if !quoted => stats.numbers.push((number, row, text)),
-                        _ => stats.add(*quoted, text, row),
+                    match if *quoted { None } else { text.parse::<f64>().ok() } {
+                        Some(number) => stats.numbers.push((number, row, text)),
+                        None => stats.add(*quoted, text, row),
                     }
                 }
                 Node::Inner { raw, .. } => {

@@ -140,7 +140,8 @@ impl Table {
             false => (1..=self.rows.width).map(|number| format!("c{number}").into()).collect(),
         };
         let mut tree = Tree::default();
-        let mut records = Vec::new();
+        tree.nodes.reserve(self.rows.ends.len() + self.rows.len() + 1);
+        let mut records = Vec::with_capacity(self.rows.len());
         for (index, row) in self.rows.rows().skip(usize::from(self.has_header)).enumerate() {
             let mut fields = Vec::with_capacity(names.len());
             for (name, field) in names.iter().zip(row) {
@@ -310,6 +311,7 @@ fn split(text: &str, mark: char) -> Option<Fields> {
         csv::ReaderBuilder::new().has_headers(false).delimiter(u8::try_from(mark).ok()?).from_reader(text.as_bytes());
     let mut record = csv::StringRecord::new();
     let mut rows = Fields::new(0);
+    rows.text.reserve(text.len());
     while reader.read_record(&mut record).ok()? {
         rows.width = record.len();
         record.iter().for_each(|field| rows.push(field));
