@@ -154,10 +154,9 @@ pub(super) fn predict<'a>(
             _ => None,
         },
         Rule::Made(template) => {
-            let mut text = String::new();
-            for part in &template.parts {
-                text.push_str(part.text(hole, cells)?);
-            }
+            let parts = || template.parts.iter().map(|part| part.text(hole, cells));
+            let mut text = String::with_capacity(parts().map(|part| part.map(str::len)).sum::<Option<usize>>()?);
+            text.extend(parts().flatten());
             Some(Cell::Text { quoted: template.quoted, text: Cow::Owned(text) })
         }
     }

@@ -117,7 +117,7 @@ impl<'g, 'a> Grid<'g, 'a> {
                 else {
                     return Outcome::Miss;
                 };
-                implied_if(same == quoted && step.apply(before).is_some_and(|next| next == **text))
+                implied_if(same == quoted && step.leads(before, text))
             }
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),

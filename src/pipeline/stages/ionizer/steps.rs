@@ -59,7 +59,7 @@ impl Step {
             let days = Self::Days(b.days() - a.days());
             let months = (b.year - a.year) * 12 + b.month - a.month;
             let step = if a.day == b.day && months != 0 { Self::Months(months) } else { days };
-            return (step.apply(from).as_deref() == Some(to)).then_some(step);
+            return step.leads(from, to).then_some(step);
         }
         let (mut runs_from, mut runs_to) = (runs(from), runs(to));
         // The first run that differs, and how many follow it.
@@ -81,7 +81,22 @@ impl Step {
         }
         let by = value(&to[b])?.checked_sub(value(&from[a])?)?;
         let step = Self::Number { run: following, by: i64::try_from(by).ok()? };
-        (step.apply(from).as_deref() == Some(to)).then_some(step)
+        step.leads(from, to).then_some(step)
+    }
+
+    /// Whether it leads from one text to another.
+    pub(super) fn leads(&self, from: &str, to: &str) -> bool {
+        self.may_lead(from, to) && self.apply(from).is_some_and(|next| next == to)
+    }
+
+    /// Whether the number that counts is the right one and the rest the same; a look that makes no text.
+    fn may_lead(&self, from: &str, to: &str) -> bool {
+        let Self::Number { run, by } = self else { return true };
+        let Some((start, end)) = run_from_end(from, *run) else { return false };
+        let rest = to.strip_prefix(&from[..start]).and_then(|rest| rest.strip_suffix(&from[end..]));
+        let Some(own) = rest else { return false };
+        let sum = value(&from[start..end]).and_then(|number| number.checked_add(i128::from(*by)));
+        own.len() > LONGEST || sum == value(own)
     }
 
     /// The next text.
@@ -176,16 +191,21 @@ fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
     None
 }
 
+/// Longest number that counts, in bytes.
+const LONGEST: usize = 30;
+
 /// The digits as one number, without their point.
 fn value(digits: &str) -> Option<i128> {
-    if digits.len() > 30 {
+    let whole = digits.strip_prefix('-').unwrap_or(digits);
+    if whole.is_empty() || digits.len() > LONGEST || !whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
-    match digits.split_once('.') {
-        Some((whole, fraction)) => format!("{whole}{fraction}").parse().ok(),
-        None if digits.len() < 19 => digits.parse::<i64>().ok().map(i128::from),
-        None => digits.parse().ok(),
-    }
+    let figures = whole.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0');
+    let number = match whole.len() {
+        0..19 => i128::from(figures.fold(0_i64, |number, digit| number * 10 + i64::from(digit))),
+        _ => figures.fold(0, |number, digit| number * 10 + i128::from(digit)),
+    };
+    Some(if whole.len() < digits.len() { -number } else { number })
 }
 
 #[derive(Clone, Copy)]
