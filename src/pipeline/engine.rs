@@ -4,6 +4,7 @@
 //! first. A reversible result, taken for a text from outside, must make no stage want more: its notes and marker line go
 //! through the stages again, and again, until it settles; one that does not settle is given up for the lossless form.
 
+use std::rc::Rc;
 use std::slice;
 
 use super::custom::{Answers, Question};
@@ -117,7 +118,7 @@ impl FusionEngine {
         };
         let tokens_before = passes.count(text);
         let mut compressed = Compressed {
-            text: text.to_owned(),
+            text: String::new(),
             tokens_before,
             tokens_after: tokens_before,
             content_type: options.hints.content_type.unwrap_or(ContentType::Unknown),
@@ -126,12 +127,13 @@ impl FusionEngine {
             stages: Vec::new(),
             originals: Vec::new(),
         };
+        let mut shorter = None;
         let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         let mut tallies = vec![Tally::default(); steps.len()];
         // What cannot be unfolded again is not folded.
         if text.len() <= UNFOLDED_MAX_BYTES {
             let unfolded = self.unfold(text);
-            let start = unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived);
+            let start = Rc::new(unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived));
             let first = passes.run(&start, options.preset)?;
             (compressed.content_type, compressed.language) = (first.content_type, first.language);
             let edits = if unfolded.is_some() { &[] } else { edits };
@@ -140,13 +142,14 @@ impl FusionEngine {
             if pays(tokens_after, tokens_before, form.pays_in_cache) && form.rewinds_to(text) {
                 compressed.tokens_after = tokens_after;
                 compressed.lossless = form.original.is_none();
-                compressed.text = form.text;
+                shorter = Some(form.text);
                 compressed.originals.extend(form.original);
                 tallies = form.tallies;
             } else {
                 tallies = unchanged(form.tallies);
             }
         }
+        compressed.text = shorter.unwrap_or_else(|| text.to_owned());
         for (tally, _) in tallies.iter_mut().zip(&passes.unsettled).filter(|(_, unsettled)| **unsettled) {
             tally.notes.push(("unsettled".to_owned(), format!("wanted more after {ROUNDS} rounds")));
         }
@@ -155,7 +158,7 @@ impl FusionEngine {
     }
 
     /// The best form of the draft. It depends on what the draft says, not on how the text came in.
-    fn best(&self, passes: &mut Passes, start: &Draft, first: Pass, edits: &[Edit]) -> Result<Form, Question> {
+    fn best(&self, passes: &mut Passes, start: &Rc<Draft>, first: Pass, edits: &[Edit]) -> Result<Form, Question> {
         if passes.options.preset != Preset::Lossless
             && let Some(form) = self.reversible(passes, start, &first, edits)?
         {
@@ -165,7 +168,7 @@ impl FusionEngine {
     }
 
     /// The draft with nothing but folds, or as it is where those do not pay. `pass` is what a pass over it made.
-    fn folded(&self, passes: &mut Passes, draft: &Draft, pass: Pass) -> Result<Form, Question> {
+    fn folded(&self, passes: &mut Passes, draft: &Rc<Draft>, pass: Pass) -> Result<Form, Question> {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
         let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
@@ -181,7 +184,7 @@ impl FusionEngine {
     fn reversible(
         &self,
         passes: &mut Passes,
-        start: &Draft,
+        start: &Rc<Draft>,
         first: &Pass,
         edits: &[Edit],
     ) -> Result<Option<Form>, Question> {
@@ -195,7 +198,7 @@ impl FusionEngine {
             })
             .collect();
         if !edits.is_empty() {
-            pass = edited.insert(passes.run(&start.apply(&edits).0, passes.options.preset)?);
+            pass = edited.insert(passes.run(&Rc::new(start.apply(&edits).0), passes.options.preset)?);
         }
         if given + pass.changes().saved <= MARKER_TOKENS {
             return Ok(None);
@@ -206,7 +209,7 @@ impl FusionEngine {
         let mut draft = pass.draft.unfolded();
         let joint = if draft.text().is_empty() || draft.text().ends_with('\n') { "" } else { "\n" };
         draft.append(&format!("{joint}{marker}"));
-        let mut draft = self.without_folds(draft);
+        let mut draft = Rc::new(self.without_folds(draft));
         for _ in 0..ROUNDS {
             let pass = passes.run(&draft, passes.options.preset)?;
             if pass.changes().saved <= MARKER_TOKENS {
@@ -219,7 +222,7 @@ impl FusionEngine {
             }
             changes.iter_mut().zip(&pass.tallies).for_each(|(sum, tally)| sum.add(tally.changes));
             passes.unsettled = pass.tallies.iter().map(|tally| tally.changes.edits > 0).collect();
-            draft = self.without_folds(pass.draft.unfolded());
+            draft = Rc::new(self.without_folds(pass.draft.unfolded()));
             if pass.lost_note || !ends_with_line(draft.text(), &marker) {
                 break;
             }

@@ -5,6 +5,9 @@
 
 use std::iter::Peekable;
 use std::ops::Range;
+use std::rc::Rc;
+
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::custom::{Answers, Question};
 use super::draft::{Draft, Origins};
@@ -29,15 +32,15 @@ pub(super) struct Passes<'a> {
     pub(super) original: &'a str,
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
-    /// The last text whose type was detected, and what was found.
-    pub(super) detected: Option<(String, Detection)>,
+    /// The hash of the last text whose type was detected, and what was found.
+    pub(super) detected: Option<(u128, Detection)>,
     /// For each step, whether it kept a reversible form from settling; empty when that form settled.
     pub(super) unsettled: Vec<bool>,
 }
 
 /// What one pass made of a draft.
 pub(super) struct Pass {
-    pub(super) draft: Draft,
+    pub(super) draft: Rc<Draft>,
     /// For each step.
     pub(super) tallies: Vec<Tally>,
     pub(super) content_type: ContentType,
@@ -64,12 +67,12 @@ impl Passes<'_> {
     ///
     /// # Errors
     /// The question for the caller's stage, when its answer is not known yet.
-    pub(super) fn run(&mut self, draft: &Draft, preset: Preset) -> Result<Pass, Question> {
+    pub(super) fn run(&mut self, draft: &Rc<Draft>, preset: Preset) -> Result<Pass, Question> {
         let pipeline = self.pipeline;
         let steps = &pipeline.steps;
         let detection = self.detect(draft.text());
         let mut pass = Pass {
-            draft: draft.clone(),
+            draft: Rc::clone(draft),
             tallies: vec![Tally::default(); steps.len()],
             content_type: detection.content_type,
             language: detection.language,
@@ -120,7 +123,7 @@ impl Passes<'_> {
             }
             if let Some((draft, lost_note, mapped)) = applied {
                 pass.lost_note |= lost_note;
-                pass.draft = draft;
+                pass.draft = Rc::new(draft);
                 segments = mapped;
             }
             started = (self.clock)();
@@ -142,13 +145,14 @@ impl Passes<'_> {
             return Detection { content_type, language: hints.language, segments };
         };
         // A text is passed over again with another preset.
-        if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| known == text) {
+        let hash = xxh3_128(text.as_bytes());
+        if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| *known == hash) {
             return detection.clone();
         }
         let started = (self.clock)();
         let detection = detect(text, hints);
         self.times[index].work_ms += (self.clock)() - started;
-        self.detected = Some((text.to_owned(), detection.clone()));
+        self.detected = Some((hash, detection.clone()));
         detection
     }
 
