@@ -17,8 +17,9 @@ const INNER_DEPTH: usize = 2;
 /// Most containers around a value.
 pub(super) const DEEPEST: usize = 128;
 
-/// How many bytes a token has in a usual text.
+/// How many bytes a token has in most texts, and how many tokens a value: what memory is asked for at first.
 const BYTES_PER_TOKEN: usize = 4;
+const TOKENS_PER_VALUE: usize = 4;
 
 /// Index of a node in its tree.
 pub(super) type Id = usize;
@@ -144,7 +145,7 @@ pub(super) fn value_end(text: &str) -> Result<usize, usize> {
 pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
     let mut scanner = Scanner::new(text, escapes, INNER_DEPTH);
     scanner.gaps.reserve(text.len() / BYTES_PER_TOKEN);
-    scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / 4);
+    scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / TOKENS_PER_VALUE);
     let scan = scanner.run()?;
     (scan.missing == 0).then_some(scan)
 }
@@ -180,6 +181,7 @@ impl Scan<'_> {
 }
 
 /// An open container, with how many items or fields were there before it.
+#[derive(Clone, Copy)]
 enum Open<'a> {
     Array(usize),
     Object(usize, Option<&'a str>),
