@@ -99,7 +99,11 @@ impl Draft {
             reader.read_to(edit.range.start, &mut applied);
             let mut replaced = Self { text: String::new(), parts: Vec::new() };
             let start = reader.origin();
-            reader.read_to(edit.range.end, &mut replaced);
+            if edit.lossless {
+                reader.read_to(edit.range.end, &mut replaced);
+            } else {
+                reader.read_parts_to(edit.range.end, &mut replaced.parts);
+            }
             lost_note |= !edit.lossless && replaced.parts.iter().any(|part| part.note);
             let end = replaced.parts.last().map_or(start, |part| part.source.at(part.len, part.len));
             let source = match (start, end) {
@@ -190,17 +194,22 @@ impl Reader<'_> {
 
     fn read_to(&mut self, end: usize, into: &mut Draft) {
         into.text.push_str(&self.draft.text[self.at..end]);
+        self.read_parts_to(end, &mut into.parts);
+    }
+
+    /// The same without the text.
+    fn read_parts_to(&mut self, end: usize, into: &mut Vec<Part>) {
         while self.at < end {
             let part = &self.draft.parts[self.index];
             let len = (part.len - self.offset).min(end - self.at);
             if len == part.len {
-                into.parts.push(part.clone());
+                into.push(part.clone());
             } else {
                 let source = match part.source {
                     Source::Verbatim(start) => Source::Verbatim(start + self.offset),
                     _ => Source::Unknown,
                 };
-                into.parts.push(Part { note: part.note, ..Part::plain(len, source) });
+                into.push(Part { note: part.note, ..Part::plain(len, source) });
             }
             self.at += len;
             self.offset += len;

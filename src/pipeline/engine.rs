@@ -133,8 +133,7 @@ impl FusionEngine {
         // What cannot be unfolded again is not folded.
         if text.len() <= UNFOLDED_MAX_BYTES {
             let unfolded = self.unfold(text);
-            let start = unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived);
-            let start = Rc::new(start);
+            let start = Rc::new(unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived));
             let first = passes.run(&start, options.preset)?;
             (compressed.content_type, compressed.language) = (first.content_type, first.language);
             let edits = if unfolded.is_some() { &[] } else { edits };

@@ -4,10 +4,10 @@
 //! is equal to the byte or it is wrong.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::scan::{Id, string_end};
 use super::steps::Step;
+use crate::pipeline::stages::hashing::FastMap;
 
 /// One value of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,25 +25,7 @@ pub(super) enum Cell<'a> {
     Node(Id),
 }
 
-impl<'a> Cell<'a> {
-    /// The cell of a scalar as spelt.
-    pub(super) fn of_raw(raw: Cow<'a, str>) -> Self {
-        match raw.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            None => Self::Text { quoted: false, text: raw },
-            Some(_) => {
-                let text = match raw {
-                    Cow::Borrowed(raw) => Cow::Borrowed(&raw[1..raw.len() - 1]),
-                    Cow::Owned(mut raw) => {
-                        raw.pop();
-                        raw.remove(0);
-                        Cow::Owned(raw)
-                    }
-                };
-                Self::Text { quoted: true, text }
-            }
-        }
-    }
-
+impl Cell<'_> {
     /// A cell that is no string.
     pub(super) fn literal(text: &'static str) -> Self {
         Self::Text { quoted: false, text: Cow::Borrowed(text) }
@@ -119,19 +101,16 @@ impl Rule<'_> {
     }
 
     /// The columns of the same row that it needs.
-    pub(super) fn needs(&self) -> Vec<usize> {
-        match self {
-            Self::Like(source) => vec![*source],
-            Self::Made(template) => template
-                .parts
-                .iter()
-                .filter_map(|part| match part {
-                    Part::Ref { column, above: false, .. } => Some(*column),
-                    _ => None,
-                })
-                .collect(),
-            _ => Vec::new(),
-        }
+    pub(super) fn needs(&self) -> impl Iterator<Item = usize> {
+        let (source, parts) = match self {
+            Self::Like(source) => (Some(*source), &[][..]),
+            Self::Made(template) => (None, &template.parts[..]),
+            _ => (None, &[][..]),
+        };
+        source.into_iter().chain(parts.iter().filter_map(|part| match part {
+            Part::Ref { column, above: false, .. } => Some(*column),
+            _ => None,
+        }))
     }
 
     /// Whether rows show only a part of it.
@@ -175,10 +154,9 @@ pub(super) fn predict<'a>(
             _ => None,
         },
         Rule::Made(template) => {
-            let mut text = String::new();
-            for part in &template.parts {
-                text.push_str(part.text(hole, cells)?);
-            }
+            let parts = || template.parts.iter().map(|part| part.text(hole, cells));
+            let mut text = String::with_capacity(parts().map(|part| part.map(str::len)).sum::<Option<usize>>()?);
+            text.extend(parts().flatten());
             Some(Cell::Text { quoted: template.quoted, text: Cow::Owned(text) })
         }
     }
@@ -215,7 +193,7 @@ impl Template {
     /// Prints it: `https://host/{name}/{}`, with quotes where it makes a string.
     ///
     /// `None` where it would not read back, because its text has braces of its own, or a name in it a quote or a comma.
-    pub(super) fn to_text(&self, names: &[String], index: &HashMap<&str, usize>) -> Option<String> {
+    pub(super) fn to_text(&self, names: &[String], index: &FastMap<&str, usize>) -> Option<String> {
         let mut inner = String::new();
         for part in &self.parts {
             match part {
@@ -241,7 +219,7 @@ impl Template {
     }
 
     /// Reads the inner text of a printed template.
-    pub(super) fn parse_parts(text: &str, index: &HashMap<&str, usize>) -> Vec<Part> {
+    pub(super) fn parse_parts(text: &str, index: &FastMap<&str, usize>) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;

@@ -1,5 +1,7 @@
 //! `"a\n\"b\""` <-> the text that it stands for, where its spelling is the usual one.
 
+use std::borrow::Cow;
+
 /// How a text's strings are escaped beyond what JSON asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Escapes {
@@ -35,9 +37,16 @@ impl Escapes {
         (Self { ascii, html }, text)
     }
 
+    /// Escapes a text, without a copy where there is nothing to escape.
+    pub(super) fn spell(self, text: &str) -> Cow<'_, str> {
+        match self == Self::default() && text.bytes().all(is_plain) {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(self.escape(text)),
+        }
+    }
+
     /// Escapes a text.
     pub(super) fn escape(self, text: &str) -> String {
-        let is_plain = |byte| byte >= b' ' && byte != b'"' && byte != b'\\';
         if self == Self::default() && text.bytes().all(is_plain) {
             return text.to_owned();
         }
@@ -67,9 +76,22 @@ impl Escapes {
 
     /// The text that a string's inner spelling stands for, if escaping it gives the same spelling again.
     pub(super) fn unescape(self, inner: &str) -> Option<String> {
-        let text: String = serde_json::from_str(&format!("\"{inner}\"")).ok()?;
+        let text = meaning(inner)?.into_owned();
         (self.escape(&text) == inner).then_some(text)
     }
+}
+
+/// Whether a byte stands for itself in a string.
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && byte != b'"' && byte != b'\\'
+}
+
+/// The text that a string's inner spelling stands for.
+pub(super) fn meaning(inner: &str) -> Option<Cow<'_, str>> {
+    if inner.bytes().all(is_plain) {
+        return Some(Cow::Borrowed(inner));
+    }
+    serde_json::from_str(&format!("\"{inner}\"")).ok().map(Cow::Owned)
 }
 
 fn push_hex(out: &mut String, unit: u32) {

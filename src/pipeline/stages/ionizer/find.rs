@@ -86,7 +86,7 @@ fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) 
             *patience = patience.saturating_sub(length);
             break;
         }
-        scans.push((scan(&text[at..], escapes)?, rest));
+        scans.push((scan(&text[at..at + length], escapes)?, rest));
         end = at + length;
         at = line_end + 1;
     }

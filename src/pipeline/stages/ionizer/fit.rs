@@ -5,9 +5,8 @@
 //! go in circles.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash, copied, predict};
+use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use super::steps::Step;
 use crate::pipeline::stages::hashing::FastMap;
@@ -23,10 +22,12 @@ pub(super) struct Grid<'g, 'a> {
     pub(super) pinned: &'g [bool],
     /// For columns that others are alike by: the last row above with the same cell.
     pub(super) last_like: &'g LastLike,
+    /// For each column and row: the first row with the same cell.
+    pub(super) firsts: &'g [Vec<usize>],
 }
 
 /// For some columns and each row: the last row above with the same cell.
-pub(super) type LastLike = HashMap<usize, Vec<Option<usize>>>;
+pub(super) type LastLike = FastMap<usize, Vec<Option<usize>>>;
 
 /// One row of a grid.
 pub(super) struct Row<'g, 'a> {
@@ -50,28 +51,28 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
 const MOST_COMPARED: usize = 8_000_000;
 
 /// The columns with few different texts, which others may depend on.
-pub(super) fn last_like(columns: &[Vec<Cell<'_>>]) -> LastLike {
+pub(super) fn last_like(columns: &[Vec<Cell<'_>>], firsts: &[Vec<usize>]) -> LastLike {
     let rows = columns.first().map_or(0, Vec::len);
-    let mut found = LastLike::new();
+    let mut found = LastLike::default();
     if rows < 8 || rows * columns.len() * columns.len() > MOST_COMPARED {
         return found;
     }
-    for (column, cells) in columns.iter().enumerate() {
-        let mut last: FastMap<&Cell<'_>, usize> = FastMap::default();
-        let rows_like: Vec<Option<usize>> =
-            cells.iter().enumerate().map(|(row, cell)| last.insert(cell, row)).collect();
+    for (column, (cells, firsts)) in columns.iter().zip(firsts).enumerate() {
+        let different = firsts.iter().enumerate().filter(|(row, first)| row == *first).count();
         // Equal containers are one node only on the writing side.
         let has_nodes = cells.iter().any(|cell| matches!(cell, Cell::Node(_)));
-        if !has_nodes && last.len() > 1 && last.len() * 2 <= rows {
-            found.insert(column, rows_like);
+        if !has_nodes && different > 1 && different * 2 <= rows {
+            let mut last = vec![None; rows];
+            let rows_like = firsts.iter().enumerate().map(|(row, first)| last[*first].replace(row));
+            found.insert(column, rows_like.collect());
         }
     }
     found
 }
 
 /// Names by column index, for templates.
-pub(super) fn index_of(names: &[String]) -> HashMap<&str, usize> {
-    names.iter().enumerate().map(|(index, name)| (name.as_str(), index)).collect()
+pub(super) fn index_of<N: AsRef<str>>(names: &[N]) -> FastMap<&str, usize> {
+    names.iter().enumerate().map(|(index, name)| (name.as_ref(), index)).collect()
 }
 
 /// How a row compares with a rule.
@@ -110,15 +111,27 @@ impl<'g, 'a> Grid<'g, 'a> {
                     None => Outcome::Miss,
                 }
             }
-            Rule::Above { step: Some(_), .. } => match predict(rule, column, None, &self.row(row)) {
-                Some(predicted) if predicted == *cell => Outcome::Implied,
-                _ => Outcome::Miss,
-            },
-            _ => match copied(rule, column, &self.row(row)) {
-                Some(predicted) if predicted == cell => Outcome::Implied,
-                _ => Outcome::Miss,
-            },
+            Rule::Above { back, step: Some(step) } => {
+                let before = row.checked_sub(*back).map(|row| &self.columns[column][row]);
+                let (Some(Cell::Text { quoted: same, text: before }), Cell::Text { quoted, text }) = (before, cell)
+                else {
+                    return Outcome::Miss;
+                };
+                implied_if(same == quoted && step.leads(before, text))
+            }
+            Rule::Shown => Outcome::Miss,
+            Rule::Fixed(fixed) => implied_if(fixed == cell),
+            Rule::Above { back, step: None } => implied_if(row >= *back && self.is_same(column, row, row - back)),
+            Rule::Like(source) => {
+                let like = self.last_like.get(source).and_then(|like| like[row]);
+                implied_if(like.is_some_and(|like| self.is_same(column, row, like)))
+            }
         }
+    }
+
+    /// Whether two rows have the same cell in a column.
+    fn is_same(&self, column: usize, row: usize, other: usize) -> bool {
+        self.firsts[column][row] == self.firsts[column][other]
     }
 
     /// The cheapest rule of each column.
@@ -150,6 +163,10 @@ impl<'g, 'a> Grid<'g, 'a> {
     }
 }
 
+fn implied_if(is_implied: bool) -> Outcome<'static> {
+    if is_implied { Outcome::Implied } else { Outcome::Miss }
+}
+
 /// The text that a hole stands for; empty where there is no hole and all fits.
 fn residual<'t, 'a>(parts: &[Part], text: &'t str, cells: &impl Lookup<'a>) -> Option<&'t str> {
     let hole = parts.iter().position(|part| *part == Part::Hole).unwrap_or(parts.len());
@@ -175,7 +192,7 @@ struct Fit<'f, 'g, 'a> {
     column: usize,
     encoding: Encoding,
     rank: &'f [usize],
-    index: &'f HashMap<&'f str, usize>,
+    index: &'f FastMap<&'f str, usize>,
 }
 
 impl<'g, 'a> Fit<'_, 'g, 'a> {
@@ -198,9 +215,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         };
         let shown = rows as f64 + present.len() as f64 * per_cell;
         let mut best = (shown, Rule::Shown);
-        let mut consider = |cost: f64, rule: Rule<'a>| {
+        let consider = |best: &mut (f64, Rule<'a>), cost: f64, rule: Rule<'a>| {
             if cost + 0.5 < best.0 {
-                best = (cost, rule);
+                *best = (cost, rule);
             }
         };
         for rule in self.simple_rules() {
@@ -218,11 +235,17 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let limit = (((shown - own) / per_miss).max(0.0) as usize).min(first + often);
             if let Some(misses) = self.misses(&rule, limit) {
                 let cost = own + cost_of(&rule, misses);
-                consider(cost, rule);
+                consider(&mut best, cost, rule);
             }
         }
-        if self.grid.columns.len() <= TEMPLATE_COLUMNS && present.iter().all(|cell| cell.text().is_some()) {
-            for template in self.templates() {
+        // A template costs itself and a token, and one with a hole a token in each row, too.
+        let may_be_made = best.0 > 2.5;
+        let may_have_hole = best.0 > 2.5 + rows as f64;
+        if may_be_made
+            && self.grid.columns.len() <= TEMPLATE_COLUMNS
+            && present.iter().all(|cell| cell.text().is_some())
+        {
+            for template in self.templates(may_have_hole) {
                 let Some(text) = template.to_text(self.grid.names, self.index) else { continue };
                 let own = self.tokens(&text) + 1.0;
                 let hole = template.has_hole();
@@ -231,7 +254,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 let Some(misses) = self.misses(&rule, limit) else { continue };
                 let rest = if hole { rows as f64 + (rows - misses) as f64 * self.mean_residual(&rule) } else { 0.0 };
                 let cost = own + cost_of(&rule, misses) + rest;
-                consider(cost, rule);
+                consider(&mut best, cost, rule);
             }
         }
         best.1
@@ -239,16 +262,19 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
 
     /// The number of rows that a rule does not explain, unless that is more than the limit.
     fn misses(&self, rule: &Rule<'a>, limit: usize) -> Option<usize> {
-        let mut misses = 0;
-        for row in 0..self.grid.rows() {
-            if self.grid.outcome(rule, self.column, row) == Outcome::Miss {
-                misses += 1;
-                if misses > limit {
-                    return None;
-                }
+        let firsts = &self.grid.firsts[self.column];
+        match rule {
+            Rule::Fixed(cell) => {
+                let first = self.cells().iter().position(|own| own == cell)?;
+                let misses = firsts.iter().filter(|own| **own != first).count();
+                (misses <= limit).then_some(misses)
+            }
+            _ => {
+                let is_miss = |row: &usize| self.grid.outcome(rule, self.column, *row) == Outcome::Miss;
+                let misses = (0..self.grid.rows()).filter(is_miss).take(limit.saturating_add(1)).count();
+                (misses <= limit).then_some(misses)
             }
         }
-        Some(misses)
     }
 
     fn tokens(&self, text: &str) -> f64 {
@@ -279,24 +305,24 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     fn simple_rules(&self) -> Vec<Rule<'a>> {
         let cells = self.cells();
         let mut found = Vec::new();
-        // How often a cell was seen, where last, and where before that.
-        let mut counts: FastMap<&Cell<'_>, (usize, usize, usize)> = FastMap::default();
-        let mut distances: FastMap<usize, usize> = FastMap::default();
-        for (row, cell) in cells.iter().enumerate() {
-            let (count, last, before) = counts.entry(cell).or_insert((0, row, row));
+        // How often the cell of a first row was seen, where last, and where before that.
+        let mut counts: Vec<(usize, usize, usize)> = vec![(0, 0, 0); cells.len()];
+        let mut distances: Vec<usize> = vec![0; cells.len()];
+        for (row, first) in self.grid.firsts[self.column].iter().enumerate() {
+            let (count, last, before) = &mut counts[*first];
             if *count > 0 {
-                *distances.entry(row - *last).or_default() += 1;
+                distances[row - *last] += 1;
             }
             if *count > 1 {
-                *distances.entry(row - *before).or_default() += 1;
+                distances[row - *before] += 1;
             }
             *count += 1;
             *before = *last;
             *last = row;
         }
-        // The first of the most frequent, so that the choice does not depend on hash order.
-        let most = counts.values().map(|(count, ..)| *count).max().unwrap_or(0);
-        if let Some(cell) = cells.iter().find(|cell| counts[cell].0 == most) {
+        // The first of the most frequent.
+        let most = counts.iter().map(|(count, ..)| *count).max().unwrap_or(0);
+        if let Some(cell) = counts.iter().position(|(count, ..)| *count == most).map(|first| &cells[first]) {
             // A constant that reads like a template would be read as one; the row above says the same.
             let is_plain = match cell {
                 Cell::Absent => true,
@@ -307,7 +333,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 found.push(Rule::Fixed((*cell).clone()));
             }
         }
-        let mut distances: Vec<(usize, usize)> = distances.into_iter().map(|(back, count)| (count, back)).collect();
+        let mut distances: Vec<(usize, usize)> =
+            distances.into_iter().zip(0..).filter(|(count, _)| *count > 0).collect();
         distances.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         found.extend(distances.iter().take(4).map(|(_, back)| Rule::Above { back: *back, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
@@ -331,7 +358,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     }
 
     /// Texts made of other cells, and texts with a common beginning and end.
-    fn templates(&self) -> Vec<Template> {
+    fn templates(&self, may_have_hole: bool) -> Vec<Template> {
         let rows = self.grid.rows();
         let mut found: Vec<Template> = Vec::new();
         let mut add = |template: Template| {
@@ -348,7 +375,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let parts = self.compose(row, text);
             if parts.iter().any(|part| matches!(part, Part::Ref { .. })) {
                 add(Template { quoted, parts: parts.clone() });
-                for at in 0..parts.len() {
+                for at in 0..if may_have_hole { parts.len() } else { 0 } {
                     if matches!(parts[at], Part::Literal(_)) {
                         let mut parts = parts.clone();
                         parts[at] = Part::Hole;
@@ -356,7 +383,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                     }
                 }
             }
-            if quoted {
+            if quoted && may_have_hole {
                 add(self.tighten(Template { quoted, parts: vec![Part::Hole] }));
             }
         }
@@ -394,6 +421,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let tail = after_slash(source);
             for (source, tail) in [(source, false), (tail, true)] {
                 let distinct = source.len() >= 3 || (source == text && !source.is_empty());
+                // What is longer than the text is in no part of it.
+                let distinct = distinct && source.len() <= text.len();
                 if distinct && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
                     sources.push((source, column, tail));
                 }

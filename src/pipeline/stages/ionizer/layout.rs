@@ -3,8 +3,6 @@
 //! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
 //! layout never has to be right, only cheap.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::scan::{Id, Node, Scan, Tree};
@@ -168,6 +166,10 @@ impl Setting {
 
     /// The setting that explains a text with the fewest exceptions; `None` where none is any good.
     pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Option<Self> {
+        // Most texts are set by the likeliest rule without an exception.
+        if let Some(setting) = likeliest(scan, lines) {
+            return Some(setting);
+        }
         let mut best: Option<Self> = None;
         for mut setting in candidates(scan, lines) {
             setting.lines = lines;
@@ -199,6 +201,7 @@ impl Setting {
             tokens = all - self.missing.min(all);
         }
         let mut out = String::new();
+        let indent = self.line_end().to_owned() + &self.unit().repeat(COMMON_DEPTH);
         let mut except = self.except.iter().peekable();
         let mut since = 0;
         walk(self, tree, root, &mut |slot, parts| {
@@ -212,7 +215,7 @@ impl Setting {
                     since = 0;
                 }
                 None => {
-                    self.gap(slot).push_to(self, &mut out);
+                    self.gap(slot).push_to(self, &indent, &mut out);
                     since += 1;
                 }
             }
@@ -250,6 +253,9 @@ impl Setting {
     }
 }
 
+/// How many levels of indentation are copied at once.
+const COMMON_DEPTH: usize = 16;
+
 /// Predicted blank space.
 #[derive(Clone, Copy)]
 enum Gap<'a> {
@@ -259,12 +265,14 @@ enum Gap<'a> {
 }
 
 impl Gap<'_> {
-    fn push_to(self, setting: &Setting, out: &mut String) {
+    /// `indent` is a line end and [`COMMON_DEPTH`] levels.
+    fn push_to(self, setting: &Setting, indent: &str, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
             Self::Line(depth) => {
-                out.push_str(setting.line_end());
-                out.extend(std::iter::repeat_n(setting.unit(), depth));
+                let common = depth.min(COMMON_DEPTH);
+                out.push_str(&indent[..setting.line_end().len() + setting.unit().len() * common]);
+                out.extend(std::iter::repeat_n(setting.unit(), depth - common));
             }
         }
     }
@@ -368,12 +376,15 @@ struct Walk<'t, 'a, F> {
 
 /// Whether the last container at each depth, by kind, stayed on its line.
 #[derive(Default)]
-struct Habit(HashMap<(usize, usize), bool>);
+struct Habit(Vec<[bool; 3]>);
 
 impl Habit {
     /// The expected answer; at first, that it does not.
     fn last(&mut self, depth: usize, kind: usize) -> &mut bool {
-        self.0.entry((depth, kind)).or_default()
+        if self.0.len() <= depth {
+            self.0.resize(depth + 1, [false; 3]);
+        }
+        &mut self.0[depth][kind]
     }
 }
 
@@ -382,7 +393,8 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
     fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool, column: usize) {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
-            Node::Scalar(raw) | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
+            Node::Scalar { quoted: true, text } => return (self.sink)(slot, &["\"", text, "\""]),
+            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
             Node::Array(items) => (items.len(), ["[", "]"]),
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
@@ -407,25 +419,36 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
         let own = Slot { place: Place::First, depth, kind: kind(tree, id), flat };
         let indent = self.fit.as_ref().map_or(0, |(_, unit, _)| (depth + 1) * unit);
         (self.sink)(slot, &brackets[..1]);
-        for index in 0..length {
-            if index > 0 {
-                (self.sink)(Slot { place: Place::BeforeComma, ..own }, &[","]);
+        let mut before = own;
+        match &tree.nodes[id] {
+            Node::Array(items) => {
+                for item in items {
+                    self.comma(before);
+                    self.value(*item, depth + 1, before, flat, indent);
+                    before.place = Place::Next;
+                }
             }
-            let before = Slot { place: if index == 0 { Place::First } else { Place::Next }, ..own };
-            match &tree.nodes[id] {
-                Node::Array(items) => self.value(items[index], depth + 1, before, flat, indent),
-                Node::Object(items) => {
-                    let (key, value) = &items[index];
+            Node::Object(items) => {
+                for (key, value) in items {
+                    self.comma(before);
                     (self.sink)(before, &["\"", key, "\""]);
                     (self.sink)(Slot { place: Place::BeforeColon, ..own }, &[":"]);
                     let column = if self.fit.is_some() { indent + key.chars().count() + 4 } else { 0 };
                     self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat, column);
+                    before.place = Place::Next;
                 }
-                Node::Scalar(_) | Node::Inner { .. } => {}
             }
+            Node::Scalar { .. } | Node::Inner { .. } => {}
         }
         let place = if length == 0 { Place::Empty } else { Place::Close };
         (self.sink)(Slot { place, ..own }, &brackets[1..]);
+    }
+
+    /// The comma before what is not the first in its container.
+    fn comma(&mut self, before: Slot) {
+        if before.place == Place::Next {
+            (self.sink)(Slot { place: Place::BeforeComma, ..before }, &[","]);
+        }
     }
 }
 
@@ -436,7 +459,7 @@ fn kind(tree: &Tree<'_>, id: Id) -> usize {
             Some(Node::Array(_) | Node::Object(_)) => 1,
             _ => 2,
         },
-        Node::Scalar(_) | Node::Inner { .. } => 2,
+        Node::Scalar { .. } | Node::Inner { .. } => 2,
     }
 }
 
@@ -445,7 +468,8 @@ fn flat_widths(tree: &Tree<'_>) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let width = match node {
-            Node::Scalar(raw) | Node::Inner { raw, .. } => raw.chars().count(),
+            Node::Scalar { quoted, text } => text.chars().count() + 2 * usize::from(*quoted),
+            Node::Inner { raw, .. } => raw.chars().count(),
             Node::Array(items) => items.iter().map(|item| widths[*item] + 2).sum::<usize>().max(2),
             Node::Object(items) => {
                 let inner = items.iter().map(|(key, item)| key.chars().count() + 6 + widths[*item]).sum::<usize>();
@@ -525,6 +549,55 @@ impl MixedFinder {
     }
 }
 
+/// The first of the [`candidates`], where it needs no exception.
+fn likeliest(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
+    let crlf = scan.gaps.iter().any(|gap| gap.starts_with('\r'));
+    let probe = Setting { lines, ..Setting::minified() };
+    let mut setting = Setting { crlf, missing: scan.missing, ..probe.clone() };
+    let mut colon = [None; 2];
+    let mut comma = None;
+    let (mut is_first, mut fits) = (true, true);
+    let mut gaps = scan.gaps.iter();
+    walk(&probe, &scan.tree, scan.tree.root, &mut |slot, _| {
+        let Some(&gap) = gaps.next().filter(|_| fits) else { return };
+        match slot.place {
+            // A text that is indented is so from its first bracket on.
+            Place::First if is_first => {
+                is_first = false;
+                if let Some((_, indent)) = gap.rsplit_once('\n') {
+                    setting.layout = Layout::Indent { unit: indent[..indent.len() / (slot.depth + 1)].into() };
+                }
+            }
+            Place::Next if comma.is_none() => {
+                comma = Some(gap);
+                if let Layout::Flat { comma } = &mut setting.layout {
+                    fits = !gap.contains('\n');
+                    gap.clone_into(comma);
+                }
+            }
+            Place::BeforeColon | Place::AfterColon => {
+                let side = usize::from(slot.place == Place::AfterColon);
+                if colon[side].is_none() {
+                    colon[side] = Some(gap);
+                    gap.clone_into(&mut setting.colon[side]);
+                }
+            }
+            _ => {}
+        }
+        fits &= setting.gap(slot).is(&setting, gap);
+    });
+    if colon[1].is_none() {
+        let is_indented = matches!(setting.layout, Layout::Indent { .. });
+        usual_colon(comma, is_indented).clone_into(&mut setting.colon[1]);
+    }
+    fits.then_some(setting)
+}
+
+/// What follows a colon where none is in sight: the usual partner of the layout has the shorter name.
+fn usual_colon(comma: Option<&str>, is_indented: bool) -> &'static str {
+    if comma == Some("") || (comma.is_none() && !is_indented) { "" } else { " " }
+}
+
 /// The settings that a text may have, likely ones first.
 fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut colon = [None; 2];
@@ -578,8 +651,6 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     }
     found.push(Layout::Flat { comma: comma.unwrap_or("").into() });
     found.push(by_level(&levels));
-    // Without a colon in sight, the usual partner of the layout has the shorter name.
-    let usual = if comma == Some("") || (comma.is_none() && unit.is_none()) { "" } else { " " };
-    let colon = [colon[0].unwrap_or(""), colon[1].unwrap_or(usual)];
+    let colon = [colon[0].unwrap_or(""), colon[1].unwrap_or(usual_colon(comma, unit.is_some()))];
     found.into_iter().map(|layout| Setting { crlf, ..Setting::bare(layout, colon) }).collect()
 }

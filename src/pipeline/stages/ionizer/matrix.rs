@@ -3,6 +3,8 @@
 //! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as JSON
 //! writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
 
+use std::borrow::Cow;
+
 use super::scan::{Id, Node, Tree, is_number};
 
 /// Fewest numbers in a text's points for which they are packed.
@@ -40,14 +42,24 @@ pub(super) fn write(tree: &Tree<'_>, items: &[Id], packed: bool) -> Option<Strin
         out.push(']');
         return Some(out);
     }
-    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
-    Some(format!("[#{}]", rows.join(" ")))
+    let mut out = String::from("[#");
+    for (index, row) in rows.iter().enumerate() {
+        out.push_str(if index > 0 { " " } else { "" });
+        for (index, raw) in row.iter().enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            out.push_str(raw);
+        }
+    }
+    out.push(']');
+    Some(out)
 }
 
 /// How many whole numbers, from the first item on, count up by one.
 pub(super) fn counting(tree: &Tree<'_>, items: &[Id]) -> usize {
     let number = |id: &Id| match &tree.nodes[*id] {
-        Node::Scalar(raw) if raw.len() < 16 && is_number(raw) && is_whole(raw) => raw.parse::<i64>().ok(),
+        Node::Scalar { quoted: false, text } if text.len() < 16 && is_number(text) && is_whole(text) => {
+            text.parse::<i64>().ok()
+        }
         _ => None,
     };
     let Some(first) = items.first().and_then(number) else { return 0 };
@@ -63,12 +75,12 @@ pub(super) fn parse_counting(text: &str) -> Option<(i64, i64)> {
 }
 
 /// Reads what follows `[#` or `[=`, up to the closing bracket.
-pub(super) fn read(tree: &mut Tree<'static>, text: &str, packed: bool) -> Option<Vec<Id>> {
-    let rows: Vec<Vec<String>> = if packed {
+pub(super) fn read<'r>(tree: &mut Tree<'r>, text: &'r str, packed: bool) -> Option<Vec<Id>> {
+    let rows: Vec<Vec<Cow<'r, str>>> = if packed {
         let numbers = unpack(text)?;
-        numbers.chunks(2).map(<[String]>::to_vec).collect()
+        numbers.chunks(2).map(<[_]>::to_vec).collect()
     } else {
-        text.split(' ').map(|row| row.split(',').map(str::to_owned).collect()).collect()
+        text.split(' ').map(|row| row.split(',').map(Cow::Borrowed).collect()).collect()
     };
     let mut found = Vec::new();
     for row in rows {
@@ -77,26 +89,29 @@ pub(super) fn read(tree: &mut Tree<'static>, text: &str, packed: bool) -> Option
             if !is_number(&raw) {
                 return None;
             }
-            items.push(tree.push(Node::Scalar(raw.into())));
+            items.push(tree.push(Node::Scalar { quoted: false, text: raw }));
         }
         found.push(tree.push(Node::Array(items)));
     }
     Some(found)
 }
 
-fn unpack(mut text: &str) -> Option<Vec<String>> {
+fn unpack(mut text: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut found = Vec::new();
     while !text.is_empty() {
         if let Some(long) = text.strip_prefix(' ') {
             let (number, rest) = long.split_once(' ')?;
-            found.push(number.to_owned());
+            found.push(Cow::Borrowed(number));
             text = rest;
             continue;
         }
         let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
         let digits = rest.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-        let shown = digits.trim_start_matches('0');
-        found.push(format!("{sign}{}", if shown.is_empty() { "0" } else { shown }));
+        let shown = match digits.trim_start_matches('0') {
+            "" => &digits[2..],
+            shown => shown,
+        };
+        found.push(if sign.is_empty() { Cow::Borrowed(shown) } else { Cow::Owned(format!("{sign}{shown}")) });
         text = &rest[3..];
     }
     Some(found)
@@ -111,7 +126,7 @@ fn rows<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Option<Vec<Vec<&'t str>>> {
             return None;
         }
         let numbers = row.iter().map(|id| match &tree.nodes[*id] {
-            Node::Scalar(raw) if is_number(raw) => Some(&**raw),
+            Node::Scalar { quoted: false, text } if is_number(text) => Some(&**text),
             _ => None,
         });
         found.push(numbers.collect::<Option<_>>()?);
@@ -137,14 +152,13 @@ mod tests {
         let mut tree = Tree::default();
         let items = read(&mut tree, &shown[2..shown.len() - 1], shown.starts_with("[="))?;
         let tree = tree.finish(Node::Array(items));
-        let inner = |id: &Id| match &tree.nodes[*id] {
-            Node::Scalar(raw) => raw.to_string(),
+        let inner = |id: Id| match &tree.nodes[id] {
+            Node::Scalar { text, .. } => text.to_string(),
             _ => String::new(),
         };
         let rows: Vec<String> = tree.nodes[tree.root]
             .children()
-            .iter()
-            .map(|row| format!("[{}]", tree.nodes[*row].children().iter().map(inner).collect::<Vec<_>>().join(",")))
+            .map(|row| format!("[{}]", tree.nodes[row].children().map(inner).collect::<Vec<_>>().join(",")))
             .collect();
         assert_eq!(format!("[{}]", rows.join(",")), json);
         Some(shown)

@@ -20,7 +20,6 @@ use std::ops::Range;
 
 use self::escapes::Escapes;
 use self::find::Found;
-use self::sample::Lines;
 use self::scan::Node;
 use self::table::Table;
 use crate::config::Preset;
@@ -74,10 +73,11 @@ impl Stage for Ionizer {
             let old = &context.text[proposal.range.clone()];
             let before = tokens::count(old, context.encoding);
             let fold = Fold::new(self.name(), legend.clone(), Some(body.clone()));
-            let after = tokens::count(&fold.to_string(), context.encoding);
+            let edit = Edit::fold(proposal.range.clone(), &fold);
+            let after = tokens::count(&edit.text, context.encoding);
             if after < before {
                 saved += before - after;
-                edits.push(Edit::fold(proposal.range.clone(), &fold));
+                edits.push(edit);
             }
         }
         let limit = if may_sample(context, saved) { 0 } else { VALUE_MAX_TOKENS };
@@ -107,6 +107,7 @@ impl Stage for Ionizer {
             let Some(rest) = context.text.get(edit.range.end..segment.range.end) else { return false };
             let is_whole = match segment.content_type {
                 ContentType::Table => matches!(rest, "" | "\n") && !value.ends_with('\n'),
+                ContentType::Json => rest.bytes().all(|byte| byte == b'\n'),
                 _ => rest.bytes().all(|byte| byte == b'\n') && value.ends_with([']', '}']),
             };
             segment.range.start == edit.range.start && is_whole
@@ -183,17 +184,16 @@ impl Proposal<'_> {
         let first_line = context.text[..self.range.start].matches('\n').count() + 1;
         match &self.rows {
             Rows::Json(found) => {
-                let lines =
-                    if is_original { sample::lines_of(&found.scan, first_line, found.lines) } else { Lines::new() };
-                let sample = sample::sample(&found.scan.tree, &lines)?;
+                let known = is_original.then(|| sample::lines_of(&found.scan, first_line, found.lines));
+                let sample = sample::sample(&found.scan.tree, &|id| known.as_ref().map(|lines| lines[id]))?;
                 Some(sample + found.tail)
             }
             Rows::Table(table) => {
                 let tree = table.tree();
                 let Node::Array(records) = &tree.nodes[tree.root] else { return None };
-                let numbers = (first_line + table.head_lines()..).map(|line| (line, line));
-                let lines = if is_original { records.iter().copied().zip(numbers).collect() } else { Lines::new() };
-                sample::sample(&tree, &lines)
+                let first_line = first_line + table.head_lines();
+                let line = |id| Some(first_line + records.binary_search(&id).ok()?);
+                sample::sample(&tree, &|id| line(id).filter(|_| is_original).map(|line| (line, line)))
             }
         }
     }

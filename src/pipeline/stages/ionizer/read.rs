@@ -1,7 +1,6 @@
 //! The body of a fold -> the tree that it was written from.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
@@ -22,7 +21,7 @@ pub(super) const MOST_BYTES: usize = 1 << 28;
 const MOST_MADE: usize = 1 << 16;
 
 /// Reads the body of a fold.
-pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'static>> {
+pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
     let mut reader = Reader {
         text: body,
         at: 0,
@@ -35,44 +34,50 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'static>> {
         values: 0,
         bytes: 0,
     };
+    reader.tree.nodes.reserve(body.len() / 8);
     reader.all()?;
     // Entries may hold entries: few lines, and no end of text.
     let mut sizes: Vec<usize> = Vec::with_capacity(reader.tree.nodes.len());
     for node in &reader.tree.nodes {
-        let own = if let Node::Scalar(raw) = node { raw.len() } else { 1 };
-        sizes.push(node.children().iter().fold(own, |sum, child| sum.saturating_add(sizes[*child])));
+        let own = match node {
+            Node::Scalar { quoted, text } => text.len() + 2 * usize::from(*quoted),
+            _ => 1,
+        };
+        sizes.push(node.children().fold(own, |sum, child| sum.saturating_add(sizes[child])));
     }
     (sizes[reader.tree.root] <= MOST_BYTES).then_some(reader.tree)
 }
 
-struct Class {
+struct Class<'r> {
     keyed: bool,
-    paths: Vec<Vec<Step>>,
+    paths: Vec<Vec<Step<'r>>>,
     mark: char,
     /// What the columns are called in rows.
-    short: Vec<String>,
-    rules: Vec<Rule<'static>>,
-    rows: Vec<Vec<Cell<'static>>>,
+    short: Vec<&'r str>,
+    rules: Vec<Rule<'r>>,
+    /// Whether rows show each column, and then only a part of it.
+    shown: Vec<(bool, bool)>,
+    rows: Vec<Vec<Cell<'r>>>,
     /// For columns that others are alike by: the last row with each cell.
-    last_like: FastMap<usize, FastMap<Cell<'static>, usize>>,
+    last_like: FastMap<usize, FastMap<Cell<'r>, usize>>,
 }
 
 /// A row in the making.
-struct Draft<'d> {
-    above: &'d [Vec<Cell<'static>>],
-    last_like: &'d FastMap<usize, FastMap<Cell<'static>, usize>>,
-    cells: &'d [Option<Cell<'static>>],
+struct Draft<'d, 'r> {
+    above: &'d [Vec<Cell<'r>>],
+    last_like: &'d FastMap<usize, FastMap<Cell<'r>, usize>>,
+    cells: &'d [Option<Cell<'r>>],
 }
 
-impl Lookup<'static> for Draft<'_> {
-    fn cell(&self, column: usize, back: usize) -> Option<&Cell<'static>> {
+impl<'r> Lookup<'r> for Draft<'_, 'r> {
+    fn cell(&self, column: usize, back: usize) -> Option<&Cell<'r>> {
         match back {
             0 => self.cells[column].as_ref(),
             _ => self.above.get(self.above.len().checked_sub(back)?).map(|row| &row[column]),
         }
     }
 
-    fn like(&self, column: usize, source: usize) -> Option<&Cell<'static>> {
+    fn like(&self, column: usize, source: usize) -> Option<&Cell<'r>> {
         let row = self.last_like.get(&source)?.get(self.cells[source].as_ref()?)?;
         self.above.get(*row).map(|row| &row[column])
     }
@@ -82,10 +87,10 @@ struct Reader<'r> {
     text: &'r str,
     at: usize,
     escapes: Escapes,
-    tree: Tree<'static>,
+    tree: Tree<'r>,
     texts: Vec<String>,
     entries: Vec<Id>,
-    classes: Vec<Class>,
+    classes: Vec<Class<'r>>,
     depth: usize,
     values: usize,
     bytes: usize,
@@ -198,13 +203,14 @@ impl<'r> Reader<'r> {
         }
         let sources = rules.iter().filter_map(|rule| if let Rule::Like(source) = rule { Some(*source) } else { None });
         let last_like = sources.map(|source| (source, FastMap::default())).collect();
-        let short = short_names(&names).into_iter().map(str::to_owned).collect();
-        self.classes.push(Class { keyed, mark, paths, short, last_like, rules, rows: Vec::new() });
+        let short = short_names(&names);
+        let shown = rules.iter().map(|rule| (rule.is_shown(), rule.has_hole())).collect();
+        self.classes.push(Class { keyed, mark, paths, short, shown, last_like, rules, rows: Vec::new() });
         Some(())
     }
 
     /// A column's name: up to a mark that is not inside quotes.
-    fn name(&mut self) -> Option<String> {
+    fn name(&mut self) -> Option<&'r str> {
         let start = self.at;
         loop {
             match self.rest().chars().next() {
@@ -213,7 +219,7 @@ impl<'r> Reader<'r> {
                 Some(c) => self.at += c.len_utf8(),
             }
         }
-        (self.at > start).then(|| self.text[start..self.at].to_owned())
+        (self.at > start).then(|| &self.text[start..self.at])
     }
 
     fn skip_rule(&mut self) -> Option<()> {
@@ -237,7 +243,7 @@ impl<'r> Reader<'r> {
         Some(())
     }
 
-    fn rule(&mut self, end: usize, index: &HashMap<&str, usize>) -> Option<Rule<'static>> {
+    fn rule(&mut self, end: usize, index: &FastMap<&str, usize>) -> Option<Rule<'r>> {
         let text = &self.text[self.at..end];
         if text.is_empty() {
             return Some(Rule::Shown);
@@ -270,29 +276,29 @@ impl<'r> Reader<'r> {
     }
 
     /// A string, number, literal or empty container.
-    fn scalar(&mut self, around: Around) -> Option<Cell<'static>> {
+    fn scalar(&mut self, around: Around) -> Option<Cell<'r>> {
         let rest = self.rest();
-        let quoted = |text: String| Some(Cell::Text { quoted: true, text: Cow::Owned(text) });
+        let quoted = |text: Cow<'r, str>| Some(Cell::Text { quoted: true, text });
         if let Some(inner) = rest.strip_prefix("\"\"\"") {
             let length = inner.find("\"\"\"")?;
             self.at += length + 6;
-            return quoted(self.escapes.escape(&inner[..length]));
+            return quoted(Cow::Owned(self.escapes.escape(&inner[..length])));
         }
         if rest.starts_with('"') {
-            return quoted(self.quoted()?.to_owned());
+            return quoted(Cow::Borrowed(self.quoted()?));
         }
         if self.take("&").is_some() {
             let number = self.number()?;
             let mut text = self.texts.get(number.checked_sub(1)?)?.clone();
             let rest = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
             text.push_str(rest);
-            return quoted(text);
+            return quoted(Cow::Owned(text));
         }
         let text = self.bare(around);
         if is_literal(text) || matches!(text, "[]" | "{}") {
-            return Some(Cell::Text { quoted: false, text: Cow::Owned(text.to_owned()) });
+            return Some(Cell::Text { quoted: false, text: Cow::Borrowed(text) });
         }
-        if text.is_empty() { None } else { quoted(text.to_owned()) }
+        if text.is_empty() { None } else { quoted(Cow::Borrowed(text)) }
     }
 
     /// The inside of a quoted string.
@@ -312,7 +318,7 @@ impl<'r> Reader<'r> {
         self.node(cell)
     }
 
-    fn cell_value(&mut self, around: Around) -> Option<Cell<'static>> {
+    fn cell_value(&mut self, around: Around) -> Option<Cell<'r>> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return None;
@@ -329,21 +335,20 @@ impl<'r> Reader<'r> {
         (self.values <= MOST_VALUES && self.bytes <= MOST_BYTES).then_some(())
     }
 
-    fn node(&mut self, cell: Cell<'static>) -> Option<Id> {
+    fn node(&mut self, cell: Cell<'r>) -> Option<Id> {
         self.spend(cell.text().map_or(0, str::len))?;
         match cell {
             Cell::Absent => None,
             Cell::Node(id) => Some(id),
-            Cell::Text { quoted: true, text } => Some(self.tree.push(Node::Scalar(Cow::Owned(format!("\"{text}\""))))),
-            Cell::Text { quoted: false, text } => Some(self.tree.push(match &*text {
-                "[]" => Node::Array(Vec::new()),
-                "{}" => Node::Object(Vec::new()),
-                _ => Node::Scalar(text),
+            Cell::Text { quoted, text } => Some(self.tree.push(match &*text {
+                "[]" if !quoted => Node::Array(Vec::new()),
+                "{}" if !quoted => Node::Object(Vec::new()),
+                _ => Node::Scalar { quoted, text },
             })),
         }
     }
 
-    fn inner_value(&mut self, around: Around) -> Option<Cell<'static>> {
+    fn inner_value(&mut self, around: Around) -> Option<Cell<'r>> {
         let rest = self.rest();
         let node = match rest.bytes().next() {
             Some(b'[') if !rest.starts_with("[]") => {
@@ -356,7 +361,7 @@ impl<'r> Reader<'r> {
             }
             Some(b'[' | b'{') => {
                 self.at += 2;
-                return Some(Cell::Text { quoted: false, text: Cow::Owned(rest[..2].to_owned()) });
+                return Some(Cell::Text { quoted: false, text: Cow::Borrowed(&rest[..2]) });
             }
             Some(b'(') => {
                 self.at += 1;
@@ -413,7 +418,7 @@ impl<'r> Reader<'r> {
         Some(class)
     }
 
-    fn array(&mut self) -> Option<Node<'static>> {
+    fn array(&mut self) -> Option<Node<'r>> {
         let mut items = Vec::new();
         if let Some(class) = self.block(false) {
             while self.take("]").is_none() {
@@ -438,9 +443,9 @@ impl<'r> Reader<'r> {
                         return None;
                     }
                     self.at += length;
-                    items.extend(
-                        (first..=last).map(|number| self.tree.push(Node::Scalar(Cow::Owned(number.to_string())))),
-                    );
+                    items.extend((first..=last).map(|number| {
+                        self.tree.push(Node::Scalar { quoted: false, text: Cow::Owned(number.to_string()) })
+                    }));
                 }
                 None => items.push(self.value(Around::Array)?),
             }
@@ -453,25 +458,26 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn object(&mut self) -> Option<Node<'static>> {
+    fn object(&mut self) -> Option<Node<'r>> {
         let mut items = Vec::new();
         if let Some(class) = self.block(true) {
             while self.take("}").is_none() {
                 let (key, id) = self.line(class)?;
-                items.push((Cow::Owned(key?), id));
+                items.push((key?, id));
                 self.take("\n")?;
             }
             return Some(Node::Object(items));
         }
         loop {
-            let mut key = String::new();
+            let mut shared = None;
             if self.take("&").is_some() {
                 let number = self.number()?;
-                key.push_str(self.texts.get(number.checked_sub(1)?)?);
+                let mut key = self.texts.get(number.checked_sub(1)?)?.clone();
                 if key.contains(':') {
                     key.push_str(self.bare(Around::Object));
                     let (key, value) = key.split_once(':')?;
-                    let value = self.tree.push(Node::Scalar(Cow::Owned(format!("\"{value}\""))));
+                    let text = Cow::Owned(value.to_owned());
+                    let value = self.tree.push(Node::Scalar { quoted: true, text });
                     items.push((Cow::Owned(key.to_owned()), value));
                     if self.take("}").is_some() {
                         return Some(Node::Object(items));
@@ -479,14 +485,13 @@ impl<'r> Reader<'r> {
                     self.take(" ")?;
                     continue;
                 }
+                shared = Some(key);
             }
-            key.push_str(if self.rest().starts_with('"') {
-                self.quoted()?
-            } else {
-                self.until(|c| matches!(c, ':' | '\n'))
-            });
+            let rest =
+                if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) };
+            let key = shared.map_or(Cow::Borrowed(rest), |shared| Cow::Owned(shared + rest));
             self.take(":")?;
-            items.push((Cow::Owned(key), self.value(Around::Object)?));
+            items.push((key, self.value(Around::Object)?));
             if self.take("}").is_some() {
                 return Some(Node::Object(items));
             }
@@ -495,7 +500,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Reads a line of a block: mostly a row of its class.
-    fn line(&mut self, class: usize) -> Option<(Option<String>, Id)> {
+    fn line(&mut self, class: usize) -> Option<(Option<Cow<'r, str>>, Id)> {
         if self.take("|").is_none() {
             return self.row(class, Around::Row(self.classes[class].mark));
         }
@@ -505,20 +510,19 @@ impl<'r> Reader<'r> {
             self.take(" ")?;
             return self.row(own, Around::Row(self.classes[own].mark));
         }
-        let key = if self.rest().starts_with('"') { Some(self.quoted()?.to_owned()) } else { None };
+        let key = if self.rest().starts_with('"') { Some(Cow::Borrowed(self.quoted()?)) } else { None };
         self.take(":")?;
         Some((key, self.value(Around::Line)?))
     }
 
     /// Reads a row: the record's own key, where it has one, and its node.
-    fn row(&mut self, class: usize, around: Around) -> Option<(Option<String>, Id)> {
+    fn row(&mut self, class: usize, around: Around) -> Option<(Option<Cow<'r, str>>, Id)> {
         let columns = self.classes[class].rules.len();
-        let mut cells: Vec<Option<Cell<'static>>> = vec![None; columns];
-        let mut holes: Vec<Option<String>> = vec![None; columns];
+        let mut cells: Vec<Option<Cell<'r>>> = vec![None; columns];
+        let mut holes: Vec<Option<&str>> = vec![None; columns];
         let mut is_first = true;
         for column in 0..columns {
-            let rule = &self.classes[class].rules[column];
-            let (is_shown, has_hole) = (rule.is_shown(), rule.has_hole());
+            let (is_shown, has_hole) = self.classes[class].shown[column];
             if !is_shown {
                 continue;
             }
@@ -528,7 +532,7 @@ impl<'r> Reader<'r> {
             let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
             if has_hole {
                 let text = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
-                holes[column] = Some(text.to_owned());
+                holes[column] = Some(text);
             } else {
                 cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });
             }
@@ -546,7 +550,7 @@ impl<'r> Reader<'r> {
         for column in 0..columns {
             self.resolve(class, column, &mut cells, &holes, 0)?;
         }
-        let cells: Vec<Cell<'static>> = cells.into_iter().collect::<Option<_>>()?;
+        let cells: Vec<Cell<'r>> = cells.into_iter().collect::<Option<_>>()?;
         let made = self.record(class, &cells)?;
         let own = &mut self.classes[class];
         for (source, last) in &mut own.last_like {
@@ -560,8 +564,8 @@ impl<'r> Reader<'r> {
         &self,
         class: usize,
         column: usize,
-        cells: &mut [Option<Cell<'static>>],
-        holes: &[Option<String>],
+        cells: &mut [Option<Cell<'r>>],
+        holes: &[Option<&str>],
         depth: usize,
     ) -> Option<()> {
         if cells[column].is_some() {
@@ -576,7 +580,7 @@ impl<'r> Reader<'r> {
             self.resolve(class, needed, cells, holes, depth + 1)?;
         }
         let draft = Draft { above: &own.rows, last_like: &own.last_like, cells };
-        let hole = holes[column].as_deref();
+        let hole = holes[column];
         let cell = predict(rule, column, hole, &draft)?;
         let made = cell.text().map_or(0, str::len);
         if matches!(rule, Rule::Made(_)) && made > MOST_MADE + hole.map_or(0, str::len) {
@@ -587,13 +591,14 @@ impl<'r> Reader<'r> {
     }
 
     /// Puts the cells of a row back into an object.
-    fn record(&mut self, class: usize, cells: &[Cell<'static>]) -> Option<(Option<String>, Id)> {
+    fn record(&mut self, class: usize, cells: &[Cell<'r>]) -> Option<(Option<Cow<'r, str>>, Id)> {
         let paths = std::mem::take(&mut self.classes[class].paths);
         let mut key = None;
-        let mut leaves = Vec::new();
+        let mut leaves = Vec::with_capacity(paths.len());
         for (path, cell) in paths.iter().zip(cells) {
             match (&path[0], cell) {
-                (Step::Own, cell) => key = Some(cell.text()?.to_owned()),
+                (Step::Own, Cell::Text { text, .. }) => key = Some(text.clone()),
+                (Step::Own, _) => return None,
                 (_, Cell::Absent) => {}
                 (_, cell) => leaves.push((path.as_slice(), self.node(cell.clone())?)),
             }
@@ -604,9 +609,10 @@ impl<'r> Reader<'r> {
     }
 
     /// Builds the container whose leaves' paths agree up to `depth`.
-    fn object_of(&mut self, leaves: &[(&[Step], Id)], depth: usize) -> Option<Id> {
-        let mut keys = Vec::new();
-        let mut items = Vec::new();
+    fn object_of(&mut self, leaves: &[(&[Step<'r>], Id)], depth: usize) -> Option<Id> {
+        let is_array = leaves.first().is_some_and(|(path, _)| matches!(path.get(depth), Some(Step::Index(_))));
+        let mut keys = Vec::with_capacity(if is_array { 0 } else { leaves.len() });
+        let mut items = Vec::with_capacity(if is_array { leaves.len() } else { 0 });
         let mut at = 0;
         while at < leaves.len() {
             let step = leaves[at].0.get(depth)?;
@@ -614,7 +620,7 @@ impl<'r> Reader<'r> {
             let group = &leaves[at..at + length];
             let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
             match step {
-                Step::Key(key) => keys.push((Cow::Owned(key.clone()), id)),
+                Step::Key(key) => keys.push((key.clone(), id)),
                 Step::Index(index) if *index == items.len() => items.push(id),
                 _ => return None,
             }

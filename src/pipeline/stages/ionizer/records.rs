@@ -6,20 +6,21 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 
 use super::cells::{Cell, Rule};
 use super::fit::{Grid, LastLike, Outcome, last_like};
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::stages::hashing::{FastMap, FastSet};
+use crate::pipeline::stages::hashing::{FastHasher, FastMap, FastSet, FastState};
 use crate::tokens::{self, Encoding};
 
 /// A step from a record to a value inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+pub(super) enum Step<'k> {
     /// The key under which the record itself stands.
     Own,
     /// Into an object.
-    Key(String),
+    Key(Cow<'k, str>),
     /// Into an array.
     Index(usize),
 }
@@ -32,17 +33,21 @@ pub(super) struct Class<'a> {
     /// What stands between the cells of a row.
     pub(super) mark: char,
     /// From the record to each column's value.
-    pub(super) paths: Vec<Vec<Step>>,
+    pub(super) paths: Vec<Vec<Step<'static>>>,
     /// A name for each column.
     pub(super) names: Vec<String>,
     /// The cells of each column.
     pub(super) columns: Vec<Vec<Cell<'a>>>,
+    /// The first node equal to the value of each cell; what stands for none where there is no value.
+    values: Vec<Vec<Id>>,
     /// Columns with records inside.
     pub(super) pinned: Vec<bool>,
     /// How each column's cells come about.
     pub(super) rules: Vec<Rule<'a>>,
     /// For columns that others are alike by: the last row above with the same cell.
     pub(super) last_like: LastLike,
+    /// For each column and row: the first row with the same cell.
+    pub(super) firsts: Vec<Vec<usize>>,
 }
 
 /// What is printed how.
@@ -72,20 +77,32 @@ const MOST_COLUMNS: usize = 512;
 impl<'a> Plan<'a> {
     /// Plans a tree.
     pub(super) fn of(tree: &Tree<'a>, encoding: Encoding) -> Self {
-        let (same, sizes) = number_equal(tree);
+        let keys = Keys::of(tree);
+        let (same, sizes) = number_equal(tree, &keys);
         let mut plan = Self { same, ..Self::default() };
         plan.share(tree, &sizes);
-        let groups = Groups::of(tree, &plan);
+        let groups = Groups::of(tree, &plan, &keys);
         let maps: FastSet<Id> = groups.maps.iter().copied().collect();
-        let mut builder =
-            Builder { tree, plan, members: groups.members, keys: groups.keys, maps, flattened: FastSet::default() };
+        let mut builder = Builder {
+            tree,
+            plan,
+            lists: &keys,
+            members: groups.members,
+            keys: groups.keys,
+            maps,
+            flattened: FastSet::default(),
+        };
         builder.classes(&groups.classes);
         builder.choose_blocks();
         let mut plan = builder.plan;
         plan.drop_empty_classes();
         plan.number_rows(tree);
+        let mut rows = vec![usize::MAX; tree.nodes.len() + 1];
         for class in &mut plan.classes {
-            class.last_like = last_like(&class.columns);
+            let values = class.values.iter().zip(&class.columns);
+            class.firsts = values.map(|(values, cells)| first_rows(values, cells, &mut rows)).collect();
+            class.values.clear();
+            class.last_like = last_like(&class.columns, &class.firsts);
             class.rules = class.grid().fit(encoding);
             class.mark = class.cheapest_mark(encoding);
         }
@@ -103,7 +120,7 @@ impl<'a> Plan<'a> {
         let mut rows: FastSet<Id> = FastSet::default();
         let mut stack = vec![tree.root];
         while let Some(id) = stack.pop() {
-            if matches!(tree.nodes[id], Node::Scalar(_)) {
+            if matches!(tree.nodes[id], Node::Scalar { .. }) {
                 continue;
             }
             let count = counts.entry(self.same[id]).or_default();
@@ -113,10 +130,10 @@ impl<'a> Plan<'a> {
                 continue;
             }
             let items = tree.nodes[id].children();
-            if items.len() >= 3 && items.iter().all(|item| matches!(tree.nodes[*item], Node::Object(_))) {
-                rows.extend(&items);
+            if items.clone().all(|item| matches!(tree.nodes[item], Node::Object(_))) && items.clone().count() >= 3 {
+                rows.extend(items.clone());
             }
-            stack.extend(items.iter().rev());
+            stack.extend(items.rev());
         }
         let in_rows: FastSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
         let mut chosen: Vec<Id> = counts
@@ -172,16 +189,22 @@ impl<'a> Class<'a> {
         let grid = self.grid();
         let rows = self.columns.first().map_or(0, Vec::len);
         let spread = rows.div_ceil(64).max(1);
+        let shown: Vec<(usize, &Rule<'_>)> =
+            self.rules.iter().enumerate().filter(|(_, rule)| rule.is_shown()).collect();
+        let cell = |row, (column, rule): (usize, &Rule<'a>)| match grid.outcome(rule, column, row) {
+            Outcome::Residual(text) => text,
+            _ => self.columns[column][row].text().unwrap_or(""),
+        };
+        let lines: Vec<Vec<&str>> = (0..rows)
+            .step_by(spread)
+            .map(|row| shown.iter().map(|(column, rule)| cell(row, (*column, *rule))).collect())
+            .collect();
         let cost = |mark: char| {
             let mut text = String::new();
-            for row in (0..rows).step_by(spread) {
-                let shown = self.rules.iter().enumerate().filter(|(_, rule)| rule.is_shown());
-                for (column, rule) in shown {
-                    let cell = match grid.outcome(rule, column, row) {
-                        Outcome::Residual(text) => text,
-                        _ => self.columns[column][row].text().unwrap_or(""),
-                    };
-                    let quote = if cell.contains([mark, ';']) { "\"" } else { "" };
+            for line in &lines {
+                for cell in line {
+                    let is_special = |byte| byte == b';' || char::from(byte) == mark;
+                    let quote = if cell.bytes().any(is_special) { "\"" } else { "" };
                     text.extend([quote, cell, quote]);
                     text.push(mark);
                 }
@@ -196,16 +219,51 @@ impl<'a> Class<'a> {
 
     /// Its cells as a table.
     pub(super) fn grid(&self) -> Grid<'_, 'a> {
-        Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned, last_like: &self.last_like }
+        Grid {
+            names: &self.names,
+            columns: &self.columns,
+            pinned: &self.pinned,
+            last_like: &self.last_like,
+            firsts: &self.firsts,
+        }
     }
 }
 
+/// For each row of a column: the first row with the same cell. `rows` has a place for each value, and keeps nothing.
+fn first_rows(values: &[Id], cells: &[Cell<'_>], rows: &mut [usize]) -> Vec<usize> {
+    // A record's own key is no value of the tree.
+    if values.first() == Some(&(rows.len() - 1)) && cells[0] != Cell::Absent {
+        let mut first: FastMap<&Cell<'_>, usize> = FastMap::default();
+        return cells.iter().enumerate().map(|(row, cell)| *first.entry(cell).or_insert(row)).collect();
+    }
+    let mut first = |(row, value): (usize, &Id)| {
+        rows[*value] = rows[*value].min(row);
+        rows[*value]
+    };
+    let firsts = values.iter().enumerate().map(&mut first).collect();
+    values.iter().for_each(|value| rows[*value] = usize::MAX);
+    firsts
+}
+
 /// The node at the end of a path.
-pub(super) fn follow(tree: &Tree<'_>, record: Id, path: &[Step]) -> Option<Id> {
+pub(super) fn follow(tree: &Tree<'_>, record: Id, path: &[Step<'_>]) -> Option<Id> {
+    follow_from(tree, record, path, &mut 0)
+}
+
+/// The same. `likely` is where the first key may be, and becomes where it is: paths are in the order of the keys.
+fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely: &mut usize) -> Option<Id> {
     let mut at = record;
-    for step in path {
+    for (depth, step) in path.iter().enumerate() {
         at = match (step, &tree.nodes[at]) {
-            (Step::Key(key), Node::Object(items)) => items.iter().find(|(own, _)| own == key)?.1,
+            (Step::Key(key), Node::Object(items)) => {
+                let start = if depth == 0 { (*likely).min(items.len()) } else { 0 };
+                let mut places = (start..items.len()).chain(0..start);
+                let place = places.find(|place| items[*place].0 == *key)?;
+                if depth == 0 {
+                    *likely = place;
+                }
+                items[place].1
+            }
             (Step::Index(index), Node::Array(items)) => *items.get(*index)?,
             _ => return None,
         };
@@ -227,7 +285,7 @@ impl<'a> Order<'_, 'a> {
             return false;
         }
         match &self.tree.nodes[id] {
-            Node::Scalar(_) => false,
+            Node::Scalar { .. } => false,
             Node::Inner { root, .. } => self.visit(*root, false),
             Node::Array(items) => items.iter().fold(false, |found, item| self.visit(*item, false) | found),
             Node::Object(items) => match self.members.get(&id) {
@@ -249,12 +307,13 @@ impl<'a> Order<'_, 'a> {
     fn record(&mut self, id: Id, class: usize, key: Option<&Cow<'a, str>>) {
         let tree = self.tree;
         let paths = &self.plan.classes[class].paths;
-        let values: Vec<Option<Id>> = paths.iter().map(|path| follow(tree, id, path)).collect();
+        let mut likely = 0;
+        let values: Vec<Option<Id>> = paths.iter().map(|path| follow_from(tree, id, path, &mut likely)).collect();
         let mut cells = Vec::with_capacity(values.len());
-        for (column, value) in values.into_iter().enumerate() {
+        for (column, value) in values.iter().copied().enumerate() {
             cells.push(match value.map(|value| (value, &tree.nodes[value])) {
                 None => Cell::Absent,
-                Some((_, Node::Scalar(raw))) => Cell::of_raw(raw.clone()),
+                Some((_, Node::Scalar { quoted, text })) => Cell::Text { quoted: *quoted, text: text.clone() },
                 Some((_, Node::Array(items))) if items.is_empty() => Cell::literal("[]"),
                 Some((_, Node::Object(items))) if items.is_empty() => Cell::literal("{}"),
                 Some((value, _)) => {
@@ -273,38 +332,107 @@ impl<'a> Order<'_, 'a> {
         for (column, cell) in own.columns.iter_mut().zip(cells) {
             column.push(cell);
         }
+        for (column, value) in own.values.iter_mut().zip(values) {
+            column.push(value.map_or(self.plan.same.len(), |value| self.plan.same[value]));
+        }
+    }
+}
+
+/// Which keys the objects of a tree have. A list of keys is a number here, so that it is hashed and compared only once.
+#[derive(Default)]
+struct Keys<'t> {
+    /// The list of each node; for what is no object, one that is not there.
+    of: Vec<usize>,
+    lists: Vec<Vec<&'t str>>,
+    /// Whether a key comes twice in each list.
+    has_twins: Vec<bool>,
+}
+
+impl<'t> Keys<'t> {
+    fn of(tree: &'t Tree<'_>) -> Self {
+        let mut keys = Self { of: Vec::with_capacity(tree.nodes.len()), ..Self::default() };
+        let mut known: FastMap<Vec<&str>, usize> = FastMap::default();
+        // Most objects have the keys of the last one with as many.
+        let mut latest: FastMap<usize, usize> = FastMap::default();
+        for node in &tree.nodes {
+            let Node::Object(items) = node else {
+                keys.of.push(usize::MAX);
+                continue;
+            };
+            let own = items.iter().map(|(key, _)| &**key);
+            let like = latest.get(&items.len()).filter(|list| own.clone().eq(keys.lists[**list].iter().copied()));
+            let list = like.copied().unwrap_or_else(|| {
+                let own: Vec<&str> = own.collect();
+                *known.entry(own).or_insert_with_key(|own| {
+                    keys.has_twins.push(has_twins(own));
+                    keys.lists.push(own.clone());
+                    keys.lists.len() - 1
+                })
+            });
+            latest.insert(items.len(), list);
+            keys.of.push(list);
+        }
+        keys
     }
 }
 
 /// The first equal node of each node, and the bytes of its leaves.
-fn number_equal(tree: &Tree<'_>) -> (Vec<Id>, Vec<usize>) {
-    #[derive(PartialEq, Eq, Hash)]
-    enum Shape<'s> {
-        Scalar(&'s str),
-        Inner(Id, bool),
-        Array(Vec<Id>),
-        Object(Vec<(&'s str, Id)>),
-    }
-    let mut known: FastMap<Shape<'_>, Id> = FastMap::default();
+fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
+    // The first node with each hash. One that has the same hash and is not equal takes the next.
+    let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
     let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
-        let (shape, size) = match node {
-            Node::Scalar(raw) => (Shape::Scalar(raw), raw.len()),
-            Node::Inner { raw, root, line_end } => (Shape::Inner(same[*root], *line_end), raw.len()),
-            Node::Array(items) => (
-                Shape::Array(items.iter().map(|item| same[*item]).collect()),
-                items.iter().map(|item| sizes[*item] + 1).sum(),
-            ),
-            Node::Object(items) => (
-                Shape::Object(items.iter().map(|(key, item)| (&**key, same[*item])).collect()),
-                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum(),
-            ),
+        let mut hasher = FastHasher::default();
+        let size = match node {
+            Node::Scalar { quoted, text } => {
+                (quoted, text).hash(&mut hasher);
+                text.len() + 2 * usize::from(*quoted)
+            }
+            Node::Inner { raw, root, line_end } => {
+                (same[*root], line_end).hash(&mut hasher);
+                raw.len()
+            }
+            Node::Array(items) => {
+                items.iter().for_each(|item| hasher.write_usize(same[*item]));
+                items.iter().map(|item| sizes[*item] + 1).sum()
+            }
+            Node::Object(items) => {
+                hasher.write_usize(keys.of[id]);
+                items.iter().for_each(|(_, item)| hasher.write_usize(same[*item]));
+                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum()
+            }
         };
-        same.push(*known.entry(shape).or_insert(id));
+        let mut hash = hasher.finish();
+        let first = loop {
+            let first = *known.entry(hash).or_insert(id);
+            if first == id || is_equal((first, &tree.nodes[first]), (id, node), keys, &same) {
+                break first;
+            }
+            hash = hash.wrapping_add(1);
+        };
+        same.push(first);
         sizes.push(size);
     }
     (same, sizes)
+}
+
+/// Whether two nodes are equal, of which all that is inside is numbered.
+fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<'_>, same: &[Id]) -> bool {
+    let is_same = |a: Id, b: Id| same[a] == same[b];
+    match (a, b) {
+        (Node::Scalar { quoted: a_quoted, text: a }, Node::Scalar { quoted: b_quoted, text: b }) => {
+            a_quoted == b_quoted && a == b
+        }
+        (Node::Inner { root: a, line_end: a_end, .. }, Node::Inner { root: b, line_end: b_end, .. }) => {
+            is_same(*a, *b) && a_end == b_end
+        }
+        (Node::Array(a), Node::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
+        (Node::Object(a), Node::Object(b)) => {
+            keys.of[a_id] == keys.of[b_id] && a.iter().zip(b).all(|((_, a), (_, b))| is_same(*a, *b))
+        }
+        _ => false,
+    }
 }
 
 /// The keys of a record, and whether it has one itself.
@@ -324,7 +452,9 @@ struct Groups {
 struct Collector<'c, 'a> {
     tree: &'c Tree<'a>,
     plan: &'c Plan<'a>,
-    signatures: FastMap<(bool, Vec<&'c str>), usize>,
+    lists: &'c Keys<'c>,
+    /// The number of each list of keys, with and without a key of the record's own.
+    signatures: FastMap<(bool, usize), usize>,
     by_number: Vec<Signature>,
     members: Vec<Vec<Id>>,
     maps: Vec<Id>,
@@ -333,10 +463,11 @@ struct Collector<'c, 'a> {
 }
 
 impl Groups {
-    fn of<'a>(tree: &Tree<'a>, plan: &Plan<'a>) -> Self {
+    fn of<'a>(tree: &Tree<'a>, plan: &Plan<'a>, lists: &Keys<'_>) -> Self {
         let mut collector = Collector {
             tree,
             plan,
+            lists,
             signatures: FastMap::default(),
             by_number: Vec::new(),
             members: Vec::new(),
@@ -360,7 +491,7 @@ impl<'a> Collector<'_, 'a> {
                 continue;
             }
             match &self.tree.nodes[id] {
-                Node::Scalar(_) => {}
+                Node::Scalar { .. } => {}
                 Node::Inner { root, .. } => stack.push((*root, false)),
                 Node::Array(items) => {
                     if items.len() > 1 {
@@ -387,16 +518,16 @@ impl<'a> Collector<'_, 'a> {
         if items.is_empty() || items.len() > MOST_COLUMNS {
             return None;
         }
-        let signature = (keyed, items.iter().map(|(key, _)| &**key).collect::<Vec<_>>());
+        let list = self.lists.of[id];
+        let signature = (keyed, list);
         if let Some(number) = self.signatures.get(&signature) {
             return Some(*number);
         }
-        let (_, keys) = &signature;
-        if has_twins(keys) {
+        if self.lists.has_twins[list] {
             return None;
         }
         let number = self.by_number.len();
-        self.by_number.push((keyed, keys.iter().map(|&key| key.to_owned()).collect()));
+        self.by_number.push((keyed, self.lists.lists[list].iter().map(|&key| key.to_owned()).collect()));
         self.members.push(Vec::new());
         self.link.push(number);
         self.signatures.insert(signature, number);
@@ -416,15 +547,14 @@ impl<'a> Collector<'_, 'a> {
         let mut union: FastSet<&str> = FastSet::default();
         let mut total = 0;
         let mut count = 0;
-        let mut before: &[(Cow<'_, str>, Id)] = &[];
+        let mut seen: FastSet<usize> = FastSet::default();
         for id in &items {
-            let Node::Object(keys) = &self.tree.nodes[*id] else { continue };
+            let list = self.lists.of[*id];
+            let keys = &self.lists.lists[list];
             total += keys.len();
             count += 1;
-            // Most records have the keys of the one before.
-            if !keys.iter().map(|(key, _)| key).eq(before.iter().map(|(key, _)| key)) {
-                union.extend(keys.iter().map(|(key, _)| &**key));
-                before = keys;
+            if seen.insert(list) {
+                union.extend(keys);
             }
         }
         if union.len() > MOST_COLUMNS || total * 7 < count * union.len() {
@@ -438,7 +568,7 @@ impl<'a> Collector<'_, 'a> {
         for id in items {
             numbers.extend(self.number(id, keyed));
         }
-        for pair in numbers.windows(2) {
+        for pair in numbers.windows(2).filter(|pair| pair[0] != pair[1]) {
             let (a, b) = (self.root(pair[0]), self.root(pair[1]));
             self.link[a.max(b)] = a.min(b);
         }
@@ -520,6 +650,7 @@ fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<Stri
 struct Builder<'b, 'a> {
     tree: &'b Tree<'a>,
     plan: Plan<'a>,
+    lists: &'b Keys<'b>,
     members: BTreeMap<usize, Vec<Id>>,
     keys: HashMap<usize, Signature>,
     /// Objects whose values are records.
@@ -572,9 +703,11 @@ impl<'a> Builder<'_, 'a> {
                 keyed,
                 mark: ',',
                 columns: vec![Vec::new(); paths.len()],
+                values: vec![Vec::new(); paths.len()],
                 pinned: vec![false; paths.len()],
                 rules: Vec::new(),
-                last_like: LastLike::new(),
+                last_like: LastLike::default(),
+                firsts: Vec::new(),
                 paths,
                 names,
             });
@@ -585,7 +718,7 @@ impl<'a> Builder<'_, 'a> {
     fn split(&self, keys: &[String], records: &[Id]) -> Option<Vec<Vec<Id>>> {
         for key in keys {
             let mut parts: Vec<Vec<Id>> = Vec::new();
-            let mut numbers: HashMap<Vec<&str>, usize> = HashMap::new();
+            let mut numbers: FastMap<usize, usize> = FastMap::default();
             let mut children = Vec::new();
             for id in records {
                 let Node::Object(items) = &self.tree.nodes[*id] else { break };
@@ -595,7 +728,7 @@ impl<'a> Builder<'_, 'a> {
                     break;
                 }
                 children.push(*child);
-                let part = *numbers.entry(inner.iter().map(|(key, _)| &**key).collect()).or_insert(parts.len());
+                let part = *numbers.entry(self.lists.of[*child]).or_insert(parts.len());
                 if part == parts.len() {
                     parts.push(Vec::new());
                 }
@@ -618,20 +751,25 @@ impl<'a> Builder<'_, 'a> {
             if is_map && !self.maps.contains(&id) {
                 continue;
             }
+            if matches!(node, Node::Scalar { .. }) {
+                continue;
+            }
             let items = node.children();
+            let mut length = 0;
             let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-            for item in &items {
-                if self.plan.entry(*item).is_some() {
+            for item in items.clone() {
+                length += 1;
+                if self.plan.entry(item).is_some() {
                     continue;
                 }
-                if let Some((class, _)) = self.plan.rows.get(item) {
+                if let Some((class, _)) = self.plan.rows.get(&item) {
                     *counts.entry(*class).or_default() += 1;
                 }
             }
             let rows: usize = counts.values().sum();
             let most = counts.iter().max_by_key(|(class, count)| (**count, std::cmp::Reverse(**class)));
             match most {
-                Some((class, _)) if rows * 2 >= items.len() && keyed(&self.plan, *class) == is_map => {
+                Some((class, _)) if rows * 2 >= length && keyed(&self.plan, *class) == is_map => {
                     self.plan.blocks.insert(id, *class);
                     in_blocks.extend(items);
                 }
@@ -653,27 +791,39 @@ impl<'a> Builder<'_, 'a> {
         &mut self,
         keys: &[String],
         rows: &[Option<Id>],
-        path: &mut Vec<Step>,
-        found: &mut Vec<Vec<Step>>,
+        path: &mut Vec<Step<'static>>,
+        found: &mut Vec<Vec<Step<'static>>>,
     ) {
-        let place: HashMap<&str, usize> = keys.iter().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
+        let place: FastMap<&str, usize> = keys.iter().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
         let mut children: Vec<Vec<Option<Id>>> = vec![vec![None; rows.len()]; keys.len()];
+        // Where each key of a list is among all keys.
+        let mut places: FastMap<usize, Vec<usize>> = FastMap::default();
         for (row, record) in rows.iter().enumerate() {
-            let Some(Node::Object(items)) = record.map(|id| &self.tree.nodes[id]) else { continue };
-            for (key, item) in items {
-                children[place[&**key]][row] = Some(*item);
+            let Some(id) = *record else { continue };
+            let Node::Object(items) = &self.tree.nodes[id] else { continue };
+            let list = self.lists.of[id];
+            let places =
+                places.entry(list).or_insert_with(|| self.lists.lists[list].iter().map(|key| place[key]).collect());
+            for ((_, item), place) in items.iter().zip(places) {
+                children[*place][row] = Some(*item);
             }
         }
         for (key, children) in keys.iter().zip(children) {
-            path.push(Step::Key(key.clone()));
+            path.push(Step::Key(key.clone().into()));
             self.value_columns(&children, path, found);
             path.pop();
         }
     }
 
-    fn value_columns(&mut self, rows: &[Option<Id>], path: &mut Vec<Step>, found: &mut Vec<Vec<Step>>) {
+    fn value_columns(
+        &mut self,
+        rows: &[Option<Id>],
+        path: &mut Vec<Step<'static>>,
+        found: &mut Vec<Vec<Step<'static>>>,
+    ) {
         let present: Vec<Id> = rows.iter().copied().flatten().collect();
         let free = present.len() > 1
+            && matches!(self.tree.nodes[present[0]], Node::Array(_) | Node::Object(_))
             && path.len() < 16
             && found.len() < MOST_COLUMNS
             && present.iter().all(|id| self.plan.entry(*id).is_none() && !self.plan.rows.contains_key(id));
@@ -703,21 +853,20 @@ impl<'a> Builder<'_, 'a> {
     /// The keys of objects that are alike, in one order.
     fn shared_keys(&self, objects: &[Id]) -> Option<Vec<String>> {
         let mut lists: Vec<Vec<String>> = Vec::new();
-        let mut seen: FastSet<Vec<&str>> = FastSet::default();
+        let mut seen: FastSet<usize> = FastSet::default();
         let mut total = 0;
         for id in objects {
             let Node::Object(items) = &self.tree.nodes[*id] else { return None };
-            let keys: Vec<&str> = items.iter().map(|(key, _)| &**key).collect();
-            if keys.is_empty() || self.maps.contains(id) {
+            if items.is_empty() || self.maps.contains(id) {
                 return None;
             }
-            total += keys.len();
-            if !seen.contains(&keys) {
-                if has_twins(&keys) {
+            total += items.len();
+            let list = self.lists.of[*id];
+            if seen.insert(list) {
+                if self.lists.has_twins[list] {
                     return None;
                 }
-                lists.push(keys.iter().map(|&key| key.to_owned()).collect());
-                seen.insert(keys);
+                lists.push(self.lists.lists[list].iter().map(|&key| key.to_owned()).collect());
             }
         }
         let union: HashSet<&String> = lists.iter().flatten().collect();
@@ -733,7 +882,7 @@ impl<'a> Builder<'_, 'a> {
         let mut length = None;
         for id in arrays {
             let Node::Array(items) = &self.tree.nodes[*id] else { return None };
-            let scalars = items.iter().all(|item| matches!(self.tree.nodes[*item], Node::Scalar(_)));
+            let scalars = items.iter().all(|item| matches!(self.tree.nodes[*item], Node::Scalar { .. }));
             if !scalars || *length.get_or_insert(items.len()) != items.len() {
                 return None;
             }
@@ -748,7 +897,7 @@ fn has_twins(keys: &[&str]) -> bool {
 }
 
 /// `user.name`, `tags[0]`, `@` for the record's own key; keys with other characters in quotes.
-pub(super) fn name_of(path: &[Step]) -> String {
+pub(super) fn name_of(path: &[Step<'_>]) -> String {
     let mut name = String::new();
     for step in path {
         match step {
@@ -772,7 +921,7 @@ pub(super) fn name_of(path: &[Step]) -> String {
 }
 
 /// Reads a name back.
-pub(super) fn path_of(name: &str) -> Option<Vec<Step>> {
+pub(super) fn path_of(name: &str) -> Option<Vec<Step<'_>>> {
     if name == "@" {
         return Some(vec![Step::Own]);
     }
@@ -794,7 +943,7 @@ pub(super) fn path_of(name: &str) -> Option<Vec<Step>> {
             rest.find(['.', '[']).unwrap_or(rest.len())
         };
         let key = rest[..length].strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(&rest[..length]);
-        path.push(Step::Key(key.to_owned()));
+        path.push(Step::Key(Cow::Borrowed(key)));
         rest = &rest[length..];
     }
     (!path.is_empty()).then_some(path)

@@ -5,7 +5,7 @@
 //! rows begin on lines of their own, which lines of the original those are.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -25,20 +25,20 @@ const ODD_ROWS: usize = 2;
 const FEW_TEXTS: usize = 8;
 const TOP_TEXTS: usize = 3;
 
-/// The lines of each value in the original text, 1-based; empty where they are not known.
-pub(super) type Lines = HashMap<Id, (usize, usize)>;
+/// The first and last line of a value in the original text, 1-based, where they are known.
+pub(super) type Lines<'l> = &'l dyn Fn(Id) -> Option<(usize, usize)>;
 
 /// Prints a value with its long arrays sampled; `None` where it has none.
-pub(super) fn sample(tree: &Tree<'_>, lines: &Lines) -> Option<String> {
+pub(super) fn sample(tree: &Tree<'_>, lines: Lines<'_>) -> Option<String> {
     let mut printer = Printer { tree, lines, out: String::new(), sampled: 0 };
     printer.value(tree.root);
     let note = "sampled: rows are numbered from 1, statistics cover all of them";
     (printer.sampled > 0).then(|| format!("[{note}]\n{}", printer.out))
 }
 
-/// Which lines the values of a scan are on, when its text begins at a line.
-pub(super) fn lines_of(scan: &Scan<'_>, first_line: usize, is_run: bool) -> Lines {
-    let mut found = Lines::new();
+/// Which lines the values of a scan are on, by their ids, when its text begins at a line.
+pub(super) fn lines_of(scan: &Scan<'_>, first_line: usize, is_run: bool) -> Vec<(usize, usize)> {
+    let mut found = vec![(0, 0); scan.tree.nodes.len()];
     let mut counter = Counter { tree: &scan.tree, gaps: scan.gaps.iter(), line: first_line, found: &mut found };
     match &scan.tree.nodes[scan.tree.root] {
         Node::Array(items) if is_run => {
@@ -59,12 +59,12 @@ struct Counter<'c, 'a> {
     tree: &'c Tree<'a>,
     gaps: std::slice::Iter<'c, &'a str>,
     line: usize,
-    found: &'c mut Lines,
+    found: &'c mut [(usize, usize)],
 }
 
 impl Counter<'_, '_> {
     fn token(&mut self) {
-        self.line += self.gaps.next().map_or(0, |gap| gap.matches('\n').count());
+        self.line += self.gaps.next().map_or(0, |gap| gap.bytes().filter(|byte| *byte == b'\n').count());
     }
 
     fn value(&mut self, id: Id) {
@@ -72,7 +72,7 @@ impl Counter<'_, '_> {
         let start = self.line;
         let tree = self.tree;
         match &tree.nodes[id] {
-            Node::Scalar(_) | Node::Inner { .. } => {}
+            Node::Scalar { .. } | Node::Inner { .. } => {}
             Node::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
@@ -94,13 +94,13 @@ impl Counter<'_, '_> {
                 self.token();
             }
         }
-        self.found.insert(id, (start, self.line));
+        self.found[id] = (start, self.line);
     }
 }
 
 struct Printer<'p, 'a> {
     tree: &'p Tree<'a>,
-    lines: &'p Lines,
+    lines: Lines<'p>,
     out: String,
     sampled: usize,
 }
@@ -109,7 +109,8 @@ impl Printer<'_, '_> {
     fn value(&mut self, id: Id) {
         let tree = self.tree;
         match &tree.nodes[id] {
-            Node::Scalar(raw) | Node::Inner { raw, .. } => self.out.push_str(raw),
+            Node::Scalar { quoted: true, text } => self.out.extend(["\"", text, "\""]),
+            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => self.out.push_str(raw),
             Node::Array(items) if items.len() > MANY_ROWS => self.rows(items),
             Node::Array(items) => {
                 self.out.push('[');
@@ -127,7 +128,7 @@ impl Printer<'_, '_> {
                     if index > 0 {
                         self.out.push(',');
                     }
-                    self.out.push_str(&format!("\"{key}\":"));
+                    self.out.extend(["\"", key, "\":"]);
                     self.value(*item);
                 }
                 self.out.push('}');
@@ -160,7 +161,7 @@ impl Printer<'_, '_> {
             return;
         }
         self.out.push_str(&elided(to - from, "rows", Some((from + 1, to))));
-        let line = |row: usize| self.lines.get(&items[row]).copied();
+        let line = |row: usize| (self.lines)(items[row]);
         // Only where no other row shares the lines.
         let before = from.checked_sub(1).and_then(line).map_or(0, |(_, last)| last);
         let after = if to < items.len() { line(to).map_or(0, |(first, _)| first) } else { usize::MAX };
@@ -180,19 +181,25 @@ impl Printer<'_, '_> {
 struct Stats<'a> {
     /// Row and spelling of each number.
     numbers: Vec<(f64, usize, &'a str)>,
-    /// Rows of each other scalar.
-    texts: IndexMap<&'a str, Vec<usize>, FastState>,
+    /// How often each other scalar comes, and its first row.
+    texts: IndexMap<Spelling<'a>, (usize, usize), FastState>,
     /// How many arrays there are, and their items.
     arrays: usize,
     items: usize,
 }
 
+/// A scalar: whether it is a string, and its text without quotes.
+type Spelling<'a> = (bool, &'a str);
+
 type Columns<'a> = IndexMap<String, Stats<'a>, FastState>;
 
 fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
     let mut columns = Columns::default();
+    let mut stack = Vec::new();
     for (row, item) in items.iter().enumerate() {
-        let mut stack = vec![(Cow::Borrowed(""), *item)];
+        // Most rows have the columns of the row before, in the same order.
+        let mut next = 0;
+        stack.push((Cow::Borrowed(""), *item));
         while let Some((name, id)) = stack.pop() {
             match &tree.nodes[id] {
                 Node::Object(fields) => {
@@ -202,32 +209,43 @@ fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
                     }
                 }
                 Node::Array(items) => {
-                    let stats = column(&mut columns, &name);
+                    let stats = column(&mut columns, &name, &mut next);
                     stats.arrays += 1;
                     stats.items += items.len();
                 }
-                Node::Scalar(raw) | Node::Inner { raw, .. } => {
-                    let stats = column(&mut columns, &name);
-                    match raw.parse::<f64>() {
-                        Ok(number) if !raw.starts_with('"') => stats.numbers.push((number, row, raw)),
-                        _ => stats.texts.entry(raw).or_default().push(row),
+                Node::Scalar { quoted, text } => {
+                    let stats = column(&mut columns, &name, &mut next);
+                    match if *quoted { None } else { text.parse::<f64>().ok() } {
+                        Some(number) => stats.numbers.push((number, row, text)),
+                        None => stats.add(*quoted, text, row),
                     }
+                }
+                Node::Inner { raw, .. } => {
+                    column(&mut columns, &name, &mut next).add(true, &raw[1..raw.len() - 1], row);
                 }
             }
         }
     }
     for stats in columns.values_mut() {
-        stats.numbers.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        stats.numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
     columns
 }
 
-fn column<'c, 'a>(columns: &'c mut Columns<'a>, name: &str) -> &'c mut Stats<'a> {
-    let index = columns.get_index_of(name).unwrap_or_else(|| columns.insert_full(name.to_owned(), Stats::default()).0);
+/// The column of a name. `likely` is where it may be, and becomes the place after it.
+fn column<'c, 'a>(columns: &'c mut Columns<'a>, name: &str, likely: &mut usize) -> &'c mut Stats<'a> {
+    let is_there = columns.get_index(*likely).is_some_and(|(own, _)| own == name);
+    let known = if is_there { Some(*likely) } else { columns.get_index_of(name) };
+    let index = known.unwrap_or_else(|| columns.insert_full(name.to_owned(), Stats::default()).0);
+    *likely = index + 1;
     &mut columns[index]
 }
 
-impl Stats<'_> {
+impl<'a> Stats<'a> {
+    fn add(&mut self, quoted: bool, text: &'a str, row: usize) {
+        self.texts.entry((quoted, text)).or_insert((0, row)).0 += 1;
+    }
+
     fn summary(&self, rows: usize) -> String {
         let mut parts = Vec::new();
         let count = self.numbers.len();
@@ -238,23 +256,35 @@ impl Stats<'_> {
             parts.push(format!("{count} numbers, min {} max {} mean ≈{mean:.6} quartiles {quartiles}", at(0), at(4)));
         }
         if !self.texts.is_empty() {
-            let mut texts: Vec<(&str, usize)> = self.texts.iter().map(|(text, rows)| (*text, rows.len())).collect();
-            texts.sort_by_key(|text| std::cmp::Reverse(text.1));
-            let shown = if texts.len() <= FEW_TEXTS { texts.len() } else { TOP_TEXTS };
-            let list = texts[..shown].iter().filter(|(_, count)| *count > 1 || texts.len() <= FEW_TEXTS);
-            let list: Vec<String> = list.map(|(text, count)| format!("{} {count}", shorten(text))).collect();
-            let more = if shown < texts.len() { format!("{} different", texts.len()) } else { String::new() };
+            let different = self.texts.len();
+            let shown = if different <= FEW_TEXTS { different } else { TOP_TEXTS };
+            let top = self.most_frequent(shown);
+            let list = top.iter().filter(|(_, count)| *count > 1 || different <= FEW_TEXTS);
+            let list: Vec<String> = list.map(|(text, count)| format!("{} {count}", shorten(*text))).collect();
+            let more = if shown < different { format!("{different} different") } else { String::new() };
             let comma = if more.is_empty() || list.is_empty() { "" } else { ": " };
             parts.push(format!("{more}{comma}{}", list.join(", ")));
         }
         if self.arrays > 0 {
             parts.push(format!("{} arrays, {} items", self.arrays, self.items));
         }
-        let present = count + self.arrays + self.texts.values().map(Vec::len).sum::<usize>();
+        let present = count + self.arrays + self.texts.values().map(|(count, _)| count).sum::<usize>();
         if present < rows {
             parts.push(format!("absent {}", rows - present));
         }
         parts.join("; ")
+    }
+
+    /// So many of the texts, with how often they come; of equals the first.
+    fn most_frequent(&self, most: usize) -> Vec<(Spelling<'a>, usize)> {
+        let mut top: Vec<(Spelling<'a>, usize)> = Vec::with_capacity(most + 1);
+        for (text, (count, _)) in &self.texts {
+            if top.len() < most || top.last().is_some_and(|last| last.1 < *count) {
+                top.insert(top.partition_point(|known| known.1 >= *count), (*text, *count));
+                top.truncate(most);
+            }
+        }
+        top
     }
 
     /// Rows whose number is far from the others, or whose text is rare among few.
@@ -268,28 +298,32 @@ impl Stats<'_> {
             found.extend(self.numbers.last().filter(|last| last.0 > at(3) + reach).map(|last| last.1));
         }
         if self.texts.len() > 1 && self.texts.len() * 10 <= rows.max(20) {
-            let mut rare: Vec<&Vec<usize>> =
-                self.texts.values().filter(|rows_of| rows_of.len() * 50 <= rows.max(50)).collect();
-            rare.sort_by_key(|rows_of| rows_of.len());
-            found.extend(rare.iter().take(ODD_ROWS).map(|rows_of| rows_of[0]));
+            let mut rare: Vec<(usize, usize)> =
+                self.texts.values().copied().filter(|(count, _)| count * 50 <= rows.max(50)).collect();
+            rare.sort_by_key(|(count, _)| *count);
+            found.extend(rare.iter().take(ODD_ROWS).map(|(_, first)| first));
         }
         found
     }
 }
 
-/// A text of at most 40 characters, cut between characters.
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+/// A scalar as spelt, of at most 40 characters, cut between characters.
+fn shorten((quoted, text): Spelling<'_>) -> String {
+    let quote = if quoted { "\"" } else { "" };
+    let mut shown = [quote, text, quote].concat();
+    if let Some((end, _)) = shown.char_indices().nth(40) {
+        shown.truncate(end);
+        shown.push('…');
     }
+    shown
 }
 
 /// The rows that are shown, in order.
 fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usize> {
     let last = items.len() - 1;
     let mut rows = BTreeSet::from([0, last]);
-    let errors: Vec<usize> = (0..items.len()).filter(|row| speaks_of_error(tree, items[*row])).collect();
+    let mut stack = Vec::new();
+    let errors: Vec<usize> = (0..items.len()).filter(|row| speaks_of_error(tree, items[*row], &mut stack)).collect();
     // Where most rows do, an error is nothing special and the statistics count them.
     if errors.len() * 2 <= items.len() {
         rows.extend(errors);
@@ -322,12 +356,15 @@ static ERROR_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a few short words")
 });
 
-fn speaks_of_error(tree: &Tree<'_>, record: Id) -> bool {
-    let mut stack = vec![record];
+/// `stack` is what the work is done with, whatever is in it.
+fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
+    stack.clear();
+    stack.push(record);
     while let Some(id) = stack.pop() {
         match &tree.nodes[id] {
-            Node::Scalar(raw) | Node::Inner { raw, .. } => {
-                if raw.starts_with('"') && ERROR_WORDS.is_match(&**raw) {
+            Node::Scalar { quoted: false, .. } => {}
+            Node::Scalar { text, .. } | Node::Inner { raw: text, .. } => {
+                if ERROR_WORDS.is_match(&**text) {
                     return true;
                 }
             }
@@ -335,7 +372,8 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id) -> bool {
             Node::Object(items) => {
                 for (key, item) in items {
                     let is_set = match &tree.nodes[*item] {
-                        Node::Scalar(raw) => !matches!(&**raw, "null" | "false" | "0" | "\"\""),
+                        Node::Scalar { quoted: true, text } => !text.is_empty(),
+                        Node::Scalar { text, .. } => !matches!(&**text, "null" | "false" | "0"),
                         Node::Array(items) => !items.is_empty(),
                         Node::Object(items) => !items.is_empty(),
                         Node::Inner { .. } => true,

@@ -17,17 +17,26 @@ const INNER_DEPTH: usize = 2;
 /// Most containers around a value.
 pub(super) const DEEPEST: usize = 128;
 
+/// How many bytes a token has in most texts, and how many tokens a value: what memory is asked for at first.
+const BYTES_PER_TOKEN: usize = 4;
+const TOKENS_PER_VALUE: usize = 4;
+
 /// Index of a node in its tree.
 pub(super) type Id = usize;
 
 /// One value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node<'a> {
-    /// A string with its quotes, a number or a literal, as spelt.
-    Scalar(Cow<'a, str>),
+    /// A string, a number or a literal.
+    Scalar {
+        /// Whether it is a string.
+        quoted: bool,
+        /// Its spelling, without quotes.
+        text: Cow<'a, str>,
+    },
     /// A string that is itself minified JSON.
     Inner {
-        /// The string as spelt.
+        /// The string as spelt, with its quotes.
         raw: Cow<'a, str>,
         /// The value in it.
         root: Id,
@@ -42,13 +51,14 @@ pub(super) enum Node<'a> {
 
 impl Node<'_> {
     /// The values directly inside.
-    pub(super) fn children(&self) -> Vec<Id> {
-        match self {
-            Self::Scalar(_) => Vec::new(),
-            Self::Inner { root, .. } => vec![*root],
-            Self::Array(items) => items.clone(),
-            Self::Object(items) => items.iter().map(|(_, item)| *item).collect(),
-        }
+    pub(super) fn children(&self) -> impl DoubleEndedIterator<Item = Id> + Clone {
+        let (root, items, fields) = match self {
+            Self::Scalar { .. } => (None, &[][..], &[][..]),
+            Self::Inner { root, .. } => (Some(*root), &[][..], &[][..]),
+            Self::Array(items) => (None, &items[..], &[][..]),
+            Self::Object(fields) => (None, &[][..], &fields[..]),
+        };
+        root.into_iter().chain(items.iter().copied()).chain(fields.iter().map(|(_, item)| *item))
     }
 }
 
@@ -65,7 +75,7 @@ impl<'a> Node<'a> {
     /// The same node in a tree where all ids are higher by `by`.
     fn shifted(self, by: Id) -> Self {
         match self {
-            Self::Scalar(raw) => Self::Scalar(raw),
+            scalar @ Self::Scalar { .. } => scalar,
             Self::Inner { raw, root, line_end } => Self::Inner { raw, root: root + by, line_end },
             Self::Array(items) => Self::Array(items.into_iter().map(|item| item + by).collect()),
             Self::Object(items) => Self::Object(items.into_iter().map(|(key, item)| (key, item + by)).collect()),
@@ -74,7 +84,7 @@ impl<'a> Node<'a> {
 
     fn into_owned(self) -> Node<'static> {
         match self {
-            Self::Scalar(raw) => Node::Scalar(Cow::Owned(raw.into_owned())),
+            Self::Scalar { quoted, text } => Node::Scalar { quoted, text: Cow::Owned(text.into_owned()) },
             Self::Inner { raw, root, line_end } => Node::Inner { raw: Cow::Owned(raw.into_owned()), root, line_end },
             Self::Array(items) => Node::Array(items),
             Self::Object(items) => {
@@ -131,9 +141,12 @@ pub(super) fn value_end(text: &str) -> Result<usize, usize> {
     }
 }
 
-/// Scans the value at the start of a text.
+/// Scans a text that is one value, an array or an object.
 pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
-    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
+    let mut scanner = Scanner::new(text, escapes, INNER_DEPTH);
+    scanner.gaps.reserve(text.len() / BYTES_PER_TOKEN);
+    scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / TOKENS_PER_VALUE);
+    let scan = scanner.run()?;
     (scan.missing == 0).then_some(scan)
 }
 
@@ -167,9 +180,11 @@ impl Scan<'_> {
     }
 }
 
+/// An open container, with how many items or fields were there before it.
+#[derive(Clone, Copy)]
 enum Open<'a> {
-    Array(Vec<Id>),
-    Object(Vec<(Cow<'a, str>, Id)>, Option<Cow<'a, str>>),
+    Array(usize),
+    Object(usize, Option<&'a str>),
 }
 
 /// What may come next.
@@ -192,6 +207,10 @@ struct Scanner<'a> {
     gaps: Vec<&'a str>,
     tree: Tree<'a>,
     stack: Vec<Open<'a>>,
+    /// The elements of all open arrays.
+    items: Vec<Id>,
+    /// The fields of all open objects.
+    fields: Vec<(Cow<'a, str>, Id)>,
     /// End, open containers and gaps after the last complete element.
     good: Option<(usize, usize, usize)>,
 }
@@ -206,6 +225,8 @@ impl<'a> Scanner<'a> {
             gaps: Vec::new(),
             tree: Tree::default(),
             stack: Vec::new(),
+            items: Vec::new(),
+            fields: Vec::new(),
             good: None,
         }
     }
@@ -236,18 +257,18 @@ impl<'a> Scanner<'a> {
         let next = match (byte, self.stack.last_mut()) {
             (b'[' | b'{', _) if value && is_deepest => return None,
             (b'[', _) if value => {
-                self.stack.push(Open::Array(Vec::new()));
+                self.stack.push(Open::Array(self.items.len()));
                 Expect::ValueOrClose
             }
             (b'{', _) if value => {
-                self.stack.push(Open::Object(Vec::new(), None));
+                self.stack.push(Open::Object(self.fields.len(), None));
                 Expect::KeyOrClose
             }
             (b']', Some(Open::Array(_))) | (b'}', Some(Open::Object(..))) if closes => {
                 self.gaps.push(gap);
                 self.at = end;
-                let node = self.stack.pop()?.into_node();
-                self.add(node);
+                let open = self.stack.pop()?;
+                self.close(open);
                 return Some(Expect::CommaOrClose);
             }
             (b',', Some(open)) if expect == Expect::CommaOrClose => match open {
@@ -257,7 +278,7 @@ impl<'a> Scanner<'a> {
             (b':', _) if expect == Expect::Colon => Expect::Value,
             (b'"', Some(Open::Object(_, key))) if matches!(expect, Expect::Key | Expect::KeyOrClose) => {
                 end = string_end(self.text, start)?;
-                *key = Some(Cow::Borrowed(&self.text[start + 1..end - 1]));
+                *key = Some(&self.text[start + 1..end - 1]);
                 Expect::Colon
             }
             _ if value => {
@@ -284,7 +305,10 @@ impl<'a> Scanner<'a> {
                 let root = self.tree.append(tree);
                 Node::Inner { raw: Cow::Borrowed(raw), root, line_end }
             }
-            None => Node::Scalar(Cow::Borrowed(raw)),
+            None => match raw.strip_prefix('"') {
+                Some(text) => Node::Scalar { quoted: true, text: Cow::Borrowed(&text[..text.len() - 1]) },
+                None => Node::Scalar { quoted: false, text: Cow::Borrowed(raw) },
+            },
         }
     }
 
@@ -310,11 +334,21 @@ impl<'a> Scanner<'a> {
     fn add(&mut self, node: Node<'a>) {
         let id = self.tree.push(node);
         match self.stack.last_mut() {
-            Some(Open::Array(items)) => items.push(id),
-            Some(Open::Object(items, key)) => items.push((key.take().expect("a key comes before its value"), id)),
+            Some(Open::Array(_)) => self.items.push(id),
+            Some(Open::Object(_, key)) => {
+                self.fields.push((Cow::Borrowed(key.take().expect("a key comes before its value")), id));
+            }
             None => return,
         }
         self.good = Some((self.at, self.stack.len(), self.gaps.len()));
+    }
+
+    fn close(&mut self, open: Open<'a>) {
+        let node = match open {
+            Open::Array(start) => Node::Array(self.items.split_off(start)),
+            Open::Object(start, _) => Node::Object(self.fields.split_off(start)),
+        };
+        self.add(node);
     }
 
     fn close_cut(mut self) -> Option<Scan<'a>> {
@@ -322,19 +356,10 @@ impl<'a> Scanner<'a> {
         self.stack.truncate(open);
         self.gaps.truncate(gaps);
         while let Some(open) = self.stack.pop() {
-            self.add(open.into_node());
+            self.close(open);
         }
         self.tree.root = self.tree.nodes.len() - 1;
         Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, end })
-    }
-}
-
-impl<'a> Open<'a> {
-    fn into_node(self) -> Node<'a> {
-        match self {
-            Self::Array(items) => Node::Array(items),
-            Self::Object(items, _) => Node::Object(items),
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Many strings -> the beginnings that are worth a number: `https://api.github.com/repos/octokit` becomes `&1`.
 
+use std::borrow::Cow;
+
 use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
@@ -16,12 +18,18 @@ const LONGEST: usize = 400;
 const MOST_CUTS: usize = 40;
 const MOST_CANDIDATES: usize = 2000;
 
+/// Room for all cuts of a text.
+type Cuts = [usize; MOST_CUTS + 1];
+
+const NO_CUTS: Cuts = [0; MOST_CUTS + 1];
+
 impl SharedText {
     /// Chooses the beginnings that save tokens.
-    pub(super) fn of(strings: &[String], encoding: Encoding) -> Self {
+    pub(super) fn of(strings: &[Cow<'_, str>], encoding: Encoding) -> Self {
+        let mut buffer = NO_CUTS;
         let mut counts: FastMap<&str, usize> = FastMap::default();
         for text in strings {
-            for cut in cuts(text) {
+            for &cut in cuts(text, &mut buffer) {
                 *counts.entry(&text[..cut]).or_default() += 1;
             }
         }
@@ -29,7 +37,7 @@ impl SharedText {
         let mut candidates: FastMap<&str, usize> = FastMap::default();
         for text in strings {
             let mut longer = 0;
-            for cut in cuts(text).into_iter().rev() {
+            for &cut in cuts(text, &mut buffer).iter().rev() {
                 let count = counts[&text[..cut]];
                 if count > longer && count > 1 {
                     candidates.insert(&text[..cut], count);
@@ -119,22 +127,27 @@ fn pays(uses: usize, tokens: usize, has_base: bool) -> bool {
 }
 
 fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {
-    cuts(text).into_iter().rev().find(|cut| is_known(*cut))
+    cuts(text, &mut NO_CUTS.clone()).iter().copied().rev().find(|cut| is_known(*cut))
 }
 
 /// Where a beginning may end: before a mark, outside escapes, and at the end of the text.
-fn cuts(text: &str) -> Vec<usize> {
+fn cuts<'b>(text: &str, buffer: &'b mut Cuts) -> &'b [usize] {
     if text.len() < SHORTEST || text.starts_with('&') {
-        return Vec::new();
+        return &[];
     }
     let bytes = text.as_bytes();
     let end = text.len().min(LONGEST);
-    let mut found: Vec<usize> = (SHORTEST..end)
+    let mut count = 0;
+    let mut add = |cut| {
+        buffer[count] = cut;
+        count += 1;
+    };
+    (SHORTEST..end)
         .filter(|at| bytes[*at].is_ascii() && !bytes[*at].is_ascii_alphanumeric() && bytes[*at - 1] != b'\\')
         .take(MOST_CUTS)
-        .collect();
+        .for_each(&mut add);
     if text.len() <= LONGEST && bytes[text.len() - 1] != b'\\' {
-        found.push(text.len());
+        add(text.len());
     }
-    found
+    &buffer[..count]
 }

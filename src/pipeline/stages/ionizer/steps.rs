@@ -4,6 +4,7 @@
 //! sequence restores every byte or is no sequence.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// From one text to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -58,17 +59,44 @@ impl Step {
             let days = Self::Days(b.days() - a.days());
             let months = (b.year - a.year) * 12 + b.month - a.month;
             let step = if a.day == b.day && months != 0 { Self::Months(months) } else { days };
-            return (step.apply(from).as_deref() == Some(to)).then_some(step);
+            return step.leads(from, to).then_some(step);
         }
-        let (runs_from, runs_to) = (runs(from), runs(to));
-        if runs_from.len() != runs_to.len() {
+        let (mut runs_from, mut runs_to) = (runs(from), runs(to));
+        // The first run that differs, and how many follow it.
+        let mut different = None;
+        let mut following = 0;
+        loop {
+            match (runs_from.next(), runs_to.next()) {
+                (Some(a), Some(b)) if different.is_none() => {
+                    different = (from[a.clone()] != to[b.clone()]).then_some((a, b));
+                }
+                (Some(_), Some(_)) => following += 1,
+                (None, None) => break,
+                _ => return None,
+            }
+        }
+        let (a, b) = different?;
+        if from[..a.start] != to[..b.start] || from[a.end..] != to[b.end..] {
             return None;
         }
-        let mut pairs = runs_from.iter().zip(&runs_to).enumerate().filter(|(_, (a, b))| from[a.0..a.1] != to[b.0..b.1]);
-        let (index, (a, b)) = pairs.next()?;
-        let by = value(&to[b.0..b.1])?.checked_sub(value(&from[a.0..a.1])?)?;
-        let step = Self::Number { run: runs_from.len() - 1 - index, by: i64::try_from(by).ok()? };
-        (step.apply(from).as_deref() == Some(to)).then_some(step)
+        let by = value(&to[b])?.checked_sub(value(&from[a])?)?;
+        let step = Self::Number { run: following, by: i64::try_from(by).ok()? };
+        step.leads(from, to).then_some(step)
+    }
+
+    /// Whether it leads from one text to another.
+    pub(super) fn leads(&self, from: &str, to: &str) -> bool {
+        self.may_lead(from, to) && self.apply(from).is_some_and(|next| next == to)
+    }
+
+    /// Whether the number that counts is the right one and the rest the same; a look that makes no text.
+    fn may_lead(&self, from: &str, to: &str) -> bool {
+        let Self::Number { run, by } = self else { return true };
+        let Some((start, end)) = run_from_end(from, *run) else { return false };
+        let rest = to.strip_prefix(&from[..start]).and_then(|rest| rest.strip_suffix(&from[end..]));
+        let Some(own) = rest else { return false };
+        let sum = value(&from[start..end]).and_then(|number| number.checked_add(i128::from(*by)));
+        own.len() > LONGEST || sum == value(own)
     }
 
     /// The next text.
@@ -92,11 +120,7 @@ impl Step {
                     }
                     next.push('-');
                 }
-                match u64::try_from(sum.unsigned_abs()) {
-                    Ok(sum) => write!(next, "{sum:0width$}"),
-                    Err(_) => write!(next, "{:0width$}", sum.unsigned_abs()),
-                }
-                .expect("a string takes everything");
+                push_number(&mut next, sum.unsigned_abs(), width);
                 if places > 0 {
                     next.insert(next.len() - places, '.');
                 }
@@ -118,24 +142,36 @@ impl Step {
     }
 }
 
+/// Appends a number, with zeros before it up to a width.
+fn push_number(out: &mut String, number: u128, width: usize) {
+    let Ok(mut number) = u64::try_from(number) else {
+        return write!(out, "{number:0width$}").expect("a string takes everything");
+    };
+    // From behind: no such number has more digits.
+    let mut digits = ['0'; 20];
+    let mut start = digits.len();
+    while number > 0 || start == digits.len() {
+        start -= 1;
+        digits[start] = char::from(b'0' + u8::try_from(number % 10).expect("a digit"));
+        number /= 10;
+    }
+    out.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len() - start)));
+    out.extend(&digits[start..]);
+}
+
 /// The runs of digits; a text that is a number is one run, sign and decimals included.
-fn runs(text: &str) -> Vec<(usize, usize)> {
-    if super::scan::is_number(text) && !text.contains(['e', 'E']) {
-        return vec![(0, text.len())];
-    }
-    let mut found = Vec::new();
-    let mut start = None;
-    for (at, byte) in text.bytes().chain([b' ']).enumerate() {
-        match (byte.is_ascii_digit(), start) {
-            (true, None) => start = Some(at),
-            (false, Some(from)) => {
-                found.push((from, at));
-                start = None;
-            }
-            _ => {}
+fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_one = super::scan::is_number(text) && !text.contains(['e', 'E']);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if is_one {
+            return (std::mem::replace(&mut at, text.len()) == 0).then_some(0..text.len());
         }
-    }
-    found
+        let start = at + bytes[at..].iter().position(u8::is_ascii_digit)?;
+        at = start + bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        Some(start..at)
+    })
 }
 
 /// The last of the [`runs`] that so many follow.
@@ -155,16 +191,21 @@ fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
     None
 }
 
+/// Longest number that counts, in bytes.
+const LONGEST: usize = 30;
+
 /// The digits as one number, without their point.
 fn value(digits: &str) -> Option<i128> {
-    if digits.len() > 30 {
+    let whole = digits.strip_prefix('-').unwrap_or(digits);
+    if whole.is_empty() || digits.len() > LONGEST || !whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
-    match digits.split_once('.') {
-        Some((whole, fraction)) => format!("{whole}{fraction}").parse().ok(),
-        None if digits.len() < 19 => digits.parse::<i64>().ok().map(i128::from),
-        None => digits.parse().ok(),
-    }
+    let figures = whole.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0');
+    let number = match whole.len() {
+        0..19 => i128::from(figures.fold(0_i64, |number, digit| number * 10 + i64::from(digit))),
+        _ => figures.fold(0, |number, digit| number * 10 + i128::from(digit)),
+    };
+    Some(if whole.len() < digits.len() { -number } else { number })
 }
 
 #[derive(Clone, Copy)]
@@ -179,10 +220,11 @@ struct Date {
 fn date(text: &str) -> Option<Date> {
     let bytes = text.as_bytes();
     let start = (0..bytes.len().saturating_sub(9).min(40)).find(|&at| {
-        bytes[at..at + 10].iter().enumerate().all(|(index, byte)| match index {
-            4 | 7 => matches!(byte, b'-' | b'/') && *byte == bytes[at + 4],
-            _ => byte.is_ascii_digit(),
-        })
+        matches!(bytes[at + 4], b'-' | b'/')
+            && bytes[at..at + 10].iter().enumerate().all(|(index, byte)| match index {
+                4 | 7 => *byte == bytes[at + 4],
+                _ => byte.is_ascii_digit(),
+            })
     })?;
     let number = |from: usize, to: usize| text[start + from..start + to].parse::<i64>().ok();
     let found = Date { start, mark: bytes[start + 4], year: number(0, 4)?, month: number(5, 7)?, day: number(8, 10)? };

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::escapes::Escapes;
+use super::escapes::{self, Escapes};
 use super::json::HOW_TO_READ;
 use super::records::Plan;
 use super::scan::{Id, Node, Tree, is_literal, is_number};
@@ -36,7 +36,45 @@ pub(super) struct Table {
     /// Whether the first line has names.
     has_header: bool,
     /// The fields of all lines.
-    rows: Vec<Vec<String>>,
+    rows: Fields,
+}
+
+/// The fields of lines that have as many each, in one text.
+#[derive(Debug)]
+struct Fields {
+    /// How many a line has.
+    width: usize,
+    text: String,
+    /// Where each field ends in the text.
+    ends: Vec<usize>,
+}
+
+impl Fields {
+    fn new(width: usize) -> Self {
+        Self { width, text: String::new(), ends: Vec::new() }
+    }
+
+    fn push(&mut self, field: &str) {
+        self.text.push_str(field);
+        self.ends.push(self.text.len());
+    }
+
+    fn field(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[index]]
+    }
+
+    fn row(&self, row: usize) -> impl Iterator<Item = &str> + Clone {
+        (row * self.width..(row + 1) * self.width).map(|index| self.field(index))
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len() / self.width
+    }
+
+    fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &str> + Clone> {
+        (0..self.len()).map(|row| self.row(row))
+    }
 }
 
 /// How lines end.
@@ -84,14 +122,13 @@ impl Table {
             let form = Form::Aligned(columns);
             (form.print(&rows, ends) == text).then_some((form, rows))
         })?;
-        let head = &rows[0];
-        let mut names = head.clone();
+        let mut names: Vec<&str> = rows.row(0).collect();
         names.sort_unstable();
         names.dedup();
-        let is_loud = |name: &String| !name.contains(char::is_lowercase);
-        let has_header = names.len() == head.len()
-            && head.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80)
-            && (matches!(form, Form::Delimited(_)) || head.iter().all(is_loud));
+        let is_loud = |name: &str| !name.contains(char::is_lowercase);
+        let has_header = names.len() == rows.width
+            && names.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80)
+            && (matches!(form, Form::Delimited(_)) || names.iter().all(|name| is_loud(name)));
         Some(Self { form, ends, has_header, rows })
     }
 
@@ -99,22 +136,21 @@ impl Table {
     pub(super) fn tree(&self) -> Tree<'_> {
         let escapes = Escapes::default();
         let names: Vec<Cow<'_, str>> = match self.has_header {
-            true => self.rows[0].iter().map(|name| as_spelt(name, escapes.escape(name))).collect(),
-            false => (1..=self.rows[0].len()).map(|number| format!("c{number}").into()).collect(),
+            true => self.rows.row(0).map(|name| escapes.spell(name)).collect(),
+            false => (1..=self.rows.width).map(|number| format!("c{number}").into()).collect(),
         };
         let mut tree = Tree::default();
-        let mut records = Vec::new();
-        for (index, row) in self.rows[usize::from(self.has_header)..].iter().enumerate() {
-            let mut fields = Vec::new();
+        tree.nodes.reserve(self.rows.ends.len() + self.rows.len() + 1);
+        let mut records = Vec::with_capacity(self.rows.len());
+        for (index, row) in self.rows.rows().skip(usize::from(self.has_header)).enumerate() {
+            let mut fields = Vec::with_capacity(names.len());
             for (name, field) in names.iter().zip(row) {
                 if field.is_empty() && index > 0 {
                     continue;
                 }
-                let raw = match is_literal(field) {
-                    true => Cow::Borrowed(field.as_str()),
-                    false => Cow::Owned(["\"", &escapes.escape(field), "\""].concat()),
-                };
-                fields.push((name.clone(), tree.push(Node::Scalar(raw))));
+                let quoted = !is_literal(field);
+                let text = if quoted { escapes.spell(field) } else { Cow::Borrowed(field) };
+                fields.push((name.clone(), tree.push(Node::Scalar { quoted, text })));
             }
             records.push(tree.push(Node::Object(fields)));
         }
@@ -137,11 +173,6 @@ impl Table {
     }
 }
 
-/// A text that is spelt like this, without a copy where that is the text itself.
-fn as_spelt(text: &str, spelling: String) -> Cow<'_, str> {
-    if text == spelling { Cow::Borrowed(text) } else { Cow::Owned(spelling) }
-}
-
 /// Undoes [`Table::fold`].
 pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
@@ -155,29 +186,31 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
         Node::Object(fields) => Some(fields),
         _ => None,
     };
-    let text = |text: &str| serde_json::from_str::<String>(&format!("\"{text}\"")).ok();
     let names: Vec<&str> = fields(records.first()?)?.iter().map(|(name, _)| &**name).collect();
-    let mut rows = Vec::new();
+    if names.is_empty() {
+        return None;
+    }
+    let mut rows = Fields::new(names.len());
     if has_header {
-        rows.push(names.iter().map(|name| text(name)).collect::<Option<Vec<_>>>()?);
+        for name in &names {
+            rows.push(&escapes::meaning(name)?);
+        }
     }
     for record in records {
         let mut present = fields(record)?.iter().peekable();
-        let mut row = Vec::new();
         for name in &names {
-            row.push(match present.next_if(|(own, _)| own == name) {
-                None => String::new(),
+            match present.next_if(|(own, _)| own == name) {
+                None => rows.push(""),
                 Some((_, value)) => match &tree.nodes[*value] {
-                    Node::Scalar(raw) if raw.starts_with('"') => serde_json::from_str(raw).ok()?,
-                    Node::Scalar(raw) => raw.to_string(),
+                    Node::Scalar { quoted: true, text } => rows.push(&escapes::meaning(text)?),
+                    Node::Scalar { text, .. } => rows.push(text),
                     _ => return None,
                 },
-            });
+            }
         }
         if present.next().is_some() {
             return None;
         }
-        rows.push(row);
     }
     if let Form::Aligned(columns) = &form
         && columns.len() != names.len()
@@ -221,9 +254,9 @@ impl Form {
         columns.collect::<Option<Vec<_>>>().map(Self::Aligned)
     }
 
-    fn print(&self, rows: &[Vec<String>], ends: Ends) -> String {
-        let mut out = String::new();
-        for (index, row) in rows.iter().enumerate() {
+    fn print(&self, rows: &Fields, ends: Ends) -> String {
+        let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
+        for (index, row) in rows.rows().enumerate() {
             if index > 0 {
                 out.push_str(if ends == Ends::Lf { "\n" } else { "\r\n" });
             }
@@ -240,12 +273,12 @@ impl Form {
     }
 }
 
-fn print_delimited(out: &mut String, row: &[String], mark: char) {
-    for (column, field) in row.iter().enumerate() {
+fn print_delimited<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, mark: char) {
+    for (column, field) in row.enumerate() {
         if column > 0 {
             out.push(mark);
         }
-        if field.contains([mark, '"', '\n', '\r']) {
+        if field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r')) {
             out.push('"');
             out.push_str(&field.replace('"', "\"\""));
             out.push('"');
@@ -255,10 +288,10 @@ fn print_delimited(out: &mut String, row: &[String], mark: char) {
     }
 }
 
-fn print_aligned(out: &mut String, row: &[String], columns: &[Column]) {
+fn print_aligned<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, columns: &[Column]) {
     let mut at = 0;
     let mut pending = 0;
-    for (field, column) in row.iter().zip(columns) {
+    for (field, column) in row.zip(columns) {
         if field.is_empty() {
             continue;
         }
@@ -273,18 +306,21 @@ fn print_aligned(out: &mut String, row: &[String], columns: &[Column]) {
 }
 
 /// The fields of all lines, with a mark between them; the same number on each.
-fn split(text: &str, mark: char) -> Option<Vec<Vec<String>>> {
+fn split(text: &str, mark: char) -> Option<Fields> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).delimiter(u8::try_from(mark).ok()?).from_reader(text.as_bytes());
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for record in reader.records() {
-        rows.push(record.ok()?.iter().map(str::to_owned).collect());
+    let mut record = csv::StringRecord::new();
+    let mut rows = Fields::new(0);
+    rows.text.reserve(text.len());
+    while reader.read_record(&mut record).ok()? {
+        rows.width = record.len();
+        record.iter().for_each(|field| rows.push(field));
     }
-    (rows.len() >= FEWEST_LINES && rows[0].len() > 1).then_some(rows)
+    (rows.width > 1 && rows.len() >= FEWEST_LINES).then_some(rows)
 }
 
 /// Columns that are blank in no line at all their places, and what is in them.
-fn align(text: &str) -> Option<(Vec<Column>, Vec<Vec<String>>)> {
+fn align(text: &str) -> Option<(Vec<Column>, Fields)> {
     let lines: Vec<Vec<char>> = text.lines().map(|line| line.chars().take(WIDEST + 1).collect()).collect();
     let width = lines.iter().map(Vec::len).max()?;
     if width > WIDEST || lines.iter().flatten().any(|c| c.is_control()) {
@@ -307,16 +343,14 @@ fn align(text: &str) -> Option<(Vec<Column>, Vec<Vec<String>>)> {
     if ranges.len() < 2 {
         return None;
     }
-    let mut columns = Vec::new();
-    let mut rows: Vec<Vec<String>> = vec![Vec::new(); lines.len()];
-    for range in ranges {
-        let mut left = true;
-        for (row, line) in rows.iter_mut().zip(&lines) {
-            let slice: String = line.iter().take(range.end).skip(range.start).collect();
-            left &= !slice.starts_with(' ') || slice.trim().is_empty();
-            row.push(slice.trim_matches(' ').to_owned());
+    let mut columns: Vec<Column> = ranges.into_iter().map(|range| Column { range, right: false }).collect();
+    let mut rows = Fields::new(columns.len());
+    for line in &lines {
+        for Column { range, right } in &mut columns {
+            let slice: String = line[range.start.min(line.len())..range.end.min(line.len())].iter().collect();
+            *right |= slice.starts_with(' ') && !slice.trim().is_empty();
+            rows.push(slice.trim_matches(' '));
         }
-        columns.push(Column { range, right: !left });
     }
     Some((columns, rows))
 }

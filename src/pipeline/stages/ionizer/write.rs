@@ -10,7 +10,7 @@
 //! ]}
 //! ```
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use super::cells::{Cell, Rule};
 use super::escapes::Escapes;
@@ -19,6 +19,7 @@ use super::matrix;
 use super::records::{Plan, Step};
 use super::scan::{Id, Node, Tree, is_literal};
 use super::shared_text::SharedText;
+use crate::pipeline::stages::hashing::FastMap;
 use crate::tokens::Encoding;
 
 /// What surrounds a value, and so ends it.
@@ -55,6 +56,19 @@ impl Around {
             Self::Tuple(_) => '(',
             _ => '\n',
         };
+        let bytes = text.as_bytes();
+        let end = match self {
+            Self::Line => Some(memchr::memchr(b'\n', bytes)),
+            Self::Header => Some(memchr::memchr2(b',', b'\n', bytes)),
+            Self::Row(mark) => {
+                let mark = u8::try_from(mark).ok().filter(u8::is_ascii);
+                mark.map(|mark| memchr::memchr3(mark, b';', b'\n', bytes))
+            }
+            _ => None,
+        };
+        if let Some(end) = end {
+            return (end.unwrap_or(text.len()), 0);
+        }
         let mut depth = 0;
         let end = text.find(|c| match c {
             '}' | ']' | ')' if depth > 0 && self.ends(c) => {
@@ -101,27 +115,25 @@ pub(super) fn class_name(number: usize) -> String {
 }
 
 /// What the columns of a class are called in rows: the last part of their name where no other name ends like it.
-pub(super) fn short_names(names: &[String]) -> Vec<&str> {
+pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let last = |name: &str| match name.rfind(['.', '"', '[']) {
         Some(at) if name.as_bytes()[at] == b'.' => at + 1,
         _ => 0,
     };
-    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut counts: FastMap<&str, usize> = FastMap::default();
     for name in names {
         *counts.entry(&name[last(name)..]).or_default() += 1;
         if last(name) > 0 {
             *counts.entry(name).or_default() += 1;
         }
     }
-    names
-        .iter()
-        .map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name.as_str() })
-        .collect()
+    names.iter().map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name }).collect()
 }
 
 /// Prints the body of a fold.
 pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
-    let short: Vec<Vec<&str>> = plan.classes.iter().map(|class| short_names(&class.names)).collect();
+    let names = plan.classes.iter().map(|class| class.names.iter().map(String::as_str).collect::<Vec<_>>());
+    let short: Vec<Vec<&str>> = names.map(|names| short_names(&names)).collect();
     let packed = matrix::is_packed(tree);
     let print = |shared: &SharedText| {
         let mut writer = Writer {
@@ -149,23 +161,23 @@ pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding
     if kept == shared { body } else { print(&kept).0 }
 }
 
-struct Writer<'w, 'a> {
+struct Writer<'w, 's, 'a> {
     tree: &'w Tree<'a>,
     plan: &'w Plan<'a>,
     escapes: Escapes,
-    shared: &'w SharedText,
+    shared: &'s SharedText,
     /// What the columns of each class are called in rows.
     short: &'w [Vec<&'w str>],
     /// Whether long lists of points are packed.
     packed: bool,
     out: String,
     /// The strings printed so far, without quotes.
-    strings: Vec<String>,
+    strings: Vec<Cow<'w, str>>,
     /// How often each shared beginning was used.
     uses: Vec<usize>,
 }
 
-impl Writer<'_, '_> {
+impl<'w> Writer<'w, '_, '_> {
     fn all(&mut self) {
         for (number, text) in self.shared.texts.iter().enumerate() {
             self.out.push_str(&format!("&{}=", number + 1));
@@ -230,7 +242,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn cell(&mut self, cell: &Cell<'_>, around: Around) {
+    fn cell(&mut self, cell: &'w Cell<'_>, around: Around) {
         match cell {
             Cell::Text { quoted: false, text } => self.out.push_str(text),
             Cell::Text { quoted: true, text } => self.string(text, around),
@@ -248,10 +260,8 @@ impl Writer<'_, '_> {
     fn whole(&mut self, id: Id, around: Around) {
         let tree = self.tree;
         match &tree.nodes[id] {
-            Node::Scalar(raw) => match raw.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-                Some(text) => self.string(text, around),
-                None => self.out.push_str(raw),
-            },
+            Node::Scalar { quoted: true, text } => self.string(text, around),
+            Node::Scalar { text, .. } => self.out.push_str(text),
             Node::Inner { root, line_end, .. } => {
                 self.out.push_str(if *line_end { "`n" } else { "`" });
                 self.value(*root, around);
@@ -310,7 +320,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn block<'k>(&mut self, class: usize, items: impl Iterator<Item = (Option<&'k str>, Id)>, brackets: [char; 2]) {
+    fn block(&mut self, class: usize, items: impl Iterator<Item = (Option<&'w str>, Id)>, brackets: [char; 2]) {
         self.out.push(brackets[0]);
         self.out.push_str(&class_name(class));
         self.out.push('\n');
@@ -337,24 +347,26 @@ impl Writer<'_, '_> {
     }
 
     fn row(&mut self, id: Id, around: Around) {
-        let (number, row) = self.plan.rows[&id];
-        let class = &self.plan.classes[number];
+        let plan = self.plan;
+        let (number, row) = plan.rows[&id];
+        let class = &plan.classes[number];
         let grid = class.grid();
         let mut overrides = Vec::new();
         let mut is_first = true;
         for (column, rule) in class.rules.iter().enumerate() {
-            let outcome = grid.outcome(rule, column, row);
             let cell = &class.columns[column][row];
             if rule.is_shown() {
                 if !std::mem::take(&mut is_first) {
                     self.out.push(around.mark());
                 }
-                match (rule, &outcome) {
-                    (Rule::Shown, _) => self.shown(id, &class.paths[column], cell, around),
-                    (_, Outcome::Residual(text)) => self.residual(text, around),
-                    _ => overrides.push(column),
+                match rule {
+                    Rule::Shown => self.shown(id, &class.paths[column], cell, around),
+                    _ => match grid.outcome(rule, column, row) {
+                        Outcome::Residual(text) => self.residual(text, around),
+                        _ => overrides.push(column),
+                    },
                 }
-            } else if outcome == Outcome::Miss || class.is_milestone(column, row) {
+            } else if grid.outcome(rule, column, row) == Outcome::Miss || class.is_milestone(column, row) {
                 overrides.push(column);
             }
         }
@@ -372,7 +384,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn shown(&mut self, record: Id, path: &[Step], cell: &Cell<'_>, around: Around) {
+    fn shown(&mut self, record: Id, path: &[Step<'_>], cell: &'w Cell<'_>, around: Around) {
         match cell {
             Cell::Node(_) => {
                 let node = super::records::follow(self.tree, record, path).expect("a cell with a node has its path");
@@ -384,8 +396,7 @@ impl Writer<'_, '_> {
 
     /// Prints a key and its string as one text, where a shared beginning covers the key and the colon.
     fn pair(&mut self, key: &str, item: Id) -> bool {
-        let Node::Scalar(raw) = &self.tree.nodes[item] else { return false };
-        let Some(value) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) else { return false };
+        let Node::Scalar { quoted: true, text: value } = &self.tree.nodes[item] else { return false };
         let is_plain = !key.is_empty() && !key.starts_with('&') && !value.is_empty() && !key.contains(KEY_MARKS);
         if !is_plain || is_literal(value) || value.contains(KEY_MARKS) {
             return false;
@@ -401,12 +412,12 @@ impl Writer<'_, '_> {
             self.out.push_str(&format!("&{}{rest}", number + 1));
             true
         });
-        self.strings.push(text);
+        self.strings.push(Cow::Owned(text));
         covered
     }
 
-    fn key(&mut self, key: &str) {
-        self.strings.push(key.to_owned());
+    fn key(&mut self, key: &'w str) {
+        self.strings.push(Cow::Borrowed(key));
         // A reference with a colon in it stands for a pair.
         let rest = if key.contains(':') { key } else { self.reference(key) };
         let bare = if rest.len() < key.len() {
@@ -416,7 +427,7 @@ impl Writer<'_, '_> {
         };
         let bare = bare && !rest.contains(KEY_MARKS);
         let quote = if bare { "" } else { "\"" };
-        self.out.push_str(&format!("{quote}{rest}{quote}:"));
+        self.out.extend([quote, rest, quote, ":"]);
     }
 
     /// Prints a reference to the shared beginning of a text, if it has one; returns the rest.
@@ -434,15 +445,15 @@ impl Writer<'_, '_> {
     fn residual(&mut self, text: &str, around: Around) {
         let bare = !text.starts_with(['"', ']', '}', '|']) && around.is_bare(text);
         let quote = if bare { "" } else { "\"" };
-        self.out.push_str(&format!("{quote}{text}{quote}"));
+        self.out.extend([quote, text, quote]);
     }
 
-    fn string(&mut self, text: &str, around: Around) {
+    fn string(&mut self, text: &'w str, around: Around) {
         if let Some(block) = self.text_block(text) {
-            self.out.push_str(&format!("\"\"\"{block}\"\"\""));
+            self.out.extend(["\"\"\"", &block, "\"\"\""]);
             return;
         }
-        self.strings.push(text.to_owned());
+        self.strings.push(Cow::Borrowed(text));
         let rest = self.reference(text);
         let is_whole = rest.len() == text.len();
         if !is_whole && rest.is_empty() {
@@ -457,7 +468,7 @@ impl Writer<'_, '_> {
         let is_value = if is_whole { is_literal(rest) } else { rest.starts_with(|c: char| c.is_ascii_digit()) };
         let bare = !(rest.is_empty() || is_mark || is_taken || is_value) && around.is_bare(rest);
         let quote = if bare { "" } else { "\"" };
-        self.out.push_str(&format!("{quote}{rest}{quote}"));
+        self.out.extend([quote, rest, quote]);
     }
 
     /// The text of a string that is better read unescaped.
