@@ -165,5 +165,6 @@ fn folded(text: &str) -> Option<Fold> {
         }
         is_shorter = true;
     }
-    is_shorter.then(|| Fold::new(NAME, legend, Some(body.join("\n"))))
+    let fold = Fold::new(NAME, legend, Some(body.join("\n")));
+    (is_shorter && DiffCrunch.unfold(&fold).as_deref() == Some(text)).then_some(fold)
 }

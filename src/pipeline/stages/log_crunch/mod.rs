@@ -112,14 +112,12 @@ fn fold(context: &FusionContext, range: Range<usize>) -> Option<Edit> {
         return None;
     }
     let errors_may_fold = context.preset == Preset::Max;
-    let fold = |text: &str| encode::fold(text, context.encoding, errors_may_fold);
+    let comes_undone = |fold: &Fold, text: &str| decode::unfold(fold).as_deref() == Some(text);
+    let fold =
+        |text: &str| encode::fold(text, context.encoding, errors_may_fold).filter(|fold| comes_undone(fold, text));
     let folded = fold(text)?;
     let limit = context.max_tokens.filter(|_| context.preset != Preset::Lossless);
     if let Some(limit) = limit.filter(|&limit| !tokens::fits(&folded.to_string(), limit, context.encoding)) {
-        // A fold that leaves lines out is not lossless, so nobody else asks for the proof.
-        let is_proved = |fold: &Fold, text: &str| decode::unfold(fold).as_deref() == Some(text);
-        is_proved(&folded, text).then_some(())?;
-        let fold = |text: &str| fold(text).filter(|fold| is_proved(fold, text));
         let first_line = context.text[..range.start].matches('\n').count() + 1;
         let within = select::fold_within(text, limit, first_line, fold, context.encoding);
         let cost = |fold: &Fold| tokens::count(&fold.to_string(), context.encoding);
