@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::sets::{changes, sampled, visible};
 
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
+    // Python wants a word where a block was: an ellipsis.
+    Regex::new(r"(?:\.\.\.  )?(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
         .expect("a valid pattern")
 });
 static NUMBER: LazyLock<Regex> =

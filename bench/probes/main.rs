@@ -11,11 +11,12 @@ mod claims;
 mod sets;
 
 use std::collections::BTreeMap;
+use std::io::{ErrorKind, IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
 use concertina::config::Preset;
-use concertina::pipeline::{CompressOptions, FusionEngine};
+use concertina::pipeline::{CompressOptions, FusionEngine, restore};
 use serde_json::{Value, json};
 use sight::{Outcome, Shelf};
 
@@ -107,7 +108,7 @@ fn ask(shelf: &Shelf, engine: &FusionEngine, options: &CompressOptions, name: &s
             eprintln!("lost in {name}: {fact:?}");
         }
     }
-    let false_claims = claims::false_claims(class, text, &shown.unfolded);
+    let false_claims = claims::false_claims(class, &restore(text, &[]), &shown.unfolded);
     false_claims.iter().take(5).for_each(|claim| eprintln!("false in {name}: {claim}"));
     let (before, after) = (shown.compressed.tokens_before, shown.compressed.tokens_after);
     let mut sum = Sum { files: 1, before, after, outcomes, false_claims: false_claims.len(), worst: None };
@@ -125,18 +126,40 @@ fn main() {
     let prints_json = words.iter().any(|word| word == "--json");
     words.retain(|word| word != "--json");
     if words.is_empty() {
-        words.push("fixtures".to_owned());
+        eprintln!("usage: probes [--preset lossless|balanced|max] [--json] DIR...");
+        exit(2);
     }
     let mut paths = Vec::new();
     words.iter().for_each(|word| files(Path::new(word), &mut paths));
     let (shelf, engine) = (Shelf::new(), FusionEngine::default());
     let mut classes: BTreeMap<&str, Sum> = BTreeMap::new();
     let mut all = Sum::default();
-    for path in paths {
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let (class, sum) = ask(&shelf, &engine, &options, &path.display().to_string(), &text);
+    let mut binary = 0;
+    for (index, path) in paths.iter().enumerate() {
+        let name = path.display().to_string();
+        if stderr().is_terminal() {
+            eprint!("\r{} of {} files", index + 1, paths.len());
+        }
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                binary += 1;
+                continue;
+            }
+            Err(error) => {
+                eprintln!("{name}: {error}");
+                exit(2);
+            }
+        };
+        let (class, sum) = ask(&shelf, &engine, &options, &name, &text);
         all.add(&sum);
         classes.entry(class).or_default().add(&sum);
+    }
+    if stderr().is_terminal() {
+        eprintln!();
+    }
+    if binary > 0 {
+        eprintln!("{binary} files are no text and were left out");
     }
     let rows = classes.iter().map(|(class, sum)| (*class, sum)).chain([("all", &all)]);
     if prints_json {
