@@ -136,7 +136,8 @@ static HUNK: LazyLock<Regex> =
 
 /// The class of a file, by its folder and name; by its suffix elsewhere.
 pub(crate) fn class_of(name: &str, text: &str) -> &'static str {
-    let has = |part: &str| name.contains(part);
+    let path = format!("/{name}");
+    let has = |part: &str| path.contains(part);
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
     match () {
         () if has("/code/") || ends(&[".py", ".rs", ".js", ".ts", ".go", ".java"]) => "code",
