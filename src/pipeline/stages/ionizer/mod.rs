@@ -82,18 +82,22 @@ impl Stage for Ionizer {
         }
         let limit = if may_sample(context, saved) { 0 } else { VALUE_MAX_TOKENS };
         if context.preset != Preset::Lossless {
+            // Lines count in the original, so they are known only while nothing has changed.
+            let is_original = context.sealed.is_empty() && context.text.len() == context.original_len;
             for proposal in &folds {
                 let known = edits.iter().position(|edit| edit.range == proposal.range);
                 let shown = known.map_or(&context.text[proposal.range.clone()], |known| &edits[known].text);
                 if tokens::fits(shown, limit, context.encoding) {
                     continue;
                 }
-                let Some(sample) = proposal.sample(context) else { continue };
-                if tokens::count(&sample, context.encoding) < tokens::count(shown, context.encoding) {
-                    edits.extend(known.is_none().then(|| Edit::note(proposal.range.clone(), "")));
-                    let at = known.unwrap_or(edits.len() - 1);
-                    edits[at] = Edit::note(proposal.range.clone(), sample);
-                }
+                let limit = tokens::count(shown, context.encoding);
+                let pays = |sample: &String| tokens::count(sample, context.encoding) < limit;
+                // Lines are not always known: whether a sample pays must not depend on them.
+                let numbered = proposal.sample(context, is_original).filter(pays);
+                let Some(sample) = numbered.or_else(|| proposal.sample(context, false).filter(pays)) else { continue };
+                edits.extend(known.is_none().then(|| Edit::note(proposal.range.clone(), "")));
+                let at = known.unwrap_or(edits.len() - 1);
+                edits[at] = Edit::note(proposal.range.clone(), sample);
             }
         }
         edits.sort_by_key(|edit| edit.range.start);
@@ -178,13 +182,12 @@ fn may_sample(context: &FusionContext, saved: usize) -> bool {
 }
 
 impl Proposal<'_> {
-    fn sample(&self, context: &FusionContext) -> Option<String> {
-        // Lines count in the original, so they are known only while nothing has changed.
-        let is_original = context.sealed.is_empty() && context.text.len() == context.original_len;
+    /// Some rows and statistics of all, with the lines of what is left out where they are wanted.
+    fn sample(&self, context: &FusionContext, wants_lines: bool) -> Option<String> {
         let first_line = context.text[..self.range.start].matches('\n').count() + 1;
         match &self.rows {
             Rows::Json(found) => {
-                let known = is_original.then(|| sample::lines_of(&found.scan, first_line, found.lines));
+                let known = wants_lines.then(|| sample::lines_of(&found.scan, first_line, found.lines));
                 let sample = sample::sample(&found.scan.tree, &|id| known.as_ref().map(|lines| lines[id]))?;
                 Some(sample + found.tail)
             }
@@ -193,7 +196,7 @@ impl Proposal<'_> {
                 let Node::Array(records) = &tree.nodes[tree.root] else { return None };
                 let first_line = first_line + table.head_lines();
                 let line = |id| Some(first_line + records.binary_search(&id).ok()?);
-                sample::sample(&tree, &|id| line(id).filter(|_| is_original).map(|line| (line, line)))
+                sample::sample(&tree, &|id| line(id).filter(|_| wants_lines).map(|line| (line, line)))
             }
         }
     }
