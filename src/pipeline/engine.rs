@@ -118,7 +118,7 @@ impl FusionEngine {
         };
         let tokens_before = passes.count(text);
         let mut compressed = Compressed {
-            text: String::new(),
+            text: text.to_owned(),
             tokens_before,
             tokens_after: tokens_before,
             content_type: options.hints.content_type.unwrap_or(ContentType::Unknown),
@@ -129,7 +129,6 @@ impl FusionEngine {
         };
         let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         let mut tallies = vec![Tally::default(); steps.len()];
-        let mut shorter = None;
         // What cannot be unfolded again is not folded.
         if text.len() <= UNFOLDED_MAX_BYTES {
             let unfolded = self.unfold(text);
@@ -142,7 +141,7 @@ impl FusionEngine {
             if pays(tokens_after, tokens_before, form.pays_in_cache) && form.rewinds_to(text) {
                 compressed.tokens_after = tokens_after;
                 compressed.lossless = form.original.is_none();
-                shorter = Some(form.text);
+                compressed.text = form.text;
                 compressed.originals.extend(form.original);
                 tallies = form.tallies;
             } else {
@@ -152,7 +151,6 @@ impl FusionEngine {
         for (tally, _) in tallies.iter_mut().zip(&passes.unsettled).filter(|(_, unsettled)| **unsettled) {
             tally.notes.push(("unsettled".to_owned(), format!("wanted more after {ROUNDS} rounds")));
         }
-        compressed.text = shorter.unwrap_or_else(|| text.to_owned());
         compressed.stages = rows(&names, &tallies, &passes.times, tokens_before);
         Ok(compressed)
     }

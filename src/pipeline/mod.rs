@@ -16,6 +16,7 @@ mod draft;
 mod edits;
 mod engine;
 pub mod fold;
+mod hashing;
 pub mod images;
 mod measure;
 mod messages;

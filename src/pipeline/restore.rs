@@ -10,8 +10,8 @@ use memchr::memmem;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::fold::{self, Fold};
+use super::hashing::FastMap;
 use super::stages::STAGES;
-use super::stages::hashing::FastMap;
 use super::{FusionContext, Stage};
 use crate::config::{Encoding, Preset};
 use crate::content::Segment;

@@ -3,7 +3,6 @@
 
 mod abbrev;
 mod diff_crunch;
-pub(super) mod hashing;
 pub mod ionizer;
 mod log_crunch;
 mod neurosyntax;

@@ -57,9 +57,14 @@ impl<'t> Survey<'t> {
         self.parsed
     }
 
-    /// The nodes that a stage may want to look into, each before those in it.
-    pub(in crate::pipeline) fn nodes(&self) -> impl Iterator<Item = Node<'t>> {
-        self.nodes.iter().copied()
+    /// Visits the nodes that a stage may want to look into, each before those in it; `visit` says whether to go into a node.
+    pub(in crate::pipeline) fn visit(&self, mut visit: impl FnMut(Node<'t>) -> bool) {
+        let mut passed = 0;
+        for &node in &self.nodes {
+            if node.start_byte() >= passed && !visit(node) {
+                passed = node.end_byte();
+            }
+        }
     }
 
     /// The comments that are away from all errors, in order.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::scan::{Id, string_end};
 use super::steps::Step;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 
 /// One value of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use super::steps::Step;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
 /// A table by columns.

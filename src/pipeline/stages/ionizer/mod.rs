@@ -93,8 +93,9 @@ impl Stage for Ionizer {
                 let limit = tokens::count(shown, context.encoding);
                 let pays = |sample: &String| tokens::count(sample, context.encoding) < limit;
                 // Lines are not always known: whether a sample pays must not depend on them.
-                let numbered = proposal.sample(context, is_original).filter(pays);
-                let Some(sample) = numbered.or_else(|| proposal.sample(context, false).filter(pays)) else { continue };
+                let forms = if is_original { &[true, false][..] } else { &[false] };
+                let sample = forms.iter().find_map(|&wants_lines| proposal.sample(context, wants_lines).filter(pays));
+                let Some(sample) = sample else { continue };
                 edits.extend(known.is_none().then(|| Edit::note(proposal.range.clone(), "")));
                 let at = known.unwrap_or(edits.len() - 1);
                 edits[at] = Edit::note(proposal.range.clone(), sample);

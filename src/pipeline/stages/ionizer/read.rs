@@ -10,7 +10,7 @@ use super::records::{MARKS, Step, path_of};
 use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
 use super::write::{Around, class_name, short_names};
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 
 /// Deepest nesting, well above what is ever written.
 const DEEPEST: usize = 300;

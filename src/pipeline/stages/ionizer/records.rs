@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use super::cells::{Cell, Rule};
 use super::fit::{Grid, LastLike, Outcome, last_like};
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::stages::hashing::{FastHasher, FastMap, FastSet, FastState};
+use crate::pipeline::hashing::{FastHasher, FastMap, FastSet, FastState, first_like};
 use crate::tokens::{self, Encoding};
 
 /// A step from a record to a value inside it.
@@ -378,7 +378,6 @@ impl<'t> Keys<'t> {
 
 /// The first equal node of each node, and the bytes of its leaves.
 fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
-    // The first node with each hash. One that has the same hash and is not equal takes the next.
     let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
     let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
@@ -403,14 +402,8 @@ fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
                 items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum()
             }
         };
-        let mut hash = hasher.finish();
-        let first = loop {
-            let first = *known.entry(hash).or_insert(id);
-            if first == id || is_equal((first, &tree.nodes[first]), (id, node), keys, &same) {
-                break first;
-            }
-            hash = hash.wrapping_add(1);
-        };
+        let is_it = |first: Id| is_equal((first, &tree.nodes[first]), (id, node), keys, &same);
+        let first = first_like(&mut known, hasher.finish(), is_it, || id);
         same.push(first);
         sizes.push(size);
     }

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 
 use super::scan::{Id, Node, Scan, Tree};
 use crate::pipeline::elided;
-use crate::pipeline::stages::hashing::FastState;
+use crate::pipeline::hashing::FastState;
 
 /// Arrays with more items than this are sampled.
 pub(super) const MANY_ROWS: usize = 20;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
 /// Shared beginnings, each after the ones that it begins with.

@@ -19,7 +19,7 @@ use super::matrix;
 use super::records::{Plan, Step};
 use super::scan::{Id, Node, Tree, is_literal};
 use super::shared_text::SharedText;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 use crate::tokens::Encoding;
 
 /// What surrounds a value, and so ends it.

@@ -3,7 +3,7 @@
 use super::book::{Part, Slot, is_expected, number};
 use super::template::{Cut, Group, STAMP, Words, shared_affixes};
 use crate::config::Encoding;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 use crate::tokens;
 
 /// Fewer lines that differ stay as they are.

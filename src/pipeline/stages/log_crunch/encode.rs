@@ -13,7 +13,7 @@ use super::template::Group;
 use super::{repeat, write};
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 use crate::tokens;
 
 /// What becomes of a line.

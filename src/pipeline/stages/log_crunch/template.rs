@@ -6,7 +6,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::pipeline::stages::hashing::{FastHasher, FastMap};
+use crate::pipeline::hashing::{FastHasher, FastMap, first_like};
 
 /// A separator that stands for the line's stamp. No byte of a line is ever read as this one.
 pub(super) const STAMP: u8 = 0;
@@ -141,34 +141,25 @@ pub(super) struct Group<'a> {
 pub(super) fn group<'a>(words: &Words<'a>, is_of_kind: impl Fn(usize) -> bool) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut peers: FastMap<&[u8], Vec<usize>> = FastMap::default();
-    // By key: the first line with it and its group. Keys that are equal by chance move on to the next.
+    // By key: the first line with it and its group.
     let mut known: FastMap<u64, (usize, usize)> = FastMap::default();
     for index in (0..words.len()).filter(|&line| is_of_kind(line)) {
         let Some(line) = words.of(index) else { continue };
-        let mut key = line.key();
-        let place = loop {
-            match known.get(&key) {
-                Some(&(first, place)) if words.of(first).is_some_and(|first| first.differs_in_values(line)) => {
-                    break place;
+        let is_like = |(first, _)| words.of(first).is_some_and(|first| first.differs_in_values(line));
+        let (_, place) = first_like(&mut known, line.key(), is_like, || {
+            let fixed = |&word: &&'a str| (word, if is_variable(word) { 0 } else { word.len() });
+            let fixed: Vec<(&str, usize)> = line.words.iter().map(fixed).collect();
+            let peers = peers.entry(line.separators).or_default();
+            let peer = peers.iter().find(|&&peer| is_alike(&groups[peer].words, &fixed)).copied();
+            let place = peer.unwrap_or_else(|| {
+                groups.push(Group { words: fixed, lines: Vec::new() });
+                if peers.len() < MAX_PEERS {
+                    peers.push(groups.len() - 1);
                 }
-                Some(_) => key = key.wrapping_add(1),
-                None => {
-                    let fixed = |&word: &&'a str| (word, if is_variable(word) { 0 } else { word.len() });
-                    let fixed: Vec<(&str, usize)> = line.words.iter().map(fixed).collect();
-                    let peers = peers.entry(line.separators).or_default();
-                    let peer = peers.iter().find(|&&peer| is_alike(&groups[peer].words, &fixed)).copied();
-                    let place = peer.unwrap_or_else(|| {
-                        groups.push(Group { words: fixed, lines: Vec::new() });
-                        if peers.len() < MAX_PEERS {
-                            peers.push(groups.len() - 1);
-                        }
-                        groups.len() - 1
-                    });
-                    known.insert(key, (index, place));
-                    break place;
-                }
-            }
-        };
+                groups.len() - 1
+            });
+            (index, place)
+        });
         groups[place].lines.push(index);
     }
     groups

@@ -6,7 +6,7 @@ use super::book::{Book, Part, Slot, escaped, template_name};
 use super::column::Template;
 use super::encode::{Entry, Plan};
 use super::log::Line;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 
 /// Writes the body, one line of it for each line of the log. Whether it is read as the log is for the caller to ask.
 pub(super) fn body<'a>(

@@ -12,7 +12,7 @@ pub(super) fn remove_redundant(view: &View, survey: &Survey, changes: &mut Vec<C
     let parsed = survey.parsed();
     // Whether each definition around the node is a function, with where it ends.
     let mut around: Vec<(usize, bool)> = Vec::new();
-    for node in survey.nodes() {
+    survey.visit(|node| {
         while around.pop_if(|(end, _)| *end <= node.start_byte()).is_some() {}
         let row = node.start_position().row;
         match node.kind() {
@@ -38,5 +38,6 @@ pub(super) fn remove_redundant(view: &View, survey: &Survey, changes: &mut Vec<C
             }
             _ => {}
         }
-    }
+        true
+    });
 }

@@ -20,23 +20,19 @@ const CONDITION_DEPTH: usize = 16;
 
 /// Adds the changes that elide branches that never run.
 pub(super) fn elide_dead(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
-    // Where the last one ends that was found: what is dead in dead code makes no difference.
-    let mut dead = 0;
-    for node in survey.nodes() {
-        if node.start_byte() < dead {
-            continue;
-        }
+    survey.visit(|node| {
         let found = match node.kind() {
             "if_statement" | "if_expression" => dead_block(view, node).and_then(|block| view.elide_block(block)),
             "preproc_if" => dead_lines(view, node),
             _ => None,
         };
-        let Some(change) = found else { continue };
-        dead = node.end_byte();
+        let Some(change) = found else { return true };
         if is_expendable(view, &change.range, node) && is_whole(survey.parsed(), node) {
             changes.push(change);
         }
-    }
+        // What is dead in dead code makes no difference.
+        false
+    });
 }
 
 fn is_whole(parsed: &Parsed, node: Node) -> bool {

@@ -19,9 +19,13 @@ pub(super) fn elide(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
     let parsed = survey.parsed();
     // In a fragment that starts within a string, that string's end would look like the start of the module's docstring.
     let module = Some(parsed.root()).filter(|_| !parsed.has_errors());
-    let defines = |node: &Node| matches!(node.kind(), "function_definition" | "class_definition");
-    let bodies = survey.nodes().filter(defines).filter_map(|node| node.child_by_field_name("body"));
-    changes.extend(module.into_iter().chain(bodies).filter_map(|body| docstring(view, parsed, body)));
+    changes.extend(module.and_then(|module| docstring(view, parsed, module)));
+    survey.visit(|node| {
+        if matches!(node.kind(), "function_definition" | "class_definition") {
+            changes.extend(node.child_by_field_name("body").and_then(|body| docstring(view, parsed, body)));
+        }
+        true
+    });
 }
 
 /// The change of the docstring in a body.

@@ -10,7 +10,7 @@ use super::shared::Shared;
 use super::tree;
 use super::unfold::unfold;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::stages::hashing::FastMap;
+use crate::pipeline::hashing::FastMap;
 
 /// How many lines share one text at most, so that what comes back stays in proportion.
 const MAX_MERGED: usize = 32;

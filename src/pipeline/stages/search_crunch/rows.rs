@@ -3,7 +3,7 @@
 //! A context line (`path-12-text`) has no separator that could not stand in a path, so its path is believed only when a hit
 //! names it too or it ends with a suffix.
 
-use crate::pipeline::stages::hashing::{FastMap, FastSet};
+use crate::pipeline::hashing::{FastMap, FastSet};
 use std::ops::Range;
 
 /// The longest path that is believed, in bytes. Looking further would not be linear.

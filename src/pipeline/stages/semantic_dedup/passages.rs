@@ -11,9 +11,9 @@ use crate::config::Preset;
 use crate::content::html::is_page;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
+use crate::pipeline::hashing::{FastMap, FastSet};
 use crate::pipeline::repeats::Lines;
 use crate::pipeline::restore::quote;
-use crate::pipeline::stages::hashing::{FastMap, FastSet};
 use crate::pipeline::{Edit, FusionContext};
 
 /// Near repeats are looked for among passages of at least this many lines and bytes.

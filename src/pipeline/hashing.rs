@@ -1,5 +1,6 @@
 //! Hash maps for many small keys: the same order of magnitude faster than the standard hasher, and without its random seed.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -13,6 +14,23 @@ pub(in crate::pipeline) type FastSet<K> = HashSet<K, FastState>;
 
 /// What such maps hash with.
 pub(in crate::pipeline) type FastState = BuildHasherDefault<FastHasher>;
+
+/// What a map has for the first key with a hash that `is_it` says is the same; what `add` gives where there is none. For keys that
+/// are dear to make: the map has only their hashes, and those that are equal by chance move on to the next.
+pub(in crate::pipeline) fn first_like<T: Copy>(
+    known: &mut FastMap<u64, T>,
+    mut hash: u64,
+    is_it: impl Fn(T) -> bool,
+    add: impl FnOnce() -> T,
+) -> T {
+    loop {
+        match known.entry(hash) {
+            Entry::Occupied(entry) if is_it(*entry.get()) => return *entry.get(),
+            Entry::Occupied(_) => hash = hash.wrapping_add(1),
+            Entry::Vacant(entry) => return *entry.insert(add()),
+        }
+    }
+}
 
 /// Mixes whole integers, and hashes text with XXH3.
 #[derive(Debug, Default, Clone)]
