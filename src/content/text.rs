@@ -214,19 +214,11 @@ fn is_prose(line: &str) -> bool {
     if line.ends_with([';', '{', '}', '\\']) {
         return false;
     }
-    let is_ascii = line.is_ascii();
     let (mut wide, mut symbols, mut solid) = (0usize, 0usize, 0usize);
-    if is_ascii {
-        for byte in line.bytes() {
-            solid += usize::from(!is_blank(byte));
-            symbols += usize::from(is_symbol(byte));
-        }
-    } else {
-        for c in line.chars().filter(|c| !c.is_whitespace()) {
-            solid += 1;
-            wide += usize::from(!c.is_ascii() && c.is_alphabetic());
-            symbols += usize::from(u8::try_from(c).is_ok_and(is_symbol));
-        }
+    for c in line.chars().filter(|c| !c.is_whitespace()) {
+        solid += 1;
+        wide += usize::from(!c.is_ascii() && c.is_alphabetic());
+        symbols += usize::from(is_symbol(c));
     }
     if solid == 0 || symbols * 5 > solid {
         return false;
@@ -235,46 +227,17 @@ fn is_prose(line: &str) -> bool {
         return true;
     }
     let (mut words, mut plain) = (0usize, 0usize);
-    let mut add = |is_plain: bool| {
+    for word in line.split_whitespace() {
         words += 1;
-        plain += usize::from(is_plain);
-    };
-    if is_ascii {
-        let all = line.as_bytes().split(|&byte| is_blank(byte));
-        all.filter(|word| !word.is_empty()).for_each(|word| add(is_plain_ascii(word)));
-    } else {
-        line.split_whitespace().for_each(|word| add(is_plain(word)));
+        plain += usize::from(is_plain(word));
     }
     // `from a import b`: a few words that begin as code does and end without a stop.
     let is_statement = words <= 5 && !line.ends_with(['.', '!', '?', ':', ',']) && starts_as_code(line);
     words >= 3 && plain * 10 >= words * 7 && !is_statement
 }
 
-/// `char::is_whitespace`, for a byte of ASCII.
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
-}
-
-fn is_symbol(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'{' | b'}'
-            | b'='
-            | b'<'
-            | b'>'
-            | b';'
-            | b'$'
-            | b'\\'
-            | b'|'
-            | b'&'
-            | b'+'
-            | b'['
-            | b']'
-            | b'('
-            | b')'
-            | b'_'
-            | b'"'
-    )
+fn is_symbol(c: char) -> bool {
+    matches!(c, '{' | '}' | '=' | '<' | '>' | ';' | '$' | '\\' | '|' | '&' | '+' | '[' | ']' | '(' | ')' | '_' | '"')
 }
 
 /// Whether a word is of letters, but for what stands around it.
@@ -283,14 +246,6 @@ fn is_plain(word: &str) -> bool {
     !bare.is_empty()
         && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '-' | '\u{2019}' | '/'))
         && !word.ends_with('(')
-}
-
-/// [`is_plain`], for a word of ASCII: most words are.
-fn is_plain_ascii(word: &[u8]) -> bool {
-    let Some(start) = word.iter().position(u8::is_ascii_alphanumeric) else { return false };
-    let end = word.iter().rposition(u8::is_ascii_alphanumeric).unwrap_or(start);
-    word[start..=end].iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'\'' | b'-' | b'/'))
-        && word.last() != Some(&b'(')
 }
 
 /// Whether a line of prose begins and ends as a sentence does, with five words at least.
@@ -340,13 +295,6 @@ fn is_call(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_of_ascii_are_judged_as_all_others() {
-        for word in ["word", "(word)", "it's", "\"a-b/c\",", "f(", "a1", "1", "--", "a--", "x_y", "(-", "word."] {
-            assert_eq!(is_plain_ascii(word.as_bytes()), is_plain(word), "{word}");
-        }
-    }
 
     #[test]
     fn markdown_has_marks_and_prose() {
