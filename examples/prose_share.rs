@@ -2,7 +2,7 @@
 //! `cargo run --example prose_share -- SESSION.json...`
 
 use concertina::config::Encoding;
-use concertina::plan::measure::message_tokens;
+use concertina::history::message_tokens;
 use concertina::prose::{Intensity, Objective, compress_prose};
 use concertina::transcript::{Kind, Transcript};
 use serde_json::Value;

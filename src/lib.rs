@@ -7,7 +7,7 @@
 //! ```text
 //! error, config
 //! transcript, reference, tokens, content   what there is: messages, originals and ids, counts, kinds of text
-//! prose, store                       protected spans and short words; durable originals
+//! prose, store, history              protected spans and short words; durable originals; what may leave a conversation
 //! plan, pipeline, summarize, rules   what to do: decide, and propose text with its originals
 //! squeeze, assemble                  the whole jobs; assemble is the only place where effects happen
 //! ```
@@ -18,6 +18,7 @@ pub mod assemble;
 pub mod config;
 pub mod content;
 pub mod error;
+pub mod history;
 pub mod pipeline;
 pub mod plan;
 pub mod prose;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ROWS: &[&[&str]] = &[
     &["error", "config"],
     &["transcript", "reference", "tokens", "content"],
-    &["prose", "store"],
+    &["prose", "store", "history"],
     &["plan", "pipeline", "summarize", "rules"],
     &["squeeze", "assemble"],
 ];

@@ -7,7 +7,7 @@ mod corpus;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use concertina::config::{Compat, Config, Encoding};
-use concertina::plan::message_tokens;
+use concertina::history::message_tokens;
 use concertina::squeeze::{repair_tool_pairing, squeeze};
 use concertina::transcript::{Kind, Path, Rewrite, Role, Slot, Transcript, call_links, result_links};
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 use concertina::config::{Config, Encoding};
 use concertina::content::{self, ContentType, Hints, Language};
 use concertina::error::{Error, Result};
-use concertina::plan::measure;
+use concertina::history::measure;
 use concertina::prose::approx_tokens;
 use concertina::{squeeze, tokens};
 use napi_derive::napi;

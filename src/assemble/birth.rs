@@ -5,14 +5,15 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, tokens_of, with_names};
+use super::placeholder::{HOST_CUT, Placeholder, cut_label, is_cut, with_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
-use crate::config::{Preset, RulesScope, Schedule};
+use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, Compressed};
-use crate::plan::measure::Meter;
+use crate::history::Meter;
+use crate::plan::utf16;
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::{NamesInSight, summarize};
@@ -71,7 +72,8 @@ impl Form<'_> {
         let text = match self {
             Self::Shortened(compressed) => {
                 let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
-                printed.then(|| json!(compressed.text))
+                let cut = if is_cut(original) { format!("\n[{HOST_CUT}]") } else { String::new() };
+                printed.then(|| json!(format!("{}{cut}", compressed.text)))
             }
             Self::Reference(placeholder) => placeholder.render(id, engine, meter),
             Self::Shrunk(image) => {
@@ -82,7 +84,7 @@ impl Form<'_> {
         };
         let value = text?;
         let known_by = value.as_str().unwrap_or_default().to_owned();
-        Some(Shown { tokens: tokens_of(&value, meter), value, known_by, note: None })
+        Some(Shown { tokens: engine.memo.of_shown(&value).1, value, known_by, note: None })
     }
 }
 
@@ -96,6 +98,19 @@ impl Engine {
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
+        self.admit_cut(scope, call, message, None, now)
+    }
+
+    /// [`Engine::admit`] for a host that cuts its tools' outputs first: a text of exactly `host_cut_at` UTF-16 units was cut, and what is
+    /// shown of it says so.
+    pub fn admit_cut(
+        &self,
+        scope: &Scope,
+        call: Option<&Value>,
+        message: &Value,
+        host_cut_at: Option<usize>,
+        now: Millis,
+    ) -> Reply {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
         let Some(fresh) = transcript.messages.last() else { return Reply::default() };
@@ -105,7 +120,10 @@ impl Engine {
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
-                (Kind::Text(text), Some(result)) => self.propose_fresh(index, &block.path, text, result, &meter),
+                (Kind::Text(text), Some(result)) => {
+                    let is_cut = host_cut_at.is_some_and(|units| utf16::len(text) == units);
+                    self.propose_fresh(index, &block.path, text, result, is_cut)
+                }
                 (Kind::Image(_), Some(result)) => self.propose_smaller(index, message, block, result),
                 _ => None,
             })
@@ -125,32 +143,29 @@ impl Engine {
         path: &'a Path,
         text: &str,
         result: &ToolResult,
-        meter: &Meter,
+        is_cut: bool,
     ) -> Option<Proposal<'a>> {
         let tool = result.tool_name.unwrap_or_default();
         if tool == FETCH_TOOL || self.config.is_exact_tool(tool) || !self.may_replace(result, text) {
             return None;
         }
         let stored = self.storable(text)?;
+        let label = self.label(&Hints::from(result).label());
+        let original = Original::text(&stored, if is_cut { cut_label(&label) } else { label });
         let compressed = self.shorten(&stored, result);
         let shown = compressed.as_ref().map_or(stored.as_str(), |compressed| compressed.text.as_str());
         let form = match compressed {
             _ if shown.chars().count() as u64 > self.config.sccs_compress_threshold => {
-                let summary = self.summary(&stored, result, self.config.sccs_summary_max_chars);
-                let summary = match self.config.schedule {
-                    Schedule::CacheAware => {
-                        let tokens = meter.text(&stored) as u64;
-                        with_names(summary, &stored, tokens, &self.config, &mut NamesInSight::default())
-                    }
-                    Schedule::EveryTurn => summary,
-                };
-                Form::Reference(Placeholder::output(&stored, summary))
+                let (_, tokens) = self.memo.of_text(&stored);
+                let max_chars = self.config.sccs_summary_max_chars;
+                let told = self.told(&stored, result, max_chars, tokens, &mut NamesInSight::default());
+                Form::Reference(Placeholder::output(&original, &stored, told))
             }
             Some(compressed) if compressed.text != stored => Form::Shortened(compressed),
             _ => return None,
         };
-        let original = Original::text(&stored, label(result));
-        Some(Proposal { block, path, original, form, tokens_before: meter.text(text) as u64 })
+        let (_, tokens_before) = self.memo.of_text(text);
+        Some(Proposal { block, path, original, form, tokens_before })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
@@ -164,7 +179,7 @@ impl Engine {
         if !self.config.fusion_enabled || result.tool_name == Some(FETCH_TOOL) || !self.may_replace(result, "") {
             return None;
         }
-        let shrunk = shrink_block(message, block, label(result), Provider::default(), self.config.preset)?;
+        let shrunk = shrink_block(message, block, self.label(&Hints::from(result).label()), Provider::default(), self.config.preset)?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
         Some(Proposal { block: index, path: &block.path, original, form, tokens_before })
@@ -172,7 +187,7 @@ impl Engine {
 
     /// The text as the pipeline shortens it, where it runs.
     fn shorten(&self, text: &str, result: &ToolResult) -> Option<Compressed> {
-        let hints = hints(result);
+        let hints = Hints::from(result);
         let shortens_prose = self.config.rules_scope == RulesScope::All && self.config.preset == Preset::Balanced;
         let is_prose = || content::detect(text, &hints).content_type == ContentType::Text;
         let preset = if shortens_prose && is_prose() { Preset::Max } else { self.config.preset };
@@ -181,10 +196,19 @@ impl Engine {
         self.config.fusion_enabled.then(|| self.fusion.compress(text, &options, &|| 0.0))
     }
 
-    /// A summary of a tool output for its placeholder.
-    pub(super) fn summary(&self, text: &str, result: &ToolResult, max_chars: u64) -> String {
+    /// What a placeholder tells of a tool output of `tokens`: its summary, and with the cache-aware schedule the names that are not
+    /// in sight.
+    pub(super) fn told(
+        &self,
+        text: &str,
+        result: &ToolResult,
+        max_chars: u64,
+        tokens: u64,
+        in_sight: &mut NamesInSight,
+    ) -> String {
         let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
-        summarize(text, &hints(result), max_chars, self.config.sccs_enable_smart_summary)
+        let summary = summarize(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary);
+        with_names(&summary, text, tokens, &self.config, in_sight)
     }
 
     fn show_fresh(
@@ -240,25 +264,5 @@ impl Engine {
         }
         self.put(scope, &batch, now)?;
         Ok(reply)
-    }
-}
-
-/// What the host knows about a tool's output.
-pub(super) fn hints(result: &ToolResult) -> Hints {
-    Hints {
-        tool_name: result.tool_name.map(str::to_owned),
-        path: result.arguments.and_then(|arguments| arguments.file_path()),
-        command: result.arguments.and_then(|arguments| arguments.command()),
-        ..Hints::default()
-    }
-}
-
-/// Where an output came from, in at most 120 characters: `exec: npm test`.
-pub(super) fn label(result: &ToolResult) -> String {
-    let tool = result.tool_name.unwrap_or("tool");
-    let what = result.arguments.and_then(|arguments| arguments.file_path().or_else(|| arguments.command()));
-    match what {
-        Some(what) => format!("{tool}: {what}").chars().take(120).collect(),
-        None => tool.chars().take(120).collect(),
     }
 }

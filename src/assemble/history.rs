@@ -1,20 +1,23 @@
 //! The moment of assembly: what was decided before is replayed byte for byte, then what has become stale is folded.
+//!
+//! What is shown is what the store says after the commit, not what was proposed: where two calls decide on one block at the same
+//! time, both show the decision that was written first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::birth::label;
-use super::known::{Known, Shown, State, know, printed, replay, show};
-use super::placeholder::{Placeholder, tokens_of, with_names};
+use super::identity::{Known, know};
+use super::placeholder::Placeholder;
+use super::replay::{Shown, State, printed, replay, show};
 use super::schedule::Moment;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
-use crate::config::Schedule;
+use crate::content::Hints;
 use crate::error::{Error, Result};
-use crate::plan::measure::Meter;
+use crate::history::{Meter, fates};
 use crate::plan::prices::Prices;
-use crate::reference::{ContentHash, Original};
-use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope};
+use crate::reference::{ContentHash, Media, Original, RefId};
+use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Printed, Projection, Receipt, Scope};
 use crate::summarize::NamesInSight;
 use crate::transcript::{Kind, Transcript};
 
@@ -48,14 +51,26 @@ struct Fold<'t, 'a> {
     cause: Option<&'static str>,
     /// What to record of the session's tools.
     tools: Option<ContentHash>,
+    now: Millis,
 }
+
+/// The word of an epoch that only brings back what was folded for the sake of something that has left.
+const RETURNED: &str = "returned: what held it has left";
 
 /// Where the original of a fold is.
 enum Source {
     /// To be stored.
     New(Original),
     /// In the store already: the block is a copy of it.
-    Stored(ContentHash),
+    Stored(Original),
+}
+
+impl Source {
+    fn original(&self) -> &Original {
+        match self {
+            Self::New(original) | Self::Stored(original) => original,
+        }
+    }
 }
 
 impl Engine {
@@ -64,51 +79,81 @@ impl Engine {
     /// A store that fails is no error here: [`Report::warning`] says so, and what could not be made durable stays in full.
     pub fn assemble(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
         let transcript = Transcript::read(messages);
+        let fates = fates(&transcript, &self.config);
         let meter = Meter::new(options.model.as_deref(), self.config.encoding);
-        let known = know(&transcript, &meter);
-        let total = known.iter().map(|known| known.tokens).sum();
-        let untouched = || Report { tokens_before: total, tokens_after: total, ..Report::default() };
         let has_fetch_tool =
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
-        if !self.config.sccs_enabled || !has_fetch_tool {
-            return Reply::unchanged(untouched());
-        }
-        let ledger = match self.store.ledger(scope) {
-            Ok(ledger) => ledger,
-            Err(error) => return Reply::unchanged(Report { warning: Some((&error).into()), ..untouched() }),
+        let unfolded = |warning: Option<&Error>| {
+            let known = know(&transcript, &fates, &Ledger::default(), &self.memo, &meter);
+            Reply::unchanged(Report { warning: warning.map(Into::into), ..untouched(&known) })
         };
-        let mut shown = Shown { reply: Reply::unchanged(untouched()), ..Shown::default() };
-        let states = replay(&ledger, &known, &meter, &mut shown);
+        if !self.config.sccs_enabled || !has_fetch_tool {
+            return unfolded(None);
+        }
+        let attempt = || {
+            let ledger = self.store.ledger(scope)?;
+            let known = know(&transcript, &fates, &ledger, &self.memo, &meter);
+            self.assemble_known(scope, &transcript, &known, &ledger, options, now)
+        };
+        // A store that was replaced under us knows nothing of what was read from the one before.
+        let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
+        attempt().or_else(again).unwrap_or_else(|error| unfolded(Some(&error)))
+    }
+
+    /// # Errors
+    /// [`Error::StoreReplaced`]; what else fails is a warning.
+    fn assemble_known(
+        &self,
+        scope: &Scope,
+        transcript: &Transcript,
+        known: &[Known],
+        ledger: &Ledger,
+        options: &AssembleOptions,
+        now: Millis,
+    ) -> Result<Reply> {
+        let mut shown = Shown { reply: Reply::unchanged(untouched(known)), ..Shown::default() };
+        let states = replay(ledger, known, &self.memo, &mut shown);
         let tools = hash_of_tools(options);
-        let tools_changed = tools.is_some() && ledger.tools.is_some() && tools != ledger.tools;
-        let moment = Moment { options, ledger: &ledger, tools_changed, now };
-        let choice = self.choose(&transcript, &known, &states, &moment);
-        let copies = printed(&ledger, Printed::Copy);
+        let moment = Moment {
+            options,
+            ledger,
+            tools_changed: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
+            is_rewritten: !ledger.projections.is_empty() && !states.iter().any(|state| *state != State::Open),
+            now,
+        };
+        let choice = self.choose(transcript, known, &states, &moment);
+        let copies = printed(ledger, Printed::Copy);
         let mut in_sight = match choice.blocks.as_slice() {
             [] => NamesInSight::default(),
-            _ => names_in_sight(&known, &states, &shown),
+            _ => names_in_sight(known, &states, &shown),
         };
+        let mut seen = BTreeSet::new();
         let proposals: Vec<Proposal> = choice
             .blocks
             .iter()
+            .filter(|chosen| seen.insert(known[chosen.known].key))
             .filter_map(|chosen| {
                 let known = &known[chosen.known];
-                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied(), &mut in_sight)
+                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied(), &mut in_sight, now)
             })
             .collect();
-        let fold = Fold { proposals, cause: choice.cause, tools };
+        let fold = Fold { proposals, cause: choice.cause, tools, now };
         let replayed = shown.in_context.clone();
-        if let Err(error) = self.fold(scope, &known, &fold, &meter, &mut shown, now) {
-            shown.reply.report.warning = Some((&error).into());
-            // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
-            let batch = Batch { in_context: Some(replayed), ..Batch::default() };
-            if !matches!(error, Error::StoreLocked { .. })
-                && let Err(error) = self.store.commit(scope, &batch, now)
-            {
+        match self.fold(scope, known, &fold, ledger, &mut shown) {
+            Err(error @ Error::StoreReplaced { .. }) => return Err(error),
+            Err(error) => {
                 shown.reply.report.warning = Some((&error).into());
+                // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
+                let batch = Batch { in_context: Some(replayed), ..Batch::after(ledger) };
+                if !matches!(error, Error::StoreLocked { .. })
+                    && let Err(error) = self.store.commit(scope, &batch, now)
+                {
+                    shown.reply.report.warning = Some((&error).into());
+                }
             }
+            Ok(()) => {}
         }
-        shown.reply
+        Ok(shown.reply)
     }
 
     fn propose_fold<'t, 'a>(
@@ -118,97 +163,96 @@ impl Engine {
         reason: &'static str,
         copy_of: Option<ContentHash>,
         in_sight: &mut NamesInSight,
+        now: Millis,
     ) -> Option<Proposal<'t, 'a>> {
+        // Where it has expired or cannot be read, what is in sight is stored anew.
+        let stored = || {
+            let found = self.store.get(&copy_of?.to_ref_id(64), &scope.agent_id, now).ok()??;
+            Some(found.1)
+        };
         let (source, placeholder) = match (known.block.kind, &known.block.result) {
             (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
                 let max_chars = match reason {
                     "large" => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
                 };
-                let stored = copy_of.and_then(|hash| self.stored(scope, hash));
-                let (source, text) = match stored.and_then(|stored| Some((stored.hash, text_of(stored)?))) {
-                    Some((hash, text)) => (Source::Stored(hash), text),
-                    None => {
-                        let stored = self.storable(text)?;
-                        (Source::New(Original::text(&stored, label(result))), stored)
-                    }
+                let source = match stored().filter(|stored| stored.media == Media::Text) {
+                    Some(stored) => Source::Stored(stored),
+                    None => Source::New(Original::text(&self.storable(text)?, self.label(&Hints::from(result).label()))),
                 };
-                let summary = self.summary(&text, result, max_chars);
-                let summary = match self.config.schedule {
-                    Schedule::CacheAware => with_names(summary, &text, known.tokens, &self.config, in_sight),
-                    Schedule::EveryTurn => summary,
-                };
-                (source, Placeholder::output(&text, summary))
+                let text = std::str::from_utf8(&source.original().bytes).ok()?;
+                let summary = self.told(text, result, max_chars, known.tokens, in_sight);
+                let placeholder = Placeholder::output(source.original(), text, summary);
+                (source, placeholder)
             }
             (Kind::Call(call), _) => {
                 let json = self.storable(&call.arguments.to_json())?;
-                let label: String = format!("arguments of {}", call.name).chars().take(120).collect();
+                let label = self.label(&format!("arguments of {}", call.name));
                 (Source::New(Original::text(&json, label)), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
-                let source = match copy_of.and_then(|hash| self.stored(scope, hash)) {
-                    Some(stored) => Source::Stored(stored.hash),
+                let source = match stored() {
+                    Some(stored) => Source::Stored(stored),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
-                        let label = result.as_ref().map_or_else(|| "image".to_owned(), label);
+                        let label = result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
                         let mime = image.mime.unwrap_or("application/octet-stream");
-                        Source::New(Original::image(bytes, mime, label))
+                        Source::New(Original::image(bytes, mime, self.label(&label)))
                     }
                 };
-                (source, Placeholder::Image { tokens: known.tokens })
+                (source, Placeholder::Image { part: known.block.path.follow(known.view.raw)?, tokens: known.tokens })
             }
             _ => return None,
         };
         Some(Proposal { known, reason, source, placeholder })
     }
 
-    /// An original that this agent may see; `None` where it has expired or cannot be read, so that what is in sight is stored
-    /// anew.
-    fn stored(&self, scope: &Scope, hash: ContentHash) -> Option<Original> {
-        let (_, original) = self.store.get(&hash.to_ref_id(64), &scope.agent_id).ok()??;
-        Some(original)
-    }
-
-    /// Puts the originals of the proposals that pay, and only then shows them.
+    /// Puts the originals of the proposals that pay, and only then shows them, as the store has them.
     fn fold(
         &self,
         scope: &Scope,
         known: &[Known],
         fold: &Fold,
-        meter: &Meter,
+        ledger: &Ledger,
         shown: &mut Shown,
-        now: Millis,
     ) -> Result<()> {
         let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
-        let mut batch = Batch { tools: fold.tools, ..Batch::default() };
-        let mut accepted = Vec::new();
+        let meter = Meter::new(None, self.config.encoding);
+        let mut batch = Batch { tools: fold.tools, withdrawn: shown.withdrawn.clone(), ..Batch::after(ledger) };
+        let mut accepted: HashMap<BlockKey, (&Proposal, RefId)> = HashMap::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);
         for (proposal, id) in fold.proposals.iter().zip(ids) {
-            let Some(value) = proposal.placeholder.render(&id, self, meter) else { continue };
-            let tokens = tokens_of(&value, meter);
-            if tokens >= proposal.known.tokens {
+            let known = proposal.known;
+            let Some(value) = proposal.placeholder.render(&id, self, &meter) else { continue };
+            let (_, tokens) = self.memo.of_shown(&value);
+            if tokens >= known.tokens {
                 continue;
             }
-            (before, after) = (before + proposal.known.tokens, after + tokens);
+            (before, after) = (before + known.tokens, after + tokens);
             in_context.insert(proposal.hash());
             batch.projections.push(Projection {
-                block: proposal.known.key,
+                block: known.key,
                 replacement: value.to_string(),
                 original: proposal.hash(),
+                reason: proposal.reason.into(),
             });
             if let Source::New(original) = &proposal.source {
                 batch.originals.push((id.clone(), original.clone()));
             }
-            accepted.push((proposal, id, value));
+            accepted.insert(known.key, (proposal, id));
         }
         batch.in_context = Some(in_context.clone());
-        let epoch = accepted.first().map(|(first, ..)| Epoch {
-            reason: fold.cause.unwrap_or(first.reason).into(),
+        let changed: BTreeSet<BlockKey> = accepted.keys().chain(&shown.withdrawn).copied().collect();
+        let epoch = (!changed.is_empty()).then(|| Epoch {
+            reason: match batch.projections.first() {
+                Some(first) => fold.cause.map_or_else(|| first.reason.clone(), Into::into),
+                None => RETURNED.into(),
+            },
             tokens_freed: before - after,
-            tokens_rebilled: rebilled(known, &accepted) + after,
-            blocks: accepted.len() as u64,
+            tokens_rebilled: rebilled(known, &changed) + after,
+            blocks: changed.len() as u64,
         });
         if let Some(epoch) = &epoch {
             batch.receipts.push(Receipt {
@@ -219,9 +263,16 @@ impl Engine {
             });
         }
         batch.epoch = epoch.clone();
-        self.store.commit(scope, &batch, now)?;
-        for (proposal, id, value) in accepted {
-            show(proposal.known, proposal.reason, Some(id.to_string()), value, meter, shown);
+        let in_force = self.store.commit(scope, &batch, fold.now)?;
+        let in_force: HashMap<BlockKey, &Projection> = in_force.iter().map(|row| (row.block, row)).collect();
+        for known in known {
+            let Some(row) = in_force.get(&known.key) else { continue };
+            let value = serde_json::from_str(&row.replacement)
+                .map_err(|error| Error::bad_argument("a replacement in the ledger", error, "JSON"))?;
+            let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
+            let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
+            in_context.insert(row.original);
+            show(known, reason, id, value, &self.memo, shown);
         }
         shown.in_context = in_context;
         shown.reply.report.epoch = epoch.map(|epoch| EpochReport {
@@ -231,6 +282,11 @@ impl Engine {
         });
         Ok(())
     }
+}
+
+fn untouched(known: &[Known]) -> Report {
+    let total = known.iter().map(|known| known.tokens).sum();
+    Report { tokens_before: total, tokens_after: total, ..Report::default() }
 }
 
 /// The names in what stays as it is: words of people and of the model, and placeholders.
@@ -259,25 +315,12 @@ fn hash_of_tools(options: &AssembleOptions) -> Option<ContentHash> {
 
 impl Proposal<'_, '_> {
     fn hash(&self) -> ContentHash {
-        match &self.source {
-            Source::New(original) => original.hash,
-            Source::Stored(hash) => *hash,
-        }
+        self.source.original().hash
     }
 }
 
-fn text_of(original: Original) -> Option<String> {
-    String::from_utf8(original.bytes).ok()
-}
-
 /// Tokens that stay, after the first block that changed: what a prompt cache has to take in anew.
-fn rebilled(known: &[Known], accepted: &[(&Proposal, crate::reference::RefId, Value)]) -> u64 {
-    let changed: BTreeSet<(usize, usize)> =
-        accepted.iter().map(|(proposal, ..)| (proposal.known.message, proposal.known.index)).collect();
-    let Some(first) = changed.first() else { return 0 };
-    known
-        .iter()
-        .filter(|known| (known.message, known.index) > *first && !changed.contains(&(known.message, known.index)))
-        .map(|known| known.tokens)
-        .sum()
+fn rebilled(known: &[Known], changed: &BTreeSet<BlockKey>) -> u64 {
+    let after_first = known.iter().skip_while(|known| !changed.contains(&known.key));
+    after_first.filter(|known| !changed.contains(&known.key)).map(|known| known.tokens).sum()
 }

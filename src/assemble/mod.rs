@@ -7,8 +7,10 @@
 mod birth;
 mod fetch;
 mod history;
-mod known;
+mod identity;
+mod memo;
 mod placeholder;
+mod replay;
 mod schedule;
 
 use std::sync::Arc;
@@ -19,7 +21,8 @@ use serde_json::json;
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
 use crate::pipeline::{CompressOptions, FusionEngine, FusionPipeline};
-use crate::plan::exempt;
+use self::memo::Memo;
+use crate::history::exempt;
 use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, TurnStatus, secrets};
 use crate::transcript::{Rewrite, ToolResult};
@@ -42,6 +45,7 @@ pub struct Engine {
     store: Arc<dyn Store>,
     config: Config,
     fusion: FusionEngine,
+    memo: Memo,
 }
 
 /// One block that was rewritten, for reports.
@@ -131,7 +135,7 @@ impl Engine {
         let given = json!({ "stages": config.fusion_stages });
         let (_, stages) = CompressOptions::from_json(given.as_object().expect("built as an object"))?;
         let fusion = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
-        Ok(Self { store, config, fusion })
+        Ok(Self { store, memo: Memo::new(config.encoding), config, fusion })
     }
 
     /// The options in force.
@@ -182,9 +186,17 @@ impl Engine {
         }
     }
 
+    /// A label as it is stored: at most 120 characters.
+    fn label(&self, words: &str) -> String {
+        words.chars().take(120).collect()
+    }
+
     /// Puts a batch, unless there is nothing to put; the caller shows its proposals only on `Ok`.
     fn put(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<()> {
-        if *batch == Batch::default() { Ok(()) } else { self.store.commit(scope, batch, now) }
+        if *batch != Batch::default() {
+            self.store.commit(scope, batch, now)?;
+        }
+        Ok(())
     }
 
     /// Ids for originals, in order.

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::known::Known;
-use crate::config::Config;
-use crate::plan::{arguments, measure::Meter};
-use crate::reference::{Marker, RefId};
+use super::identity::Known;
+use crate::config::{Config, Schedule};
+use crate::history::Meter;
+use crate::plan::arguments;
+use crate::reference::{Marker, Original, RefId};
 use crate::summarize::{NamesInSight, salient_identifiers};
-use crate::transcript::{Call, Kind};
+use crate::transcript::{Call, Kind, text_in_place};
 
 /// An output of fewer characters has no room for words on how to get it back; the guidance has them.
 const WORDY_CHARS: usize = 3000;
@@ -16,70 +17,92 @@ const WORDY_CHARS: usize = 3000;
 /// One name is kept for so many tokens of the original.
 const TOKENS_PER_NAME: u64 = 12;
 
-/// Of a long original one name more is kept for so many tokens.
-const TOKENS_PER_FURTHER_NAME: u64 = 80;
+/// Most characters of summary and names together, whatever the options say. With marker and size a placeholder of an output stays
+/// below 6,000.
+const TOLD_CHARS: usize = 5600;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
 pub(super) enum Placeholder<'a> {
     /// A tool output: summary, and how much is behind it.
-    Output { summary: String, characters: usize, lines: usize },
+    Output { summary: String, characters: usize, lines: usize, is_cut: bool },
     /// An image, by its tokens.
-    Image { tokens: u64 },
+    Image { part: &'a Value, tokens: u64 },
     /// Tool-call arguments, whose own shape says what is missing.
     Arguments(Call<'a>),
 }
 
 impl Placeholder<'_> {
     /// A placeholder for a text.
-    pub(super) fn output(text: &str, summary: String) -> Self {
-        Self::Output { summary, characters: text.chars().count(), lines: text.lines().count() }
+    pub(super) fn output(original: &Original, text: &str, summary: String) -> Self {
+        let (characters, lines) = (text.chars().count(), text.lines().count());
+        Self::Output { summary, characters, lines, is_cut: is_cut(original) }
     }
 
     /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten.
     pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Value> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
-            Self::Output { summary, characters, lines } => {
+            Self::Output { summary, characters, lines, is_cut } => {
                 let size = size(*characters, *lines);
+                let cut = if *is_cut { format!("; {HOST_CUT}") } else { String::new() };
                 let rest = match *characters {
-                    0..WORDY_CHARS => format!("[{size} folded]"),
-                    _ => format!("[{size} of output folded; fetch_original_data returns all or part of it]"),
+                    0..WORDY_CHARS => format!("[{size} folded{cut}]"),
+                    _ => format!("[{size} of output folded; fetch_original_data returns all or part of it{cut}]"),
                 };
                 json!(format!("{marker} (Summary: {summary})\n{rest}"))
             }
-            Self::Image { tokens } => {
-                json!({ "type": "text", "text": format!("[image was here — {tokens} tokens] {marker}") })
-            }
+            Self::Image { part, tokens } => text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}")),
             Self::Arguments(call) => arguments::shrink(call, engine.config(), meter, Some(&marker))?.value,
         })
     }
 }
 
+/// How an output that the host had cut before it reached us says so, in its label and wherever it is shown.
+pub(super) const HOST_CUT: &str = "cut by the host; what came after was never here";
+
+/// The label of an output that the host had cut.
+pub(super) fn cut_label(label: &str) -> String {
+    format!("{label} ({HOST_CUT})")
+}
+
+/// Whether the host had cut an output before it was stored.
+pub(super) fn is_cut(original: &Original) -> bool {
+    original.label.ends_with(&format!("({HOST_CUT})"))
+}
+
 /// A summary, and after it the names of the text that are not in sight yet; from then on they are.
 pub(super) fn with_names(
-    summary: String,
+    summary: &str,
     text: &str,
     tokens: u64,
     config: &Config,
     in_sight: &mut NamesInSight,
 ) -> String {
     let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
-    in_sight.add(&summary);
+    let mut told = summary.chars().take(TOLD_CHARS).collect::<String>();
+    in_sight.add(&told);
+    let mut left = TOLD_CHARS.saturating_sub(told.chars().count() + "\nnames:".len());
+    let fits = |name: &&&str| {
+        left = left.saturating_sub(name.chars().count() + 1);
+        left > 0
+    };
     let names = salient_identifiers(text, limit, in_sight);
-    if names.is_empty() {
-        return summary;
+    let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
+    if !names.is_empty() {
+        let names = names.join(" ");
+        in_sight.add(&names);
+        told.push_str("\nnames: ");
+        told.push_str(&names);
     }
-    let names = names.join(" ");
-    in_sight.add(&names);
-    format!("{summary}\nnames: {names}")
+    told
 }
 
-/// How many names are kept of a text: a few of a short one, and of a long one some more than the option says.
+/// How many names are kept of a text: fewer of a short one, and none by the simple schedule.
 fn names_kept(tokens: u64, config: &Config) -> u64 {
-    match config.keep_names {
-        0 => 0,
-        names => (tokens / TOKENS_PER_NAME).min(names + tokens / TOKENS_PER_FURTHER_NAME),
+    match config.schedule {
+        Schedule::CacheAware => (tokens / TOKENS_PER_NAME).min(config.keep_names),
+        Schedule::EveryTurn => 0,
     }
 }
 
@@ -106,13 +129,4 @@ fn size(characters: usize, lines: usize) -> String {
         0 | 1 => format!("{characters} characters"),
         _ => format!("{lines} lines, {characters} characters"),
     }
-}
-
-/// Tokens of a replacement as a provider is sent it: a string's own text, a text block's text, arguments as JSON.
-pub(super) fn tokens_of(value: &Value, meter: &Meter) -> u64 {
-    let tokens = match value.as_str().or_else(|| value["text"].as_str().filter(|_| value["type"] == "text")) {
-        Some(text) => meter.text(text),
-        None => meter.text(&value.to_string()),
-    };
-    tokens as u64
 }

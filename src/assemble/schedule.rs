@@ -2,17 +2,18 @@
 //!
 //! `every-turn` folds whatever may go. `cache-aware` asks what the provider's cache holds and folds when that pays.
 
-use super::known::{Known, State};
+use super::identity::Known;
 use super::placeholder::expected_savings;
+use super::replay::State;
 use super::{AssembleOptions, Engine, FETCH_TOOL};
 use crate::config::Schedule;
+use crate::history::Fate;
 use crate::plan::balance::{Change, balance};
 use crate::plan::cache::{Cache, Cold};
-use crate::plan::candidates::{Candidates, candidates};
 use crate::plan::economics::{Item, Situation, decide};
 use crate::plan::prices::{Family, Prices};
 use crate::store::{Ledger, Millis};
-use crate::transcript::{Block, Kind, Role, Transcript};
+use crate::transcript::{Block, Kind, Role, Transcript, is_cache_point};
 
 /// A block to fold.
 #[derive(Debug, Clone, Copy)]
@@ -37,33 +38,26 @@ pub(super) struct Moment<'o> {
     pub(super) ledger: &'o Ledger,
     /// Whether the ledger knows another list of tools.
     pub(super) tools_changed: bool,
+    /// Whether nothing is left in place of what was folded before: another past stands before every block.
+    pub(super) is_rewritten: bool,
     pub(super) now: Millis,
 }
 
 impl Engine {
     /// Chooses among the open blocks.
     pub(super) fn choose(&self, transcript: &Transcript, known: &[Known], states: &[State], moment: &Moment) -> Choice {
-        let mut found = candidates(transcript, &self.config);
-        // What was fetched on purpose is used for a while.
-        found.young.retain(|&at| !is_fetched(transcript, at));
         match self.config.schedule {
-            Schedule::EveryTurn => self.choose_by_age(known, states, &found, moment.options),
-            Schedule::CacheAware => self.choose_by_price(transcript, known, states, &found, moment),
+            Schedule::EveryTurn => self.choose_by_age(known, states, moment.options),
+            Schedule::CacheAware => self.choose_by_price(transcript, known, states, moment),
         }
     }
 
-    fn choose_by_age(
-        &self,
-        known: &[Known],
-        states: &[State],
-        found: &Candidates,
-        options: &AssembleOptions,
-    ) -> Choice {
+    fn choose_by_age(&self, known: &[Known], states: &[State], options: &AssembleOptions) -> Choice {
         let open = known.iter().enumerate().filter(|(index, _)| states[*index] == State::Open);
         let blocks = open.filter_map(|(index, known)| {
-            let reason = match found.ripe.get(&known.at()) {
+            let reason = match known.fate.may_go() {
                 Some(may_go) if known.tokens >= self.config.min_tokens_to_squeeze => may_go.reason.as_str(),
-                _ if options.refer_oversize && self.is_oversize_output(known.block) => "large",
+                _ if options.refer_oversize && self.is_oversize_output(known) => "large",
                 _ => return None,
             };
             Some(Chosen { known: index, reason })
@@ -76,13 +70,13 @@ impl Engine {
         transcript: &Transcript,
         known: &[Known],
         states: &[State],
-        found: &Candidates,
         moment: &Moment,
     ) -> Choice {
         let model = moment.options.model.as_deref();
         let family = Family::of(model);
         let prices = moment.options.prices.unwrap_or(family.prices);
-        let cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.now);
+        let mut cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.now);
+        cache.cold = cache.cold.or(moment.is_rewritten.then_some(Cold::Rewritten));
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let items: Vec<Item> = known
             .iter()
@@ -94,9 +88,10 @@ impl Engine {
                     State::Placeholder(tokens) | State::Replaced(tokens) => (tokens, false),
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
-                let may_go = found.ripe.get(&known.at()).copied().filter(|_| is_open);
-                let is_young = is_open && found.young.contains(&known.at());
-                if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known.block) {
+                let may_go = known.fate.may_go().filter(|_| is_open);
+                // What was fetched on purpose is used for a while.
+                let is_young = is_open && known.fate == Fate::Young && !is_fetched(known.block);
+                if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known) {
                     oversize.push(Chosen { known: index, reason: "large" });
                 }
                 let worth = (may_go.is_some() || is_young) && tokens >= self.config.min_tokens_to_fold;
@@ -130,13 +125,14 @@ impl Engine {
     }
 
     /// Whether a fresh block is an output over the reference threshold that birth would have replaced.
-    fn is_oversize_output(&self, block: &Block) -> bool {
-        match (block.kind, &block.result) {
+    fn is_oversize_output(&self, known: &Known) -> bool {
+        match (known.block.kind, &known.block.result) {
             (Kind::Text(text), Some(result)) => {
                 let tool = result.tool_name.unwrap_or_default();
                 text.chars().count() as u64 > self.config.sccs_compress_threshold
                     && tool != FETCH_TOOL
                     && !self.config.is_exact_tool(tool)
+                    && !is_cache_point(known.view.raw, &known.block.path)
             }
             _ => false,
         }
@@ -163,7 +159,6 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     balance(fresh.chain(epochs), prices)
 }
 
-fn is_fetched(transcript: &Transcript, (message, block): (usize, usize)) -> bool {
-    let result = transcript.messages[message].blocks[block].result;
-    result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
+fn is_fetched(block: &Block) -> bool {
+    block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
 }

@@ -3,6 +3,7 @@
 //! An expectation, not a finding: a `cat foo.rs` that printed `No such file` is no Rust. [`super::detect()`] checks it against the text.
 
 use super::{ContentType, Hints, Language};
+use crate::transcript::ToolResult;
 
 /// What to expect, and the language when it is code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,30 @@ pub struct Expected {
     pub content_type: ContentType,
     /// The language; `None` for code in a language that is not one of the sixteen, or that the suffix leaves open.
     pub language: Option<Language>,
+}
+
+impl From<&ToolResult<'_>> for Hints {
+    /// What a conversation says about a tool's output.
+    fn from(result: &ToolResult) -> Self {
+        Self {
+            tool_name: result.tool_name.map(str::to_owned),
+            path: result.arguments.and_then(|arguments| arguments.file_path()),
+            command: result.arguments.and_then(|arguments| arguments.command()),
+            ..Self::default()
+        }
+    }
+}
+
+impl Hints {
+    /// Where a text came from, for people: `exec: npm test`, `read: src/lib.rs`.
+    pub fn label(&self) -> String {
+        let source = self.path.as_deref().or(self.command.as_deref());
+        match (self.tool_name.as_deref(), source) {
+            (Some(tool), Some(source)) => format!("{tool}: {source}"),
+            (Some(one), None) | (None, Some(one)) => one.to_owned(),
+            (None, None) => "text".to_owned(),
+        }
+    }
 }
 
 const fn code(language: Language) -> Expected {

@@ -15,7 +15,7 @@ use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold, unfolds_t
 use super::run::{Pass, Passes};
 use super::{CompressOptions, Edit, FusionPipeline};
 use crate::config::Preset;
-use crate::content::{ContentType, Hints};
+use crate::content::ContentType;
 use crate::reference::Original;
 
 /// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in price, and
@@ -201,7 +201,7 @@ impl FusionEngine {
         if given + pass.changes().saved <= MARKER_TOKENS {
             return Ok(None);
         }
-        let original = Original::text(passes.original, label(&passes.options.hints));
+        let original = Original::text(passes.original, passes.options.hints.label());
         let marker = marker_line(&original, passes.original);
         let mut changes: Vec<Sum> = pass.tallies.iter().map(|tally| tally.changes).collect();
         let mut draft = pass.draft.unfolded();
@@ -249,14 +249,4 @@ fn unchanged(tallies: Vec<Tally>) -> Vec<Tally> {
 
 fn ends_with_line(text: &str, line: &str) -> bool {
     text.strip_suffix(line).is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'))
-}
-
-/// Where a text came from, for people.
-pub(super) fn label(hints: &Hints) -> String {
-    let source = hints.command.as_deref().or(hints.path.as_deref());
-    match (hints.tool_name.as_deref(), source) {
-        (Some(tool), Some(source)) => format!("{tool}: {source}"),
-        (Some(one), None) | (None, Some(one)) => one.to_owned(),
-        (None, None) => "text".to_owned(),
-    }
 }

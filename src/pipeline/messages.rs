@@ -6,7 +6,6 @@
 
 use serde_json::{Map, Value};
 
-use super::engine::label;
 use super::images::{patch_images, shrink_block};
 use super::sight::{Block, Sight};
 use super::{CompressOptions, FusionEngine, StageOptions, StageReport};
@@ -15,7 +14,7 @@ use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::reference::{Original, SHORT_ID_DIGITS};
 use crate::tokens::vision::Provider;
-use crate::transcript::{self, Kind, Patch, Rewrite, Role, Transcript};
+use crate::transcript::{self, Kind, Patch, Rewrite, Role, Transcript, is_cache_point};
 
 /// How a conversation is compressed.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +112,7 @@ pub enum BlockAction {
 
 /// Proposes how to show a conversation in fewer tokens.
 ///
-/// Words of users and of the system stay. Messages of any of the three shapes; what is not understood stays.
+/// Words of users and of the system stay, and so does what a caller has put a prompt-cache breakpoint on. Messages of any of the three shapes; what is not understood stays.
 pub fn compress_messages(
     engine: &FusionEngine,
     messages: &[Value],
@@ -131,7 +130,8 @@ pub fn compress_messages(
         tokens_after: 0,
     };
     for (index, block) in blocks.iter().enumerate() {
-        if !options.roles.contains(&block.role) {
+        let at = &transcript.messages[block.message];
+        if !options.roles.contains(&block.role) || is_cache_point(at.raw, &at.blocks[block.block].path) {
             sight.keep(index, block.text);
             continue;
         }
@@ -174,11 +174,11 @@ fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut 
         let mut shown = Vec::new();
         for (number, block) in message.blocks.iter().enumerate() {
             let content = block.path.clone().parent();
-            if block.result.is_none() || !last.starts_with(content.steps()) {
+            if block.result.is_none() || !last.starts_with(content.steps()) || is_cache_point(message.raw, &block.path) {
                 continue;
             }
             let Some(shrunk) =
-                shrink_block(message.raw, block, label(&hints(block)), options.provider, options.compress.preset)
+                shrink_block(message.raw, block, hints(block).label(), options.provider, options.compress.preset)
             else {
                 continue;
             };
@@ -220,13 +220,7 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
 
 /// What the conversation says about a block.
 fn hints(block: &transcript::Block) -> Hints {
-    let mut hints = Hints::default();
-    if let Some(result) = &block.result {
-        hints.tool_name = result.tool_name.map(str::to_owned);
-        hints.path = result.arguments.and_then(|arguments| arguments.file_path());
-        hints.command = result.arguments.and_then(|arguments| arguments.command());
-    }
-    hints
+    block.result.as_ref().map(Hints::from).unwrap_or_default()
 }
 #[cfg(test)]
 mod tests {

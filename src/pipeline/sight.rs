@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::engine::label;
 use super::messages::{BlockAction, MessagesOptions};
 use super::repeats::{Lines, Repeat};
 use super::restore::{is_marker_line, quote};
@@ -42,7 +41,7 @@ impl Block<'_> {
     fn words(&self) -> String {
         let words = match self.role {
             Role::Tool if self.hints == Hints::default() => "tool result".to_owned(),
-            Role::Tool => label(&self.hints),
+            Role::Tool => self.hints.label(),
             Role::System => "system message".to_owned(),
             Role::User => "user message".to_owned(),
             _ => "assistant message".to_owned(),
@@ -190,7 +189,7 @@ impl<'a> Sight<'a> {
             tokens_before: plain.tokens_before,
             tokens_after,
             stages: Vec::new(),
-            originals: vec![Original::text(text, label(&self.blocks[index].hints))],
+            originals: vec![Original::text(text, self.blocks[index].hints.label())],
         })
     }
 

@@ -5,8 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Meter, utf16};
+use super::utf16;
 use crate::config::{Compat, Config};
+use crate::history::Meter;
 use crate::reference::Marker;
 use crate::transcript::{Arguments, Call};
 

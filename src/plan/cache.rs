@@ -19,6 +19,8 @@ pub enum Cold {
     OtherTools,
     /// The history was compacted since the last call.
     Compacted,
+    /// The past of every block is another one than before: the host dropped or changed what stood first.
+    Rewritten,
     /// The provider reports usage of its cache, and none for the last call.
     Unused,
 }
@@ -32,6 +34,7 @@ impl Cold {
             Self::OtherModel => "cold: model changed",
             Self::OtherTools => "cold: tools changed",
             Self::Compacted => "cold: compacted",
+            Self::Rewritten => "cold: history rewritten",
             Self::Unused => "cold: cache not used",
         }
     }

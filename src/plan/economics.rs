@@ -7,7 +7,7 @@
 //! when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;
-use super::candidates::MayGo;
+use crate::history::MayGo;
 use super::prices::Prices;
 
 /// What share of the price of an epoch must have been paid as rent.
@@ -179,7 +179,7 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
 
 #[cfg(test)]
 mod tests {
-    use super::super::stale::Reason;
+    use crate::history::Reason;
     use super::*;
 
     const WARM: Situation = Situation {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn ripe(tokens: u64, calls: u64) -> Item {
-        let ripe = Some(MayGo { reason: Reason::Stale, calls, turns: calls });
+        let ripe = Some(MayGo { reason: Reason::Stale, is_old: true, is_shown_later: false, calls, turns: calls });
         Item { tokens, frees: tokens - 50, ripe, is_young: false, is_sent: true }
     }
 

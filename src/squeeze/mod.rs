@@ -8,14 +8,12 @@ mod large;
 mod placeholder;
 mod repair;
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::plan::stale::{Candidate, Part, may_touch, stale};
-use crate::plan::{Meter, arguments, message_tokens, utf16};
+use crate::history::{Fate, Meter, Part, fates, may_touch, message_tokens, part};
+use crate::plan::{arguments, utf16};
 use crate::transcript::{Block, Kind, Message, Patch, Rewrite, Role, Slot, Step, Transcript};
 
 pub use repair::{RepairStats, repair_tool_pairing};
@@ -53,18 +51,12 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut transcript = Transcript::read(messages);
     let slots = prune_heartbeats(&mut transcript, config, &mut stats);
 
-    let is_ours = |block: &Block| is_placeholder(block, config);
-    let stale: HashMap<_, _> = stale(&transcript, config, &meter, &is_ours)
-        .into_iter()
-        .map(|candidate| ((candidate.message, candidate.block), candidate))
-        .collect();
+    let fates = fates(&transcript, config);
     let mut patches = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
-            let folded = cut_large(block, config, &meter).or_else(|| {
-                let candidate = stale.get(&(message_index, block_index))?;
-                fold(message, block, candidate, config, &meter)
-            });
+            let folded = cut_large(block, config, &meter)
+                .or_else(|| fold(message, block, fates[message_index][block_index], config, &meter));
             if let Some(folded) = folded {
                 stats.count(folded.part, folded.tokens_freed);
                 patches.push(Patch { message: message_index, path: block.path.clone(), value: folded.value });
@@ -131,9 +123,15 @@ fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
     Some(Folded { value: Value::String(cut), part: None, tokens_freed })
 }
 
-/// The placeholder of a stale block, unless it would cost as much as the block.
-fn fold(message: &Message, block: &Block, candidate: &Candidate, config: &Config, meter: &Meter) -> Option<Folded> {
-    let tokens = candidate.tokens;
+/// The placeholder of a stale block, unless it would cost as much as the block. What goes from here is gone, so what something later
+/// holds goes only where that shows it: a written body that was read back.
+fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Folded> {
+    let part = part(message, block)?;
+    fate.may_go().filter(|may_go| may_go.is_old || (part == Part::Arguments && may_go.is_shown_later))?;
+    let tokens = meter.block(block);
+    if (tokens as u64) < config.min_tokens_to_squeeze || is_placeholder(block, config) {
+        return None;
+    }
     let (value, tokens_after) = match (&block.kind, block.result) {
         (Kind::Text(text), Some(result)) => {
             let nested = message.role != Role::Tool;
@@ -153,7 +151,7 @@ fn fold(message: &Message, block: &Block, candidate: &Candidate, config: &Config
         _ => return None,
     };
     let tokens_freed = saving(tokens, tokens_after)?;
-    Some(Folded { value, part: Some(candidate.kind), tokens_freed })
+    Some(Folded { value, part: Some(part), tokens_freed })
 }
 
 fn saving(before: usize, after: usize) -> Option<usize> {

@@ -5,10 +5,10 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::plan::utf16;
-use crate::transcript::ToolResult;
+use crate::transcript::{ToolResult, text_in_place};
 
 /// Longest first line in the placeholder of a nested result, in UTF-16 units.
 const FIRST_LINE_CHARS: usize = 80;
@@ -63,16 +63,9 @@ pub(super) fn last_lines(text: &str, chars: usize) -> &str {
     }
 }
 
-/// The block that stands for an image: a text, with whatever fields of the image are not the image itself.
+/// The block that stands for an image.
 pub(super) fn image(part: &Value, tokens: usize) -> Value {
-    let kind = if part["type"] == "input_image" { "input_text" } else { "text" };
-    let mut block = Map::new();
-    block.insert("type".into(), json!(kind));
-    block.insert("text".into(), json!(format!("[image was here — {} tokens]", utf16::thousands(tokens))));
-    let own = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
-    let others = part.as_object().into_iter().flatten().filter(|(key, _)| !own.contains(&key.as_str()));
-    block.extend(others.map(|(key, value)| (key.clone(), value.clone())));
-    Value::Object(block)
+    text_in_place(part, &format!("[image was here — {} tokens]", utf16::thousands(tokens)))
 }
 
 /// Whether a text is a placeholder written under these limits.
@@ -103,10 +96,12 @@ pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_cha
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn result(is_error: bool) -> ToolResult<'static> {
-        ToolResult { call_id: "c", tool_name: None, arguments: None, is_error }
+        ToolResult { call_id: "c", tool_name: None, arguments: None, is_error, call: None }
     }
 
     #[test]

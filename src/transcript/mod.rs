@@ -12,7 +12,7 @@ use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step};
-pub use read::{has_opaque, text_beside, with_payload};
+pub use read::{has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
 
 /// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,6 +93,8 @@ pub struct ToolResult<'a> {
     pub arguments: Option<Arguments<'a>>,
     /// Whether the tool failed.
     pub is_error: bool,
+    /// Where its call stands: message and block index.
+    pub call: Option<(usize, usize)>,
 }
 
 /// A tool call.
@@ -186,9 +188,12 @@ impl<'a> Transcript<'a> {
 
     /// All blocks with the index of their message, oldest first.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, &Block<'a>)> {
-        self.messages
-            .iter()
-            .enumerate()
-            .flat_map(|(index, message)| message.blocks.iter().map(move |block| (index, block)))
+        self.places().map(|(message, _, block)| (message, block))
+    }
+
+    /// All blocks with the index of their message and their own in it, oldest first.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize, &Block<'a>)> {
+        let messages = self.messages.iter().enumerate();
+        messages.flat_map(|(at, message)| message.blocks.iter().enumerate().map(move |(index, block)| (at, index, block)))
     }
 }

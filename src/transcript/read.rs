@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, ToolResult, Transcript};
+use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript};
 
 /// Block types that mean a tool call, in every spelling that hosts and providers use.
 pub(super) const CALL_TYPES: [&str; 6] =
@@ -34,6 +34,7 @@ fn message(raw: &Value) -> Message<'_> {
         tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
         arguments: None,
         is_error: is_error(raw),
+        call: None,
     });
     let mut blocks = Vec::new();
     if role != Role::Other {
@@ -84,6 +85,7 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
                 tool_name: part["toolName"].as_str(),
                 arguments: None,
                 is_error: is_error(part),
+                call: None,
             };
             content(&part["content"], &path.clone().key("content"), Some(inner), blocks);
         }
@@ -175,6 +177,31 @@ pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     Some(changed)
 }
 
+/// Whether a caller has put a prompt-cache breakpoint (`cache_control`) on a block, or on what it is in.
+pub fn is_cache_point(message: &Value, path: &Path) -> bool {
+    let mut place = path.clone();
+    loop {
+        if place.follow(message).is_some_and(|value| value.get("cache_control").is_some_and(|mark| !mark.is_null())) {
+            return true;
+        }
+        if place.steps().is_empty() {
+            return false;
+        }
+        place = place.parent();
+    }
+}
+
+/// The text block that stands in the place of an image, with whatever fields of the image are not the image itself.
+pub fn text_in_place(part: &Value, text: &str) -> Value {
+    let own = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
+    let others = part.as_object().into_iter().flatten().filter(|(key, _)| !own.contains(&key.as_str()));
+    let mut block = text_beside(part, text);
+    if let Some(fields) = block.as_object_mut() {
+        fields.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+    }
+    block
+}
+
 /// A text block that may stand beside this block of a message.
 pub fn text_beside(part: &Value, text: &str) -> Value {
     let kind = if part["type"] == "input_image" { "input_text" } else { "text" };
@@ -189,18 +216,50 @@ pub(super) fn text_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
     keys.iter().find_map(|key| value.get(key)?.as_str()).unwrap_or_default()
 }
 
-/// Gives each result the name and arguments of the newest call before it with its id.
+/// The calls of one id in the newest message that has such calls.
+#[derive(Default)]
+struct Asked<'a> {
+    message: usize,
+    calls: Vec<((usize, usize), Call<'a>)>,
+    /// How many of them are answered.
+    answered: usize,
+    /// The result that answered last: its message, and the block that carries it there. A result of several blocks answers one call.
+    by: Option<(usize, Option<usize>)>,
+}
+
+/// Gives each result the name and arguments of its call: of the newest message before it that called with its id. Where one message
+/// calls several times with one id, or with none, its results answer in order.
 fn pair_results_with_calls(messages: &mut [Message]) {
-    let mut seen: HashMap<&str, Call> = HashMap::new();
-    for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
-        if let Some(result) = &mut block.result {
-            if let Some(call) = seen.get(result.call_id) {
+    let mut asked: HashMap<&str, Asked> = HashMap::new();
+    for (message_index, message) in messages.iter_mut().enumerate() {
+        for (block_index, block) in message.blocks.iter_mut().enumerate() {
+            if let Some(result) = &mut block.result {
+                let Some(asked) = asked.get_mut(result.call_id) else { continue };
+                let by = Some((message_index, carrier(&block.path)));
+                if asked.by != by {
+                    asked.answered += usize::from(asked.by.is_some());
+                    asked.by = by;
+                }
+                let Some((at, call)) = asked.calls.get(asked.answered.min(asked.calls.len() - 1)) else { continue };
                 result.tool_name = result.tool_name.or(Some(call.name));
                 result.arguments = Some(call.arguments);
+                result.call = Some(*at);
+            } else if let Kind::Call(call) = block.kind {
+                let known = asked.entry(call.id).or_default();
+                if known.message != message_index {
+                    *known = Asked { message: message_index, ..Asked::default() };
+                }
+                known.calls.push(((message_index, block_index), call));
             }
-        } else if let Kind::Call(call) = block.kind {
-            seen.insert(call.id, call);
         }
+    }
+}
+
+/// The block that carries the result which a path leads into; `None` where the message itself is the result.
+fn carrier(path: &Path) -> Option<usize> {
+    match path.steps() {
+        [_, Step::Index(at), Step::Key("content"), ..] => Some(*at),
+        _ => None,
     }
 }
 

@@ -51,6 +51,7 @@ mod tests {
             tool_name: Some("read"),
             arguments: arguments.map(Arguments::Value),
             is_error: false,
+            call: None,
         }
     }
 

@@ -1,0 +1,91 @@
+//! What each block of a history is known by, so that what was decided on it once is found again.
+//!
+//! A block is its content and its place ([`BlockKey`]). Where messages have times, the place is the message's. Elsewhere it is all
+//! that stands before the block: a copy whose past is another one is another block, so nothing that a host drops, edits or sends
+//! again can make an old decision fall on a new copy. Call ids have no part in it: hosts rewrite and repeat them.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::memo::Memo;
+use crate::history::{Fate, Meter};
+use crate::reference::ContentHash;
+use crate::store::{BlockKey, Ledger};
+use crate::transcript::{Block, Kind, Message, Role, Transcript};
+
+/// One block with what it is known by and what is decided on it.
+pub(super) struct Known<'t, 'a> {
+    /// Index of the message.
+    pub(super) message: usize,
+    /// Index of the block in it.
+    pub(super) index: usize,
+    /// The message.
+    pub(super) view: &'t Message<'a>,
+    pub(super) block: &'t Block<'a>,
+    pub(super) key: BlockKey,
+    /// What it costs as the host holds it.
+    pub(super) tokens: u64,
+    pub(super) fate: Fate,
+}
+
+/// Hashes and counts every block, each content once in the life of the memo.
+///
+/// Blocks that cannot be told apart (equal results of parallel calls at one time) share one fate: that of the one that has to stay
+/// longest.
+pub(super) fn know<'t, 'a>(
+    transcript: &'t Transcript<'a>,
+    fates: &[Vec<Fate>],
+    ledger: &Ledger,
+    memo: &Memo,
+    meter: &Meter,
+) -> Vec<Known<'t, 'a>> {
+    // A caller may keep the folded history as its own: a placeholder then stands where its block stood.
+    let stands_for: HashMap<ContentHash, ContentHash> = (ledger.projections.iter())
+        .filter_map(|row| Some((memo.of_shown(&serde_json::from_str(&row.replacement).ok()?).0, row.block.hash)))
+        .collect();
+    let mut past = 0_u64;
+    let mut known = Vec::new();
+    for (message, index, block) in transcript.places() {
+        let view = &transcript.messages[message];
+        let (hash, tokens) = memo.of_block(block, meter);
+        if !matches!(view.role, Role::System | Role::Other) && !matches!(block.kind, Kind::Thinking | Kind::Other) {
+            let mut link = [0; 40];
+            link[..8].copy_from_slice(&past.to_le_bytes());
+            link[8..].copy_from_slice(&stands_for.get(&hash).unwrap_or(&hash).0);
+            past = xxh3_64(&link);
+        }
+        let place = view.timestamp.unwrap_or(past as i64);
+        known.push(Known {
+            message,
+            index,
+            view,
+            block,
+            key: BlockKey { hash, place },
+            tokens,
+            fate: fates[message][index],
+        });
+    }
+    share_fates(&mut known);
+    known
+}
+
+fn share_fates(known: &mut [Known]) {
+    let mut fates: HashMap<BlockKey, Option<Fate>> = HashMap::new();
+    for block in known.iter() {
+        let shared = fates.entry(block.key).or_default();
+        *shared = Some(shared.map_or(block.fate, |fate| stays_longer(fate, block.fate)));
+    }
+    for block in known {
+        block.fate = fates.get(&block.key).copied().flatten().unwrap_or(block.fate);
+    }
+}
+
+fn stays_longer(a: Fate, b: Fate) -> Fate {
+    match (a, b) {
+        (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(if first.calls <= second.calls { first } else { second }),
+        (Fate::MayGo(_), other) | (other, Fate::MayGo(_)) => other,
+        (Fate::Young, Fate::Young) => Fate::Young,
+        _ => Fate::Stays,
+    }
+}

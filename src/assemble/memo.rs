@@ -1,0 +1,70 @@
+//! What was hashed and counted once is not hashed and counted again: most of a history is the history of the call before.
+//!
+//! Contents are looked up by BLAKE3, which is several times as fast as the SHA-256 of references and as safe: no output of a tool
+//! can be made that takes another's place.
+
+use quick_cache::sync::Cache;
+use serde_json::Value;
+
+use crate::config::Encoding;
+use crate::history::Meter;
+use crate::reference::ContentHash;
+use crate::tokens::count;
+use crate::transcript::{Block, Kind};
+
+/// Texts remembered; about 100 bytes each.
+const TEXTS: usize = 1 << 16;
+
+/// Images remembered.
+const IMAGES: usize = 1 << 10;
+
+/// Hashes and counts by content, under one vocabulary.
+pub(super) struct Memo {
+    texts: Cache<[u8; 32], (ContentHash, u64)>,
+    images: Cache<[u8; 32], ContentHash>,
+    encoding: Encoding,
+}
+
+impl Memo {
+    pub(super) fn new(encoding: Encoding) -> Self {
+        Self { texts: Cache::new(TEXTS), images: Cache::new(IMAGES), encoding }
+    }
+
+    /// What a text is known by, and its tokens.
+    pub(super) fn of_text(&self, text: &str) -> (ContentHash, u64) {
+        let key = *blake3::hash(text.as_bytes()).as_bytes();
+        self.texts.get(&key).unwrap_or_else(|| {
+            let known = (ContentHash::of(text.as_bytes()), count(text, self.encoding) as u64);
+            self.texts.insert(key, known);
+            known
+        })
+    }
+
+    /// What a block is known by (its text, its image payload, or its arguments as JSON), and what it costs.
+    pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
+        match block.kind {
+            Kind::Text(text) => self.of_text(text),
+            Kind::Call(call) => self.of_text(&call.arguments.to_json()),
+            Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
+            Kind::Thinking | Kind::Other => (ContentHash::of(b""), 0),
+        }
+    }
+
+    /// What a replacement is known by when it comes back as a block, and its tokens as a provider is sent it: a string's own text, a
+    /// text block's text, arguments as JSON.
+    pub(super) fn of_shown(&self, value: &Value) -> (ContentHash, u64) {
+        match value.as_str().or_else(|| value["text"].as_str().filter(|_| value["type"].is_string())) {
+            Some(text) => self.of_text(text),
+            None => self.of_text(&value.to_string()),
+        }
+    }
+
+    fn of_image(&self, base64: &str) -> ContentHash {
+        let key = *blake3::hash(base64.as_bytes()).as_bytes();
+        self.images.get(&key).unwrap_or_else(|| {
+            let hash = ContentHash::of(base64.as_bytes());
+            self.images.insert(key, hash);
+            hash
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! What earlier calls decided, shown again byte for byte.
+//!
+//! A decision is taken back only where it would hide a text: what went because something later holds it comes back, in an epoch of
+//! its own, when the host has dropped what held it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::identity::Known;
+use super::memo::Memo;
+use super::{Action, Reply};
+use crate::history::Reason;
+use crate::reference::ContentHash;
+use crate::store::{BlockKey, Ledger, Printed, Projection};
+use crate::transcript::Patch;
+
+/// Decided blocks of this call: patches and what they refer to.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) reply: Reply,
+    pub(super) in_context: BTreeSet<ContentHash>,
+    /// Decisions of earlier calls that no longer hold.
+    pub(super) withdrawn: Vec<BlockKey>,
+}
+
+/// How a block is shown before this call decides anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// As the host holds it.
+    Open,
+    /// The host holds our placeholder, of this cost.
+    Placeholder(u64),
+    /// Replaced as an earlier call decided, at this cost.
+    Replaced(u64),
+}
+
+/// Patches what earlier calls decided; returns how each block is shown now.
+pub(super) fn replay(ledger: &Ledger, known: &[Known], memo: &Memo, shown: &mut Shown) -> Vec<State> {
+    let rows: HashMap<BlockKey, (&Projection, Option<Value>)> = (ledger.projections.iter())
+        .map(|row| (row.block, (row, serde_json::from_str(&row.replacement).ok())))
+        .collect();
+    let placeholders: HashMap<ContentHash, ContentHash> = (rows.values())
+        .filter_map(|(row, value)| Some((memo.of_shown(value.as_ref()?).0, row.original)))
+        .chain(printed(ledger, Printed::Placeholder))
+        .collect();
+    let copies = printed(ledger, Printed::Copy);
+    let state_of = |block: &Known| {
+        if let Some(original) = placeholders.get(&block.key.hash) {
+            shown.in_context.insert(*original);
+            return State::Placeholder(block.tokens);
+        }
+        if let Some((row, value)) = rows.get(&block.key) {
+            let holds = !Reason::needs_successor(&row.reason) || block.fate.may_go().is_some();
+            if let Some(value) = value.as_ref().filter(|_| holds) {
+                shown.in_context.insert(row.original);
+                return State::Replaced(show(block, "replay", None, value.clone(), memo, shown));
+            }
+            shown.withdrawn.push(row.block);
+        }
+        // A copy in sight keeps its original alive: its placeholder will name it.
+        shown.in_context.extend(copies.get(&block.key.hash));
+        State::Open
+    };
+    known.iter().map(state_of).collect()
+}
+
+/// Adds a patch and its action; returns the tokens of what is shown.
+pub(super) fn show(
+    known: &Known,
+    reason: &'static str,
+    ref_id: Option<String>,
+    value: Value,
+    memo: &Memo,
+    shown: &mut Shown,
+) -> u64 {
+    let (_, tokens_after) = memo.of_shown(&value);
+    let report = &mut shown.reply.report;
+    report.tokens_after = (report.tokens_after + tokens_after).saturating_sub(known.tokens);
+    report.actions.push(Action {
+        message: known.message,
+        block: known.index,
+        reason,
+        ref_id,
+        tokens_before: known.tokens,
+        tokens_after,
+    });
+    shown.reply.rewrite.patches.push(Patch { message: known.message, path: known.block.path.clone(), value });
+    tokens_after
+}
+
+/// Texts of ours of one kind, with the originals they stand for.
+pub(super) fn printed(ledger: &Ledger, kind: Printed) -> HashMap<ContentHash, ContentHash> {
+    ledger.printed.iter().filter(|row| row.printed == kind).map(|row| (row.text, row.original)).collect()
+}

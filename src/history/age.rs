@@ -1,0 +1,86 @@
+//! How old each block is, and with [`superseded`] what that means for it.
+//!
+//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message nothing
+//! is old. A block that is both old and superseded may go from the earlier of the two moments.
+
+use super::superseded::superseded;
+use super::{Fate, MayGo, Part, Reason, may_touch, part};
+use crate::config::Config;
+use crate::transcript::{Block, Message, Role, Transcript};
+
+/// How young a block may be that leaves because the context is full, in model calls made since.
+const YOUNGEST_CALLS: u64 = 2;
+
+/// Decides on every block, by message and block index.
+///
+/// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
+/// calls. Images go after `imageAgeTurns` turns, and those that a tool returned after `staleCalls` calls as well. What something
+/// later holds may go at once. Blocks of tools that `skipTools` or `onlyTools` exclude stay.
+pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
+    let superseded = superseded(transcript);
+    let clock = Clock::of(transcript);
+    let mut fates = Vec::with_capacity(transcript.messages.len());
+    for (message_index, message) in transcript.messages.iter().enumerate() {
+        let of = |(block_index, block): (usize, &Block)| {
+            let Some(part) = part(message, block) else { return Fate::Stays };
+            if message.turn_age == 0 || !may_touch(block, config) {
+                return Fate::Stays;
+            }
+            let old = clock.calls_since_old(message, block, part, config);
+            let later = superseded.get(&(message_index, block_index));
+            let (reason, calls) = match (later, old) {
+                (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
+                (_, Some(calls)) => (Reason::Stale, calls),
+                _ if !is_persons(part, block) && message.calls_after >= YOUNGEST_CALLS => return Fate::Young,
+                _ => return Fate::Stays,
+            };
+            Fate::MayGo(MayGo {
+                reason,
+                is_old: old.is_some(),
+                is_shown_later: later.is_some_and(|later| later.is_shown),
+                calls,
+                turns: clock.turns_since(calls),
+            })
+        };
+        fates.push(message.blocks.iter().enumerate().map(of).collect());
+    }
+    fates
+}
+
+/// A picture that a person sent is the task of the turn, however many calls it takes.
+fn is_persons(part: Part, block: &Block) -> bool {
+    part == Part::Image && block.result.is_none()
+}
+
+/// When each user turn began, in model calls before now.
+struct Clock {
+    /// Model calls since the start of the turn of age 1, 2, ...
+    calls_since_turn: Vec<u64>,
+}
+
+impl Clock {
+    fn of(transcript: &Transcript) -> Self {
+        let starts =
+            transcript.messages.iter().rev().filter(|message| message.starts_turn && message.role != Role::Other);
+        Self { calls_since_turn: starts.map(|message| message.calls_after).collect() }
+    }
+
+    /// Model calls since a block became old; `None` while it is not.
+    fn calls_since_old(&self, message: &Message, block: &Block, part: Part, config: &Config) -> Option<u64> {
+        let turns = if part == Part::Image { config.image_age_turns } else { config.stale_turns };
+        let by_turns = self.calls_since_age(message.turn_age, turns);
+        let by_calls = message.calls_after.checked_sub(config.stale_calls + 1).filter(|_| !is_persons(part, block));
+        by_turns.max(by_calls)
+    }
+
+    /// Model calls since a block in the turn of age `age` became older than `limit` turns; `None` while it is not.
+    fn calls_since_age(&self, age: u64, limit: u64) -> Option<u64> {
+        let turn = age.checked_sub(limit).filter(|&turn| turn > 0)?;
+        self.calls_since_turn.get(usize::try_from(turn - 1).ok()?).copied()
+    }
+
+    /// User turns that began in the last `calls` model calls.
+    fn turns_since(&self, calls: u64) -> u64 {
+        self.calls_since_turn.iter().take_while(|&&since| since < calls).count() as u64
+    }
+}

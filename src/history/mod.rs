@@ -1,0 +1,120 @@
+//! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when.
+//!
+//! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions are read off the
+//! messages alone, so two processes that see the same history decide the same. User text, assistant text and thinking are never
+//! selected, whatever their age.
+
+mod age;
+pub mod exempt;
+mod files;
+pub mod measure;
+mod superseded;
+
+use crate::config::Config;
+use crate::transcript::{Block, Kind, Message, Role};
+
+pub use age::fates;
+pub use measure::{Meter, message_tokens};
+
+/// Where a block stands: index of its message, and its index among that message's blocks.
+pub type At = (usize, usize);
+
+/// What kind of block may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A text of a tool result.
+    Result,
+    /// The arguments of a tool call.
+    Arguments,
+    /// An image, of a person or of a tool.
+    Image,
+}
+
+/// Why a block may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Too many turns or model calls ago.
+    Stale,
+    /// Something later shows the same or newer content of a file.
+    Superseded,
+    /// The same text stands in a later result.
+    Duplicate,
+}
+
+impl Reason {
+    /// The word for reports and for the ledger.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stale => "stale",
+            Self::Superseded => "superseded",
+            Self::Duplicate => "duplicate",
+        }
+    }
+
+    /// Whether a ledger's word means that a block went because something later holds it, so that it comes back when that is gone.
+    pub fn needs_successor(word: &str) -> bool {
+        [Self::Superseded, Self::Duplicate].iter().any(|reason| reason.as_str() == word)
+    }
+}
+
+/// That a block may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MayGo {
+    /// Why: the reason that came first.
+    pub reason: Reason,
+    /// Whether its age alone is enough.
+    pub is_old: bool,
+    /// Whether something later shows its content.
+    pub is_shown_later: bool,
+    /// How many model calls were made since it might have gone.
+    pub calls: u64,
+    /// How many user turns have begun since it might have gone.
+    pub turns: u64,
+}
+
+/// What is decided on a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It stays.
+    Stays,
+    /// It is not stale yet, and goes only when the context is full.
+    Young,
+    /// It may go whenever that pays.
+    MayGo(MayGo),
+}
+
+impl Fate {
+    /// That it may go at any time.
+    pub fn may_go(self) -> Option<MayGo> {
+        match self {
+            Self::MayGo(may_go) => Some(may_go),
+            Self::Stays | Self::Young => None,
+        }
+    }
+}
+
+/// Whether the options allow a block of this tool to be replaced. A result without a known tool is one of no listed tool.
+pub fn may_touch(block: &Block, config: &Config) -> bool {
+    let tool_name = match (&block.kind, block.result) {
+        (_, Some(result)) => result.tool_name,
+        (Kind::Call(call), None) => Some(call.name),
+        _ => None,
+    };
+    tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
+}
+
+/// What kind of block may go; `None` for one that never may.
+pub fn part(message: &Message, block: &Block) -> Option<Part> {
+    if matches!(message.role, Role::System | Role::Other) {
+        return None;
+    }
+    match block.kind {
+        Kind::Text(_) if block.result.is_some() => Some(Part::Result),
+        Kind::Call(_) if block.result.is_none() => Some(Part::Arguments),
+        Kind::Image(_) => Some(Part::Image),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
