@@ -98,7 +98,7 @@ impl Engine {
         let pattern = fetch.pattern.as_deref().map(compile).transpose()?;
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
-        let mut batch = Batch::default();
+        let mut batch = Batch { since: i64::MAX, ..Batch::default() };
         let mut left = fetch.max_chars.max(1);
         for written in &fetch.ref_ids {
             let Ok(id) = parse_ref(written) else {
@@ -108,7 +108,7 @@ impl Engine {
                 )));
                 continue;
             };
-            let Some((id, original)) = self.store.get(&id, &scope.agent_id)? else {
+            let Some((id, original)) = self.store.get(&id, &scope.agent_id, now)? else {
                 if seen.insert(id.to_string()) {
                     answer.blocks.push(FetchedBlock::Text(unknown(&id)));
                 }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::plan::measure::Meter;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Original};
-use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope};
+use crate::store::{Batch, Epoch, Ledger, Millis, Printed, Projection, Receipt, Scope};
 use crate::summarize::NamesInSight;
 use crate::transcript::{Kind, Transcript};
 
@@ -48,6 +48,9 @@ struct Fold<'t, 'a> {
     cause: Option<&'static str>,
     /// What to record of the session's tools.
     tools: Option<ContentHash>,
+    /// What the ledger was when the fold was chosen.
+    since: i64,
+    generation: u64,
 }
 
 /// Where the original of a fold is.
@@ -93,15 +96,16 @@ impl Engine {
             .iter()
             .filter_map(|chosen| {
                 let known = &known[chosen.known];
-                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied(), &mut in_sight)
+                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied(), &mut in_sight, now)
             })
             .collect();
-        let fold = Fold { proposals, cause: choice.cause, tools };
+        let Ledger { version: since, generation, .. } = ledger;
+        let fold = Fold { proposals, cause: choice.cause, tools, since, generation };
         let replayed = shown.in_context.clone();
         if let Err(error) = self.fold(scope, &known, &fold, &meter, &mut shown, now) {
             shown.reply.report.warning = Some((&error).into());
             // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
-            let batch = Batch { in_context: Some(replayed), ..Batch::default() };
+            let batch = Batch { in_context: Some(replayed), since, generation, ..Batch::default() };
             if !matches!(error, Error::StoreLocked { .. })
                 && let Err(error) = self.store.commit(scope, &batch, now)
             {
@@ -118,6 +122,7 @@ impl Engine {
         reason: &'static str,
         copy_of: Option<ContentHash>,
         in_sight: &mut NamesInSight,
+        now: Millis,
     ) -> Option<Proposal<'t, 'a>> {
         let (source, placeholder) = match (known.block.kind, &known.block.result) {
             (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
@@ -125,7 +130,7 @@ impl Engine {
                     "large" => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
                 };
-                let stored = copy_of.and_then(|hash| self.stored(scope, hash));
+                let stored = copy_of.and_then(|hash| self.stored(scope, hash, now));
                 let (source, text) = match stored.and_then(|stored| Some((stored.hash, text_of(stored)?))) {
                     Some((hash, text)) => (Source::Stored(hash), text),
                     None => {
@@ -146,7 +151,7 @@ impl Engine {
                 (Source::New(Original::text(&json, label)), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
-                let source = match copy_of.and_then(|hash| self.stored(scope, hash)) {
+                let source = match copy_of.and_then(|hash| self.stored(scope, hash, now)) {
                     Some(stored) => Source::Stored(stored.hash),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
@@ -164,8 +169,8 @@ impl Engine {
 
     /// An original that this agent may see; `None` where it has expired or cannot be read, so that what is in sight is stored
     /// anew.
-    fn stored(&self, scope: &Scope, hash: ContentHash) -> Option<Original> {
-        let (_, original) = self.store.get(&hash.to_ref_id(64), &scope.agent_id).ok()??;
+    fn stored(&self, scope: &Scope, hash: ContentHash, now: Millis) -> Option<Original> {
+        let (_, original) = self.store.get(&hash.to_ref_id(64), &scope.agent_id, now).ok()??;
         Some(original)
     }
 
@@ -181,7 +186,8 @@ impl Engine {
     ) -> Result<()> {
         let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
-        let mut batch = Batch { tools: fold.tools, ..Batch::default() };
+        let mut batch =
+            Batch { tools: fold.tools, since: fold.since, generation: fold.generation, ..Batch::default() };
         let mut accepted = Vec::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);
@@ -197,6 +203,7 @@ impl Engine {
                 block: proposal.known.key,
                 replacement: value.to_string(),
                 original: proposal.hash(),
+                reason: proposal.reason.into(),
             });
             if let Source::New(original) = &proposal.source {
                 batch.originals.push((id.clone(), original.clone()));
