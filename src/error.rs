@@ -56,6 +56,12 @@ pub enum Error {
         /// What was found.
         reason: String,
     },
+    /// The database file was deleted or replaced under the store since the caller read from it.
+    #[error("the store at {path} was replaced while it was in use; nothing of this call is kept, and the next one works on the new file")]
+    StoreReplaced {
+        /// The database file.
+        path: String,
+    },
     /// A stored original no longer hashes to its id.
     #[error("the original of {ref_id} was altered on disk: its bytes hash to {found}")]
     OriginalDamaged {
@@ -92,6 +98,7 @@ impl Error {
             Self::StoreLocked { .. } => "CONCERTINA_STORE_LOCKED",
             Self::StoreFull { .. } => "CONCERTINA_STORE_FULL",
             Self::StoreDamaged { .. } => "CONCERTINA_STORE_DAMAGED",
+            Self::StoreReplaced { .. } => "CONCERTINA_STORE_REPLACED",
             Self::OriginalDamaged { .. } => "CONCERTINA_ORIGINAL_DAMAGED",
             Self::Closed => "CONCERTINA_CLOSED",
             Self::BadPattern { .. } => "CONCERTINA_BAD_PATTERN",

@@ -152,7 +152,7 @@ impl NativeConcertina {
     pub async fn inherit(&self, parent: String, child: String, now: f64) -> napi::Result<()> {
         let engine = self.engine().map_err(|error| to_napi(&error))?;
         on_tokio(move || {
-            engine.inherit(&read::<Session>(&parent)?.into(), &read::<Session>(&child)?.into(), now as i64)
+            engine.inherit(&read::<Session>(&parent)?.into(), &read::<Session>(&child)?.into(), None, now as i64)
         })
         .await
     }

@@ -262,7 +262,7 @@ impl Engine {
                 detail: json!(reply.report.actions).to_string(),
             });
         }
-        self.put(scope, &batch, now)?;
+        self.put(scope, batch, now)?;
         Ok(reply)
     }
 }

@@ -108,7 +108,7 @@ impl Engine {
                 )));
                 continue;
             };
-            let Some((id, original)) = self.store.get(&id, &scope.agent_id)? else {
+            let Some((id, original)) = self.store.get(&id, &scope.agent_id, now)? else {
                 if seen.insert(id.to_string()) {
                     answer.blocks.push(FetchedBlock::Text(unknown(&id)));
                 }
@@ -134,7 +134,7 @@ impl Engine {
         }
         // The answer is right whether or not it can be recorded; unrecorded, it may be folded under a second id later.
         if !scope.session_id.is_empty() {
-            answer.warning = self.put(scope, &batch, now).err().as_ref().map(Into::into);
+            answer.warning = self.put(scope, batch, now).err().as_ref().map(Into::into);
         }
         Ok(answer)
     }

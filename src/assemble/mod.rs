@@ -148,15 +148,14 @@ impl Engine {
         self.store.commit_turn(scope, advancement_key, now)
     }
 
-    /// Gives a sub-agent's session what its parent's session may see.
-    pub fn inherit(&self, parent: &Scope, child: &Scope, now: Millis) -> Result<()> {
-        self.store.inherit(parent, child, now)
+    /// Gives a sub-agent's session what its parent's session may see, or of that only the originals with the named ids.
+    pub fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
+        self.store.inherit(parent, child, named, now)
     }
 
     /// Keeps what a piece of work outside the transcript came to.
     pub fn record(&self, scope: &Scope, receipt: Receipt, now: Millis) -> Result<()> {
-        self.store.commit(scope, &Batch { receipts: vec![receipt], ..Batch::default() }, now)?;
-        Ok(())
+        self.put(scope, Batch { receipts: vec![receipt], ..Batch::default() }, now)
     }
 
     /// Totals of one session or of the whole store.
@@ -191,10 +190,10 @@ impl Engine {
         words.chars().take(120).collect()
     }
 
-    /// Puts a batch, unless there is nothing to put; the caller shows its proposals only on `Ok`.
-    fn put(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<()> {
-        if *batch != Batch::default() {
-            self.store.commit(scope, batch, now)?;
+    /// Puts a batch that decides on no block, unless there is nothing to put; the caller shows its proposals only on `Ok`.
+    fn put(&self, scope: &Scope, batch: Batch, now: Millis) -> Result<()> {
+        if batch != Batch::default() {
+            self.store.commit(scope, &Batch { since: i64::MAX, ..batch }, now)?;
         }
         Ok(())
     }

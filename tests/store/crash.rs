@@ -55,6 +55,7 @@ fn batch(store: &dyn Store, writer: u64, number: u64) -> Batch {
             block: BlockKey { hash: original.hash, place: 0 },
             replacement: format!("\"{writer}.{number}\""),
             original: original.hash,
+            reason: "stale".into(),
         })
         .collect();
     Batch { projections, ..batch_of(store, originals) }
@@ -111,7 +112,7 @@ fn assert_readable(store: &dyn Store, writer: u64, number: u64) {
     for text in texts(writer, number) {
         let hash = ContentHash::of(text.as_bytes());
         let (_, original) = store
-            .get(&hash.to_ref_id(16), "main")
+            .get(&hash.to_ref_id(16), "main", START)
             .unwrap()
             .unwrap_or_else(|| panic!("batch {number} of writer {writer} was acknowledged and is lost"));
         assert_eq!(original.bytes, text.as_bytes());

@@ -33,7 +33,7 @@ fn image(seed: u64, length: usize) -> Original {
 }
 
 fn exists(store: &SqliteStore, original: &Original) -> bool {
-    store.get(&original.hash.to_ref_id(16), "main").unwrap().is_some()
+    store.get(&original.hash.to_ref_id(16), "main", START).unwrap().is_some()
 }
 
 #[cfg(unix)]
@@ -46,7 +46,7 @@ fn directory_and_files_are_for_the_owner_only() {
     let store = open(&dir).unwrap();
     put(&store, &scope("main", "s"), vec![Original::text("text", "test")], START);
     assert_eq!(mode(&dir), 0o700);
-    for name in [FILE, "concertina.sqlite-wal", "concertina.sqlite-shm"] {
+    for name in [FILE, "concertina.sqlite-wal", "concertina.sqlite-shm", "concertina.lock"] {
         assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
     }
     drop(store);
@@ -94,7 +94,7 @@ fn a_file_that_is_not_ours_is_named_and_left_as_it_is() {
     fs::write(text.path().join(FILE), "notes").unwrap();
     for (dir, found) in [
         (foreign, "another program's database, with application id 0x00000000 and 1 tables"),
-        (newer, "its version is 7; this program knows versions 1 to 2"),
+        (newer, "its version is 7; this program knows versions 1 to 3"),
         (garbage, "not a database"),
         (text, "not a database"),
     ] {
@@ -122,7 +122,7 @@ fn a_truncated_file_is_damaged_and_never_panics() {
     for length in [1, 99, 100, 511, 4095, 4096, whole.len() / 2, whole.len() - 1] {
         let cut = tempfile::tempdir().unwrap();
         fs::write(cut.path().join(FILE), &whole[..length]).unwrap();
-        let read = open(cut.path()).and_then(|store| store.get(&original.hash.to_ref_id(16), "main"));
+        let read = open(cut.path()).and_then(|store| store.get(&original.hash.to_ref_id(16), "main", START));
         assert!(matches!(read, Err(Error::StoreDamaged { .. })), "{length}: {:?}", read.map(|_| "bytes"));
     }
 }
@@ -154,7 +154,7 @@ fn an_altered_original_is_reported_and_never_returned() {
     }
     let store = open(dir.path()).unwrap();
     for id in ids {
-        match store.get(&id, "main") {
+        match store.get(&id, "main", START) {
             Err(Error::OriginalDamaged { ref_id, found }) => {
                 assert_eq!(ref_id, id.as_str());
                 assert!(!found.starts_with(id.as_str()));
@@ -177,11 +177,11 @@ fn a_lock_held_elsewhere_is_an_error_after_the_wait_and_no_harm() {
     assert!(matches!(error, Error::StoreLocked { waited_ms: 50, .. }), "{error}");
     assert!(matches!(store.commit_turn(&me, "1", START), Err(Error::StoreLocked { .. })));
     // Reading goes on, and so does a turn that changes nothing.
-    assert!(store.get(&known[0], "main").unwrap().is_some());
+    assert!(store.get(&known[0], "main", START).unwrap().is_some());
     store.commit(&me, &context(&["known"]), START).unwrap();
     other.execute_batch("ROLLBACK").unwrap();
     store.commit(&me, &batch, START).unwrap();
-    assert!(store.get(&batch.originals[0].0, "main").unwrap().is_some());
+    assert!(store.get(&batch.originals[0].0, "main", START).unwrap().is_some());
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_closed_store_says_so() {
     store.close();
     assert!(matches!(store.stats(None), Err(Error::Closed)));
     assert!(matches!(store.commit(&scope("main", "s"), &Batch::default(), START), Err(Error::Closed)));
-    assert!(!dir.path().join("concertina.sqlite-wal").exists());
+    assert_eq!(fs::metadata(dir.path().join("concertina.sqlite-wal")).unwrap().len(), 0);
     assert_eq!(open(dir.path()).unwrap().stats(None).unwrap().originals, 1);
 }
 
@@ -233,7 +233,7 @@ fn a_collision_lengthens_the_later_id_and_keeps_the_earlier() {
     assert_eq!(ids, std::slice::from_ref(&id));
     // The short id was issued for the other one, which this agent may not see.
     for (digits, expected) in [(16, None), (17, None), (18, Some(&id)), (40, Some(&id)), (64, Some(&id))] {
-        let found = store.get(&original.hash.to_ref_id(digits), "main").unwrap();
+        let found = store.get(&original.hash.to_ref_id(digits), "main", START).unwrap();
         assert_eq!(found.as_ref().map(|(id, _)| id), expected, "{digits}");
     }
     // The id stays when the neighbour goes.
@@ -259,7 +259,7 @@ fn an_id_that_another_process_took_meanwhile_is_refused() {
     let longer = Batch { originals: vec![(original.hash.to_ref_id(30), original.clone())], ..Batch::default() };
     store.commit(&me, &longer, START).unwrap();
     let full = RefId::parse(&original.hash.to_hex()).unwrap();
-    assert_eq!(store.get(&full, "main").unwrap().unwrap().0, again.originals[0].0);
+    assert_eq!(store.get(&full, "main", START).unwrap().unwrap().0, again.originals[0].0);
 }
 
 #[test]

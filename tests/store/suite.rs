@@ -41,7 +41,9 @@ cases![
     a_failed_batch_leaves_nothing,
     an_original_that_is_not_what_it_says_is_refused,
     the_ledger_replays_what_was_decided,
-    a_later_projection_of_a_block_replaces_the_earlier,
+    of_two_writers_the_first_wins,
+    what_others_folded_meanwhile_is_in_the_context,
+    a_withdrawn_block_is_decided_anew,
     a_child_session_inherits_what_its_parent_may_see,
     a_turn_is_committed_once_per_session,
     stats_add_up,
@@ -90,7 +92,11 @@ fn put_text(store: &dyn Store, scope: &Scope, text: &str, now: Millis) -> RefId 
 }
 
 fn bytes(store: &dyn Store, id: &RefId, agent: &str) -> Option<Vec<u8>> {
-    store.get(id, agent).unwrap().map(|(_, original)| original.bytes)
+    bytes_at(store, id, agent, START)
+}
+
+fn bytes_at(store: &dyn Store, id: &RefId, agent: &str, now: Millis) -> Option<Vec<u8>> {
+    store.get(id, agent, now).unwrap().map(|(_, original)| original.bytes)
 }
 
 /// A batch that only says what the context refers to.
@@ -104,7 +110,15 @@ pub(crate) fn projection(block: &str, replacement: &str, original: &str) -> Proj
         block: BlockKey { hash: ContentHash::of(block.as_bytes()), place: 7 },
         replacement: replacement.into(),
         original: ContentHash::of(original.as_bytes()),
+        reason: "superseded".into(),
     }
+}
+
+/// What a session knows, whichever file it is from.
+fn known(store: &dyn Store, scope: &Scope) -> Ledger {
+    let ledger = store.ledger(scope).unwrap();
+    assert_ne!(ledger.generation, 0);
+    Ledger { generation: 0, ..ledger }
 }
 
 fn receipt(before: u64, after: u64) -> Receipt {
@@ -124,7 +138,7 @@ fn what_was_committed_comes_back_byte_for_byte(store: &dyn Store) {
     for _ in 0..2 {
         for (id, original) in ids.iter().zip(&originals) {
             assert_eq!(id.as_str().len(), 16);
-            assert_eq!(store.get(id, "main").unwrap(), Some((id.clone(), original.clone())), "{}", original.label);
+            assert_eq!(store.get(id, "main", START).unwrap(), Some((id.clone(), original.clone())), "{}", original.label);
         }
     }
 }
@@ -132,7 +146,7 @@ fn what_was_committed_comes_back_byte_for_byte(store: &dyn Store) {
 fn images_come_back_as_images(store: &dyn Store) {
     let image = Original::image((0..=255).cycle().take(70_000).collect(), "image/png", "screenshot");
     let ids = put(store, &scope("main", "s"), vec![image.clone()], START);
-    let (_, found) = store.get(&ids[0], "main").unwrap().unwrap();
+    let (_, found) = store.get(&ids[0], "main", START).unwrap().unwrap();
     assert_eq!(found, image);
     assert_eq!(found.media, Media::Image("image/png".into()));
 }
@@ -158,18 +172,18 @@ fn the_issued_id_and_every_longer_prefix_resolve(store: &dyn Store) {
     let id = put_text(store, &scope("main", "s"), "text", START);
     let hash = ContentHash::of(b"text");
     for digits in 16..=64 {
-        let (issued, original) = store.get(&hash.to_ref_id(digits), "main").unwrap().unwrap();
+        let (issued, original) = store.get(&hash.to_ref_id(digits), "main", START).unwrap().unwrap();
         assert_eq!((&issued, original.hash), (&id, hash));
     }
     let mut other = hash;
     other.0[31] ^= 1;
-    assert_eq!(store.get(&other.to_ref_id(64), "main").unwrap(), None);
-    assert!(store.get(&other.to_ref_id(63), "main").unwrap().is_some());
+    assert_eq!(store.get(&other.to_ref_id(64), "main", START).unwrap(), None);
+    assert!(store.get(&other.to_ref_id(63), "main", START).unwrap().is_some());
 }
 
 fn unknown_ids_are_none(store: &dyn Store) {
     for id in ["0000000000000000", "ffffffffffffffff", &"f".repeat(64)] {
-        assert_eq!(store.get(&RefId::parse(id).unwrap(), "main").unwrap(), None);
+        assert_eq!(store.get(&RefId::parse(id).unwrap(), "main", START).unwrap(), None);
     }
 }
 
@@ -190,7 +204,7 @@ fn a_second_put_keeps_the_first(store: &dyn Store) {
     let first = put(store, &me, vec![Original::text("same", "first")], START);
     let second = put(store, &other, vec![Original::text("same", "second")], START + 1);
     assert_eq!(first, second);
-    assert_eq!(store.get(&first[0], "main").unwrap().unwrap().1.label, "first");
+    assert_eq!(store.get(&first[0], "main", START).unwrap().unwrap().1.label, "first");
     assert_eq!(store.stats(None).unwrap().originals, 1);
 }
 
@@ -226,7 +240,7 @@ fn a_projection_needs_its_original(store: &dyn Store) {
     let batch = Batch { projections: vec![projection("block", "\"short\"", "gone")], ..Batch::default() };
     let error = store.commit(&me, &batch, START).unwrap_err();
     assert!(error.to_string().contains(&ContentHash::of(b"gone").to_hex()), "{error}");
-    assert_eq!(store.ledger(&me).unwrap(), Ledger::default());
+    assert_eq!(known(store, &me), Ledger::default());
 }
 
 fn a_failed_batch_leaves_nothing(store: &dyn Store) {
@@ -277,24 +291,88 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
         rows.iter().map(|row| (row.text, row.printed == Printed::Copy)).collect()
     };
     assert_eq!(shown(&ledger.printed), shown(&batch.printed));
-    assert_eq!(store.ledger(&scope("other", "s")).unwrap(), Ledger::default());
-    assert_eq!(store.ledger(&scope("main", "t")).unwrap(), Ledger::default());
+    assert_eq!(known(store, &scope("other", "s")), Ledger::default());
+    assert_eq!(known(store, &scope("main", "t")), Ledger::default());
 }
 
-fn a_later_projection_of_a_block_replaces_the_earlier(store: &dyn Store) {
+fn of_two_writers_the_first_wins(store: &dyn Store) {
     let me = scope("main", "s");
+    let epoch = Epoch { reason: "stale".into(), tokens_freed: 1, tokens_rebilled: 1, blocks: 1 };
+    let batch = |projections: Vec<Projection>, original: &str| Batch {
+        projections,
+        receipts: vec![receipt(10, 1)],
+        epoch: Some(epoch.clone()),
+        printed: vec![PrintedText {
+            text: ContentHash::of(b"shown"),
+            printed: Printed::Copy,
+            original: ContentHash::of(original.as_bytes()),
+        }],
+        ..batch_of(store, vec![Original::text(original, "test")])
+    };
+    let (a, b, c) = (projection("a", "1", "one"), projection("b", "2", "two"), projection("c", "3", "two"));
+    let first = store.commit(&me, &batch(vec![a.clone()], "one"), START).unwrap();
+    assert_eq!(first, [a.clone()]);
+    // Made from the same ledger as the first: it hears what the first one decided, in the order of writing.
+    let second = store.commit(&me, &batch(vec![b.clone(), projection("a", "9", "two")], "two"), START).unwrap();
+    assert_eq!(second, [a.clone(), b.clone()]);
+    let ledger = store.ledger(&me).unwrap();
+    assert_eq!(ledger.projections, [a.clone(), b.clone()]);
+    assert_eq!((ledger.epochs.len(), ledger.printed.len()), (2, 1));
+    assert_eq!(ledger.printed[0].original, ContentHash::of(b"one"));
+    // Who knows of all rows hears of none, but of those that it decides again.
+    let none = store.commit(&me, &Batch { since: ledger.version, ..context(&["one"]) }, START).unwrap();
+    assert_eq!(none, []);
+    let again = Batch { since: ledger.version, ..batch(vec![c.clone(), projection("a", "9", "two")], "two") };
+    assert_eq!(store.commit(&me, &again, START).unwrap(), [a.clone(), c.clone()]);
+    // Nothing won, nothing logged; what others folded is heard of even where nothing is written.
+    let lost = Batch { since: ledger.version, ..batch(vec![projection("c", "9", "one")], "one") };
+    let before = store.stats(None).unwrap();
+    assert_eq!(store.commit(&me, &lost, START).unwrap(), [c.clone()]);
+    let after = store.stats(None).unwrap();
+    assert_eq!((after.receipts.len(), after.epochs.len()), (before.receipts.len(), before.epochs.len()));
+    let warm = Batch { since: ledger.version, ..context(&["one", "two"]) };
+    assert_eq!(store.commit(&me, &warm, START).unwrap(), [c.clone()]);
+    assert_eq!(store.commit(&me, &warm, START).unwrap(), [c]);
+    assert_eq!(store.commit(&me, &Batch { since: i64::MAX, ..Batch::default() }, START).unwrap(), []);
+}
+
+fn what_others_folded_meanwhile_is_in_the_context(store: &dyn Store) {
+    let me = scope("main", "s");
+    let since = store.ledger(&me).unwrap().version;
+    let theirs = Batch {
+        projections: vec![projection("a", "1", "one")],
+        in_context: Some(BTreeSet::from([ContentHash::of(b"one")])),
+        ..batch_of(store, vec![Original::text("one", "test")])
+    };
+    store.commit(&me, &theirs, START).unwrap();
+    let ours = Batch { since, ..context(&[]) };
+    assert_eq!(store.commit(&me, &ours, START + 1000).unwrap(), theirs.projections);
+    store.commit(&me, &Batch { since, ..context(&[]) }, START + 500_000).unwrap();
+    assert_eq!(store.sweep(START + 1000 + EXPIRED).unwrap().originals, 0);
+}
+
+fn a_withdrawn_block_is_decided_anew(store: &dyn Store) {
+    let me = scope("main", "s");
+    let (a, b) = (projection("a", "1", "one"), projection("b", "2", "one"));
     let first = Batch {
-        projections: vec![projection("a", "1", "one"), projection("b", "2", "one")],
+        projections: vec![a.clone(), b.clone()],
         ..batch_of(store, vec![Original::text("one", "test")])
     };
     store.commit(&me, &first, START).unwrap();
-    let second = Batch {
-        projections: vec![projection("a", "3", "two")],
-        ..batch_of(store, vec![Original::text("two", "test")])
-    };
-    store.commit(&me, &second, START).unwrap();
-    let ledger = store.ledger(&me).unwrap();
-    assert_eq!(ledger.projections, [projection("a", "3", "two"), projection("b", "2", "one")]);
+    let since = store.ledger(&me).unwrap().version;
+    let epoch = Epoch { reason: "limit".into(), tokens_freed: 0, tokens_rebilled: 1, blocks: 1 };
+    let back = Batch { withdrawn: vec![b.block], epoch: Some(epoch), since, ..Batch::default() };
+    assert_eq!(store.commit(&me, &back, START).unwrap(), []);
+    assert_eq!(store.ledger(&me).unwrap().projections, [a.clone()]);
+    assert_eq!(store.ledger(&me).unwrap().epochs.len(), 1);
+    // A second time there is nothing to withdraw, and no epoch.
+    store.commit(&me, &back, START).unwrap();
+    assert_eq!(store.ledger(&me).unwrap().epochs.len(), 1);
+    // The row of another block never gets the number of the one that went.
+    let new = Batch { withdrawn: vec![a.block], projections: vec![projection("a", "3", "one"), b.clone()], ..first };
+    let new = Batch { since, ..new };
+    assert_eq!(store.commit(&me, &new, START).unwrap(), [projection("a", "3", "one"), b]);
+    assert!(store.ledger(&me).unwrap().version > since + 1);
 }
 
 fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
@@ -313,11 +391,12 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
     store.commit(&parent, &batch, START).unwrap();
     let id = &batch.originals[0].0;
     assert_eq!(bytes(store, id, "sub"), None);
-    store.inherit(&parent, &child, START).unwrap();
-    store.inherit(&parent, &child, START).unwrap();
+    store.inherit(&parent, &child, None, START).unwrap();
+    store.inherit(&parent, &child, None, START).unwrap();
     assert_eq!(bytes(store, id, "sub").unwrap(), b"text");
     assert_eq!(bytes(store, &expired, "sub"), None);
-    assert_eq!(store.ledger(&child).unwrap(), store.ledger(&parent).unwrap());
+    let (ours, theirs) = (known(store, &child), known(store, &parent));
+    assert_eq!((ours.projections, ours.printed), (theirs.projections, theirs.printed));
     // What comes later stays the parent's.
     let later = put_text(store, &parent, "later", START);
     assert_eq!(bytes(store, &later, "sub"), None);
@@ -325,7 +404,7 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
     store.purge("p").unwrap();
     assert_eq!(bytes(store, id, "main"), None);
     assert_eq!(bytes(store, id, "sub").unwrap(), b"text");
-    store.inherit(&scope("main", "never seen"), &child, START).unwrap();
+    store.inherit(&scope("main", "never seen"), &child, None, START).unwrap();
     assert_eq!(store.ledger(&child).unwrap().projections, batch.projections);
 }
 
@@ -417,11 +496,10 @@ fn a_put_is_young_even_in_an_old_session(store: &dyn Store) {
 fn an_expired_original_is_unknown_before_it_is_swept(store: &dyn Store) {
     let me = scope("main", "s");
     let id = put_text(store, &me, "text", START);
-    store.commit_turn(&scope("main", "t"), "1", START + EXPIRED).unwrap();
-    assert_eq!(bytes(store, &id, "main"), None);
+    assert_eq!(bytes_at(store, &id, "main", START + EXPIRED), None);
     // A context that still refers to it brings it back.
     store.commit(&me, &context(&["text"]), START + EXPIRED).unwrap();
-    assert!(bytes(store, &id, "main").is_some());
+    assert!(bytes_at(store, &id, "main", START + EXPIRED).is_some());
 }
 
 fn a_shared_original_lives_as_long_as_its_last_session(store: &dyn Store) {
@@ -440,8 +518,9 @@ fn a_sweep_takes_the_ledger_rows_along(store: &dyn Store) {
         ..batch_of(store, vec![Original::text("one", "test"), Original::text("two", "test")])
     };
     store.commit(&me, &batch, START).unwrap();
-    store.commit(&me, &context(&["two"]), START + 500_000).unwrap();
-    store.commit(&me, &context(&["two"]), START + 1_000_000).unwrap();
+    let two = Batch { since: store.ledger(&me).unwrap().version, ..context(&["two"]) };
+    store.commit(&me, &two, START + 500_000).unwrap();
+    store.commit(&me, &two, START + 1_000_000).unwrap();
     assert_eq!(store.sweep(START + 500_000 + EXPIRED).unwrap().originals, 1);
     assert_eq!(store.ledger(&me).unwrap().projections, [projection("b", "2", "two")]);
 }
@@ -473,7 +552,7 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
     assert_eq!((removed.originals, removed.sessions), (1, 1));
     assert_eq!(bytes(store, mine, "main"), None);
     assert!(bytes(store, &ours, "main").is_some());
-    assert_eq!(store.ledger(&me).unwrap(), Ledger::default());
+    assert_eq!(known(store, &me), Ledger::default());
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.turns, stats.tokens_before), (1, 0, 0));
     assert_eq!(store.commit_turn(&me, "1", START).unwrap(), TurnStatus::Committed);

@@ -17,8 +17,16 @@ pub(super) type Outcome<T> = Result<T, Failure>;
 pub(super) enum Failure {
     /// SQLite's reason.
     Sql(rusqlite::Error),
-    /// Not ours, or not intact: what was found.
+    /// Not intact: what was found.
     Damaged(String),
+    /// Another program's, or of a version that this program does not know: what was found.
+    Foreign(String),
+    /// Somebody else's turn did not end in time.
+    Locked,
+    /// The system's reason.
+    System(std::io::Error),
+    /// The file is not the one that was opened.
+    Replaced,
     /// The size limit is reached and nothing may be removed.
     Full(String),
     /// An error that needs no file.
@@ -46,27 +54,49 @@ impl Failure {
         ))
     }
 
+    /// Why a file of ours cannot be used any more; `None` when it is not ours, or when something else is wrong.
+    pub(super) fn damage(&self) -> Option<String> {
+        match self {
+            Self::Damaged(reason) => Some(reason.clone()),
+            Self::Sql(error) if is_damage(error) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+
     /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
     pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
         let path = path.display().to_string();
         let error = match self {
             Self::Sql(error) => error,
-            Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
+            Self::Damaged(reason) | Self::Foreign(reason) => return Error::StoreDamaged { path, reason },
             Self::Full(reason) => return Error::StoreFull { path, reason },
+            Self::Locked => return Error::StoreLocked { path, waited_ms },
+            Self::System(error) => return Error::StoreUnavailable { path, reason: error.to_string() },
+            Self::Replaced => return Error::StoreReplaced { path },
             Self::Other(error) => return error,
         };
         let reason = error.to_string();
-        let is_cut = error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ);
         match error.sqlite_error_code() {
-            _ if is_cut => Error::StoreDamaged { path, reason: format!("{reason}: the file ends too early") },
+            _ if is_cut(&error) => Error::StoreDamaged { path, reason: format!("{reason}: the file ends too early") },
+            _ if is_damage(&error) => Error::StoreDamaged { path, reason },
             Some(ErrorCode::DiskFull) => Error::StoreFull { path, reason },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::StoreLocked { path, waited_ms },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::StoreDamaged { path, reason },
-            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign tables.
-            Some(ErrorCode::Unknown) | None => Error::StoreDamaged { path, reason },
-            Some(_) => Error::StoreUnavailable { path, reason },
+            _ => Error::StoreUnavailable { path, reason },
         }
     }
+}
+
+fn is_cut(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    is_cut(error)
+        || matches!(
+            error.sqlite_error_code(),
+            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign tables.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) | None
+        )
 }
 
 /// The error for a directory or file that the system refuses.

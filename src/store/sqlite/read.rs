@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::commit::find_session;
 use super::failure::{Failure, Outcome};
 use super::id::hash_range;
 use super::payload::Payload;
 use super::row::Count;
+use super::session::find_session;
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats};
 
@@ -31,7 +31,8 @@ pub(super) fn resolve(
         .prepare_cached(
             "SELECT id, hash, ref_id FROM originals
              WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id
-               AND EXISTS (SELECT 1 FROM access WHERE original = originals.id AND agent_id = ?4 AND referred_at >= ?5)",
+               AND EXISTS (SELECT 1 FROM access WHERE original = originals.id AND ?4 IN (agent_id, parent_agent_id)
+                             AND referred_at >= ?5)",
         )?
         .query_row((first, last, id.as_str(), agent_id, expired_before), |row| {
             Ok((row.get(0)?, row.get::<_, ContentHash>(1)?, row.get::<_, String>(2)?))
@@ -55,22 +56,49 @@ pub(super) fn read_original(connection: &Connection, resolved: &Resolved) -> Out
     Ok(Original { hash: resolved.hash, bytes, media: mime.map_or(Media::Text, Media::Image), label })
 }
 
-/// What a session knows, in the order in which it was first written.
+/// The rows of a session's projection after a row id, in the order in which they were written.
+pub(super) fn projections(connection: &Connection, session: i64, since: i64) -> Outcome<Vec<(i64, Projection)>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT projections.id, block, place, replacement, hash, reason FROM projections
+             JOIN originals ON originals.id = projections.original WHERE session = ?1 AND projections.id > ?2
+             ORDER BY projections.id",
+        )?
+        .query_map((session, since), projection)?
+        .collect::<rusqlite::Result<_>>()?)
+}
+
+/// How a session shows one block.
+pub(super) fn projection_of(
+    connection: &Connection,
+    session: i64,
+    block: BlockKey,
+) -> Outcome<Option<(i64, Projection)>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT projections.id, block, place, replacement, hash, reason FROM projections
+             JOIN originals ON originals.id = projections.original WHERE session = ?1 AND block = ?2 AND place = ?3",
+        )?
+        .query_row((session, block.hash, block.place), projection)
+        .optional()?)
+}
+
+fn projection(row: &Row<'_>) -> rusqlite::Result<(i64, Projection)> {
+    let projection = Projection {
+        block: BlockKey { hash: row.get(1)?, place: row.get(2)? },
+        replacement: row.get(3)?,
+        original: row.get(4)?,
+        reason: row.get(5)?,
+    };
+    Ok((row.get(0)?, projection))
+}
+
+/// What a session knows, in the order in which it was first written; the generation is the caller's to say.
 pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Ledger::default()) };
-    let projections = connection
-        .prepare_cached(
-            "SELECT block, place, replacement, hash FROM projections
-             JOIN originals ON originals.id = projections.original WHERE session = ?1 ORDER BY projections.id",
-        )?
-        .query_map((session,), |row| {
-            Ok(Projection {
-                block: BlockKey { hash: row.get(0)?, place: row.get(1)? },
-                replacement: row.get(2)?,
-                original: row.get(3)?,
-            })
-        })?
-        .collect::<rusqlite::Result<_>>()?;
+    let rows = projections(connection, session, 0)?;
+    let version = rows.last().map_or(0, |(row, _)| *row);
+    let projections = rows.into_iter().map(|(_, projection)| projection).collect();
     let printed = connection
         .prepare_cached(
             "SELECT text, is_answer, hash FROM printed
@@ -96,7 +124,7 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
     let tools = connection
         .prepare_cached("SELECT tools FROM sessions WHERE id = ?1")?
         .query_row((session,), |row| row.get(0))?;
-    Ok(Ledger { projections, printed, admitted, epochs, tools })
+    Ok(Ledger { projections, printed, admitted, epochs, tools, version, generation: 0 })
 }
 
 /// Totals of the sessions of this name, or of the whole store.

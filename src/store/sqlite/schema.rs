@@ -1,22 +1,23 @@
-//! Creates, recognises and migrates the database file.
+//! Recognises and migrates the database file.
 //!
 //! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum` set
 //! after `journal_mode=WAL` is silently ignored and the file never shrinks.
 
-use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::failure::{Failure, Outcome, unavailable};
+use super::failure::{Failure, Outcome};
 
 /// `CNCT`: marks a database file as ours.
 const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 2] = [include_str!("version_1.sql"), include_str!("version_2.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("version_1.sql"), include_str!("version_2.sql"), include_str!("version_3.sql")];
 
 /// How long one attempt at opening waits, and how long it is until the next.
 const ATTEMPT: Duration = Duration::from_millis(10);
@@ -27,60 +28,6 @@ enum Found {
     Blank,
     /// Ours, of this version.
     Ours(usize),
-}
-
-/// Creates the directory and the empty file where they are missing, for the owner only.
-pub(super) fn create_file(dir: &Path, path: &Path) -> Outcome<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    let mut options = fs::OpenOptions::new();
-    // An existing file is never opened here: closing it would drop the locks that other connections of this process hold.
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        builder.mode(0o700);
-        options.mode(0o600);
-    }
-    builder.create(dir).map_err(|error| unavailable(dir, &error))?;
-    match options.open(path) {
-        Ok(_) => sync_directory(dir),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => check_file(path),
-        Err(error) => Err(unavailable(path, &error)),
-    }
-}
-
-/// Makes the names of a new file and of its directory survive a loss of power.
-#[cfg(unix)]
-fn sync_directory(dir: &Path) -> Outcome<()> {
-    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-    for dir in parent.into_iter().chain([dir]) {
-        fs::File::open(dir).and_then(|opened| opened.sync_all()).map_err(|error| unavailable(dir, &error))?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn sync_directory(_: &Path) -> Outcome<()> {
-    Ok(())
-}
-
-/// Checks what can be seen from outside, and takes the group's and others' rights off a file that someone widened; SQLite
-/// gives its side files the same rights.
-fn check_file(path: &Path) -> Outcome<()> {
-    let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
-    // SQLite takes a file of one byte for an empty one.
-    if (1..100).contains(&found.len()) {
-        return Err(Failure::Damaged(format!("not a database: it has only {} bytes", found.len())));
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        if found.is_file() && found.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
-        }
-    }
-    Ok(())
 }
 
 /// Opens an existing file, creating or migrating the schema as needed.
@@ -104,6 +51,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(ATTEMPT)?;
+    // Whoever closes last writes the log back and removes it; but another copy of SQLite in this process cannot be seen.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let found = recognise(&connection.transaction()?)?;
     if matches!(found, Found::Blank) {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -128,11 +77,11 @@ fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     match (application, usize::try_from(version)) {
         (0, Ok(0)) if tables == 0 => Ok(Found::Blank),
         (APPLICATION_ID, Ok(version)) if (1..=MIGRATIONS.len()).contains(&version) => Ok(Found::Ours(version)),
-        (APPLICATION_ID, _) => Err(Failure::Damaged(format!(
+        (APPLICATION_ID, _) => Err(Failure::Foreign(format!(
             "its version is {version}; this program knows versions 1 to {}",
             MIGRATIONS.len()
         ))),
-        _ => Err(Failure::Damaged(format!(
+        _ => Err(Failure::Foreign(format!(
             "it is another program's database, with application id {application:#010x} and {tables} tables and indexes"
         ))),
     }

@@ -30,8 +30,8 @@ pub(super) fn expire(transaction: &Transaction<'_>, options: &StoreOptions, now:
     Ok((remove_ungranted(transaction, &expired)?, expired.len() == STEP))
 }
 
-/// Removes originals that no live session shows, least recently referred to first, until the file's content is no larger than
-/// `target` bytes or `limit` of them are gone. Returns how many went.
+/// Removes originals that no live session shows, those of ended sessions first and then the least recently referred to first, until
+/// the file's content is no larger than `target` bytes or `limit` of them are gone. Returns how many went.
 pub(super) fn evict(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -45,7 +45,7 @@ pub(super) fn evict(
     let idle = transaction
         .prepare_cached(
             "SELECT original FROM access GROUP BY original
-             HAVING max(in_context AND referred_at >= ?1) = 0 ORDER BY max(referred_at), original",
+             HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original",
         )?
         .query_map((options.expired_before(now),), |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
@@ -70,7 +70,7 @@ pub(super) fn forget_silent_sessions(
     let since = options.expired_before(now);
     let silent = transaction
         .prepare_cached(
-            "SELECT id FROM sessions WHERE last_seen < ?1
+            "SELECT id FROM sessions WHERE last_seen < ?1 AND (NOT held OR ended_at < ?1)
                AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
                AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
                AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)",
@@ -106,6 +106,23 @@ pub(super) fn purge(transaction: &Transaction<'_>, session_id: &str) -> Outcome<
     Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
 }
 
+/// What [`purge`] would remove.
+pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Removed> {
+    let row = connection
+        .prepare_cached(
+            "SELECT count(*), coalesce(sum(length(payload)), 0),
+               (SELECT count(*) FROM sessions WHERE session_id = ?1)
+             FROM originals WHERE
+               EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
+                       WHERE original = originals.id AND session_id = ?1)
+               AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
+                               WHERE original = originals.id AND session_id <> ?1)",
+        )?
+        .query_row((session_id,), |row| Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0, row.get::<_, Count>(2)?.0)));
+    let (originals, bytes, sessions) = row?;
+    Ok(Removed { originals, bytes, sessions })
+}
+
 /// Removes those of some originals that no session may see. Returns how many that were.
 fn remove_ungranted(transaction: &Transaction<'_>, originals: &[i64]) -> Outcome<u64> {
     let mut delete = transaction.prepare_cached(
@@ -118,23 +135,25 @@ fn remove_ungranted(transaction: &Transaction<'_>, originals: &[i64]) -> Outcome
     Ok(removed)
 }
 
-/// Gives free pages back to the system; only the checkpoint makes the file shorter.
-pub(super) fn shrink(connection: &Connection) -> Outcome<()> {
-    let mut free = pages(connection, "freelist_count")?;
-    while free > 0 {
-        let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
-        let mut rows = vacuum.query(())?;
-        // Each step frees one page.
-        while rows.next()?.is_some() {}
-        let rest = pages(connection, "freelist_count")?;
-        if rest >= free {
-            break;
-        }
-        free = rest;
-    }
-    // Says in its row, not as an error, when another process is reading; then the next one does it.
+/// Pages that hold nothing.
+pub(super) fn free_pages(connection: &Connection) -> Outcome<u64> {
+    pages(connection, "freelist_count")
+}
+
+/// Gives some free pages back to the system; returns how many are left. Only the checkpoint makes the file shorter.
+pub(super) fn vacuum(connection: &Connection) -> Outcome<u64> {
+    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+    let mut rows = vacuum.query(())?;
+    // Each step frees one page.
+    while rows.next()?.is_some() {}
+    free_pages(connection)
+}
+
+/// Writes the log back, which makes the file shorter; returns its length.
+pub(super) fn checkpoint(connection: &Connection) -> Outcome<u64> {
+    // Says in its row, not as an error, when another program is reading; then the next one does it.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
-    Ok(())
+    file_bytes(connection)
 }
 
 /// Bytes of the file that hold something.

@@ -13,6 +13,10 @@ fn batch(texts: &[&str]) -> Batch {
     Batch { originals: originals.map(|original| (original.hash.to_ref_id(16), original)).collect(), ..Batch::default() }
 }
 
+fn writer<T>(store: &SqliteStore, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Result<T> {
+    store.with(Which::Writer, Turn::Alone, |connection, _| work(connection))
+}
+
 fn noise(length: usize) -> String {
     (0..length / 64).map(|i| ContentHash::of(&i.to_le_bytes()).to_hex()).collect()
 }
@@ -25,14 +29,14 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
         let set = |connection: &mut Connection| {
             Ok(connection.pragma_update_and_check(None, "max_page_count", pages as i64, |_| Ok(()))?)
         };
-        store.with(&store.writer, set).unwrap();
+        writer(&store, set).unwrap();
     };
     store.commit(&scope(), &batch(&["before"]), 1).unwrap();
     limit(60);
     let (first, second) = ("small", noise(600_000));
     let error = store.commit(&scope(), &batch(&[first, &second]), 2).unwrap_err();
     assert!(matches!(error, Error::StoreFull { .. }), "{error}");
-    let get = |text: &str| store.get(&ContentHash::of(text.as_bytes()).to_ref_id(16), "main").unwrap();
+    let get = |text: &str| store.get(&ContentHash::of(text.as_bytes()).to_ref_id(16), "main", 3).unwrap();
     assert!(get("before").is_some());
     assert!(get(first).is_none());
     assert_eq!(store.stats(None).unwrap().originals, 1);
@@ -47,11 +51,11 @@ fn a_database_that_cannot_be_written_is_unavailable_and_still_readable() {
     let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
     store.commit(&scope(), &batch(&["text"]), 1).unwrap();
     let read_only = |connection: &mut Connection| Ok(connection.pragma_update(None, "query_only", true)?);
-    store.with(&store.writer, read_only).unwrap();
+    writer(&store, read_only).unwrap();
     let error = store.commit(&scope(), &batch(&["more"]), 2).unwrap_err();
     assert!(matches!(&error, Error::StoreUnavailable { reason, .. } if reason.contains("readonly")), "{error}");
     assert!(matches!(store.commit_turn(&scope(), "1", 2), Err(Error::StoreUnavailable { .. })));
-    assert!(store.get(&ContentHash::of(b"text").to_ref_id(16), "main").unwrap().is_some());
+    assert!(store.get(&ContentHash::of(b"text").to_ref_id(16), "main", 3).unwrap().is_some());
 }
 
 #[test]
@@ -60,13 +64,13 @@ fn a_panic_in_one_call_costs_only_that_call() {
     let store = Arc::new(SqliteStore::open(dir.path(), StoreOptions::default()).unwrap());
     let panicking = Arc::clone(&store);
     let panicked = std::thread::spawn(move || {
-        panicking.write(|transaction| -> Outcome<()> {
-            commit::ensure_session(transaction, &scope(), 1)?;
+        panicking.write(|transaction, _| -> Outcome<()> {
+            session::ensure_session(transaction, &scope(), 1)?;
             panic!("in the middle of a transaction");
         })
     });
     assert!(panicked.join().is_err());
-    assert!(store.writer.is_poisoned());
+    assert!(store.opened.is_poisoned());
     assert_eq!(store.stats(None).unwrap().sessions, 0);
     store.commit(&scope(), &batch(&["text"]), 2).unwrap();
     assert_eq!(store.stats(None).unwrap().sessions, 1);
@@ -84,9 +88,9 @@ fn a_warm_turn_does_not_write() {
     };
     let writes = |batch: &Batch, now| {
         let count = |connection: &mut Connection| Ok(connection.total_changes());
-        let before = store.with(&store.writer, count).unwrap();
+        let before = writer(&store, count).unwrap();
         store.commit(&scope(), batch, now).unwrap();
-        store.with(&store.writer, count).unwrap() > before
+        writer(&store, count).unwrap() > before
     };
     let both = context(&["one", "two"]);
     assert!(!writes(&both, 5_999));
@@ -116,5 +120,5 @@ fn memory_is_bounded_by_entries_and_by_bytes() {
     let (entries, _) = hold(50, 4, 200);
     assert!((40..=50).contains(&entries), "{entries}");
     let (entries, bytes) = hold(1_000, 4 << 20, 40);
-    assert!((12..=16).contains(&entries) && bytes <= MEMORY_BYTES, "{entries} {bytes}");
+    assert!((12..=16).contains(&entries) && bytes <= memory::MEMORY_BYTES, "{entries} {bytes}");
 }

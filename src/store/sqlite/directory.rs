@@ -1,0 +1,227 @@
+//! The directory of a store: that it is there, ours and for nobody else, which files lie in it, and what is set aside there.
+//!
+//! Nobody's other files are touched: a directory that holds any is not made narrower, and one that everyone may write is refused.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, Outcome, unavailable};
+use crate::error::Error;
+
+/// Name of the database file.
+pub(super) const FILE_NAME: &str = "concertina.sqlite";
+
+/// Name of the file whose lock says whose turn it is.
+const LOCK_NAME: &str = "concertina.lock";
+
+/// What SQLite keeps beside the database file, as endings of its name.
+const SIDE_FILES: [&str; 2] = ["-wal", "-shm"];
+
+/// The files of a store.
+#[derive(Debug)]
+pub(super) struct Directory {
+    dir: PathBuf,
+    /// The database file.
+    pub(super) file: PathBuf,
+    /// The lock file.
+    pub(super) lock: PathBuf,
+}
+
+/// Which files lie under the names of a store: the database, its log and the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) file: Option<FileIdentity>,
+    log: Option<FileIdentity>,
+    lock: Option<FileIdentity>,
+}
+
+/// Device and inode.
+#[cfg(unix)]
+type FileIdentity = (u64, u64);
+
+/// When it was created. An open database file cannot be replaced on Windows; its log can be gone.
+#[cfg(not(unix))]
+type FileIdentity = std::time::SystemTime;
+
+fn identity_of(path: &Path) -> Option<FileIdentity> {
+    let found = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((found.dev(), found.ino()))
+    }
+    #[cfg(not(unix))]
+    found.created().ok()
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+impl Directory {
+    pub(super) fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), file: dir.join(FILE_NAME), lock: dir.join(LOCK_NAME) }
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        Identity {
+            file: identity_of(&self.file),
+            log: identity_of(&beside(&self.file, "-wal")),
+            lock: identity_of(&self.lock),
+        }
+    }
+
+    /// Creates the directory where it is missing, for the owner only, and checks whose it is. Returns a line where its rights
+    /// were mended.
+    pub(super) fn prepare(&self) -> Outcome<Option<String>> {
+        let dir = &self.dir;
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(dir).map_err(|error| unavailable(dir, &error))?;
+        self.check()
+    }
+
+    #[cfg(unix)]
+    fn check(&self) -> Outcome<Option<String>> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let dir = self.dir.display();
+        let refused = |reason: String| Failure::Other(Error::StoreUnavailable { path: dir.to_string(), reason });
+        let found = fs::metadata(&self.dir).map_err(|error| unavailable(&self.dir, &error))?;
+        let us = rustix::process::geteuid().as_raw();
+        if found.uid() != us {
+            let reason = "the directory belongs to another user, who could read and replace what is stored";
+            return Err(refused(format!("{reason} (its owner is {}, this process runs as {us})", found.uid())));
+        }
+        let mode = found.mode() & 0o7777;
+        if mode & 0o077 == 0 {
+            return Ok(None);
+        }
+        if self.holds_other_files()? {
+            let reason = "everyone may write the directory, and it holds files that are not the store's; use one of its own";
+            return if mode & 0o002 == 0 { Ok(None) } else { Err(refused(format!("{reason} (its mode is {mode:04o})"))) };
+        }
+        let line = format!("others might use the store's directory {dir} (mode {mode:04o})");
+        Ok(Some(match fs::set_permissions(&self.dir, fs::Permissions::from_mode(0o700)) {
+            Ok(()) => format!("{line}; it is for its owner only now"),
+            Err(error) => format!("{line}, and the system does not let that be changed: {error}"),
+        }))
+    }
+
+    #[cfg(not(unix))]
+    fn check(&self) -> Outcome<Option<String>> {
+        Ok(None)
+    }
+
+    #[cfg(unix)]
+    fn holds_other_files(&self) -> Outcome<bool> {
+        let entries = fs::read_dir(&self.dir).map_err(|error| unavailable(&self.dir, &error))?;
+        for entry in entries {
+            let name = entry.map_err(|error| unavailable(&self.dir, &error))?.file_name();
+            if !name.as_encoded_bytes().starts_with(b"concertina.") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Creates the empty database file where it is missing, for the owner only.
+    pub(super) fn create_file(&self) -> Outcome<()> {
+        let mut options = fs::OpenOptions::new();
+        // An existing file is never opened here: closing it would drop the locks that other connections of this process hold.
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600);
+        }
+        match options.open(&self.file) {
+            Ok(_) => self.sync(),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => check_file(&self.file),
+            Err(error) => Err(unavailable(&self.file, &error)),
+        }
+    }
+
+    /// Makes the names of a new file and of its directory survive a loss of power.
+    #[cfg(unix)]
+    fn sync(&self) -> Outcome<()> {
+        let parent = self.dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+        for dir in parent.into_iter().chain([self.dir.as_path()]) {
+            fs::File::open(dir).and_then(|opened| opened.sync_all()).map_err(|error| unavailable(dir, &error))?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn sync(&self) -> Outcome<()> {
+        Ok(())
+    }
+
+    /// Removes the log of a database file that is gone: SQLite would play it over whatever took that file's place.
+    pub(super) fn remove_stale_log(&self, before: &Identity) -> Outcome<()> {
+        let now = self.identity();
+        if now.file == before.file || now.log.is_none() || now.log != before.log {
+            return Ok(());
+        }
+        for ending in SIDE_FILES {
+            let path = beside(&self.file, ending);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(unavailable(&path, &error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a damaged database and its side files another name, so that it can be mended by hand; never one that is taken.
+    pub(super) fn set_aside(&self, today: &str, reason: &str) -> Outcome<String> {
+        let names = (1..).map(|number| match number {
+            1 => format!(".damaged-{today}"),
+            _ => format!(".damaged-{today}-{number}"),
+        });
+        let is_free = |name: &PathBuf| {
+            let all = SIDE_FILES.iter().map(|ending| beside(name, ending)).chain([name.clone()]);
+            all.into_iter().all(|path| fs::symlink_metadata(path).is_err())
+        };
+        let free = names.map(|name| beside(&self.file, &name)).find(is_free).expect("some number is free");
+        // The log first: cut off in between, it must not meet a new database.
+        for ending in SIDE_FILES.into_iter().chain([""]) {
+            let from = beside(&self.file, ending);
+            match fs::rename(&from, beside(&free, ending)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(unavailable(&from, &error)),
+                _ => {}
+            }
+        }
+        self.sync()?;
+        let (file, free) = (self.file.display(), free.display());
+        Ok(format!(
+            "the store at {file} is damaged ({reason}) and was set aside as {free}; a new one is in use. To bring it back, stop \
+             every program that uses it, mend it (sqlite3 {free} .recover), and give it the name {file}"
+        ))
+    }
+}
+
+/// Checks what can be seen from outside, and takes the group's and others' rights off a file that someone widened; SQLite
+/// gives its side files the same rights.
+fn check_file(path: &Path) -> Outcome<()> {
+    let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
+    // SQLite takes a file of one byte for an empty one.
+    if (1..100).contains(&found.len()) {
+        return Err(Failure::Damaged(format!("not a database: it has only {} bytes", found.len())));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if found.is_file() && found.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
+        }
+    }
+    Ok(())
+}
