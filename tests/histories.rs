@@ -1,0 +1,394 @@
+//! Random histories of the three shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts, and
+//! two writers. After each step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is
+//! logged, and no placeholder stands for a block that no epoch folded.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock, Reply};
+use concertina::config::{Config, Schedule};
+use concertina::history::Reason;
+use concertina::reference::{ContentHash, Marker, find_markers};
+use concertina::store::{Retention, Scope, SqliteStore, Store, StoreOptions};
+use concertina::transcript::{Arguments, Kind, Transcript};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Steps in all; more by the environment.
+const STEPS: usize = 100_000;
+
+/// Steps of one session.
+const SESSION: usize = 250;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    OpenClaw,
+    Anthropic,
+    OpenAi,
+}
+
+/// A small generator: the same histories on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % below
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.next(100) < percent
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    id: String,
+    name: &'static str,
+    arguments: Value,
+    output: String,
+    is_error: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    User(String),
+    Assistant(String),
+    Calls(Vec<Call>),
+    Summary(String),
+}
+
+/// One step of a conversation; the serial number tells equal ones apart.
+#[derive(Clone, Debug)]
+struct Item {
+    serial: usize,
+    time: i64,
+    said: Said,
+}
+
+/// The messages of an item, each with the serial number.
+fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
+    let mut messages = match (&item.said, shape) {
+        (Said::User(text), _) => vec![json!({ "role": "user", "content": text })],
+        (Said::Summary(text), Shape::OpenClaw) => vec![json!({ "role": "compactionSummary", "summary": text })],
+        (Said::Summary(text), _) => vec![json!({ "role": "user", "content": format!("Summary so far: {text}") })],
+        (Said::Assistant(text), _) => vec![json!({ "role": "assistant", "content": text })],
+        (Said::Calls(calls), Shape::OpenClaw) => {
+            let parts: Vec<Value> = (calls.iter())
+                .map(|call| json!({ "type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments }))
+                .collect();
+            let results = calls.iter().map(|call| {
+                json!({ "role": "toolResult", "toolCallId": call.id, "toolName": call.name, "isError": call.is_error,
+                    "content": [{ "type": "text", "text": call.output }] })
+            });
+            [json!({ "role": "assistant", "content": parts })].into_iter().chain(results).collect()
+        }
+        (Said::Calls(calls), Shape::Anthropic) => {
+            let parts: Vec<Value> = (calls.iter())
+                .map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }))
+                .collect();
+            let results: Vec<Value> = (calls.iter())
+                .map(|call| {
+                    json!({ "type": "tool_result", "tool_use_id": call.id, "is_error": call.is_error, "content": call.output })
+                })
+                .collect();
+            vec![json!({ "role": "assistant", "content": parts }), json!({ "role": "user", "content": results })]
+        }
+        (Said::Calls(calls), Shape::OpenAi) => {
+            let parts: Vec<Value> = (calls.iter())
+                .map(|call| {
+                    json!({ "id": call.id, "type": "function",
+                        "function": { "name": call.name, "arguments": call.arguments.to_string() } })
+                })
+                .collect();
+            let results =
+                calls.iter().map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.output }));
+            [json!({ "role": "assistant", "content": null, "tool_calls": parts })].into_iter().chain(results).collect()
+        }
+    };
+    if shape == Shape::OpenClaw {
+        messages.iter_mut().for_each(|message| message["timestamp"] = json!(item.time));
+    }
+    messages
+}
+
+/// A host with its history, the engines that fold it, and what it has sent.
+struct Host {
+    random: Random,
+    shape: Shape,
+    dir: TempDir,
+    engines: Vec<Engine>,
+    /// The store as somebody sees it who only reads.
+    store: SqliteStore,
+    schedule: Schedule,
+    items: Vec<Item>,
+    serial: usize,
+    now: i64,
+    /// The host's messages and what was sent for them, at the last call.
+    sent: (Vec<Value>, Vec<Value>),
+    /// Blocks that an epoch has folded.
+    folded: HashSet<String>,
+    /// Placeholders that were fetched, with the text that they stand for.
+    fetched: HashSet<(String, String)>,
+    epochs: usize,
+    log: Vec<String>,
+}
+
+fn scope() -> Scope {
+    Scope { agent_id: "main".into(), session_id: "s".into() }
+}
+
+fn open(dir: &TempDir, schedule: Schedule) -> Engine {
+    let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
+    let store = SqliteStore::open(dir.path(), options).expect("a directory of ours opens");
+    let config = Config {
+        schedule,
+        stale_turns: 2,
+        stale_calls: 5,
+        min_tokens_to_squeeze: 50,
+        min_tokens_to_fold: 50,
+        keep_preview_chars: 20,
+        keep_names: 3,
+        ..Config::default()
+    };
+    Engine::new(Arc::new(store), config).expect("the options are good")
+}
+
+/// In memory where the system has such a place: the disk is not what is tested here.
+fn directory() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() }.expect("a directory can be made")
+}
+
+/// One of few texts, so that equal ones are common.
+fn pooled(pool: usize) -> String {
+    (0..12).map(|line| format!("output {pool}: line {line} says that all is as it should be\n")).collect()
+}
+
+impl Host {
+    fn new(seed: u64) -> Self {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let shape = [Shape::OpenClaw, Shape::Anthropic, Shape::OpenAi][random.next(3)];
+        let schedule = if random.chance(70) { Schedule::EveryTurn } else { Schedule::CacheAware };
+        let dir = directory();
+        let engines = (0..2).map(|_| open(&dir, schedule)).collect();
+        let store = SqliteStore::open(dir.path(), StoreOptions::default()).expect("a directory of ours opens");
+        Self {
+            random,
+            shape,
+            dir,
+            engines,
+            store,
+            schedule,
+            items: Vec::new(),
+            serial: 0,
+            now: 1_000_000,
+            sent: Default::default(),
+            folded: HashSet::new(),
+            fetched: HashSet::new(),
+            epochs: 0,
+            log: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, said: Said) {
+        self.serial += 1;
+        self.items.push(Item { serial: self.serial, time: self.now, said });
+    }
+
+    fn call(&mut self) -> Call {
+        let id = match self.random.next(4) {
+            0 => String::new(),
+            1 => "call".to_owned(),
+            _ => format!("call{}", self.serial),
+        };
+        let file = format!("{}.rs", ["a", "b"][self.random.next(2)]);
+        let version = self.random.next(3);
+        let is_error = self.random.chance(10);
+        let (name, arguments, output) = match self.random.next(6) {
+            0 => ("read", json!({ "path": file }), format!("{}// {file}\n", pooled(version))),
+            1 => ("read", json!({ "path": file, "limit": 4 }), format!("{}\n[8 more lines in file]", pooled(version))),
+            2 => ("write", json!({ "path": file, "content": pooled(version) }), "written".to_owned()),
+            _ => ("exec", json!({ "command": format!("make {}", self.random.next(2)) }), pooled(self.random.next(4))),
+        };
+        Call { id, name, arguments, output, is_error }
+    }
+
+    /// One thing that happens at a host.
+    fn act(&mut self) {
+        self.now += 1 + self.random.next(60_000) as i64;
+        let what = self.random.next(100);
+        self.log.push(format!("{what}"));
+        match what {
+            0..25 => {
+                let words = if self.random.chance(50) { "go on".to_owned() } else { format!("do {}", self.serial) };
+                self.say(Said::User(words));
+            }
+            25..75 => {
+                let calls = 1 + self.random.next(3);
+                let mut calls: Vec<Call> = (0..calls).map(|_| self.call()).collect();
+                if self.random.chance(20) {
+                    let twin = calls[0].clone();
+                    calls.push(twin);
+                }
+                self.say(Said::Calls(calls));
+            }
+            75..83 => self.say(Said::Assistant("That is done.".into())),
+            // Compaction: the oldest go, a summary stands for them.
+            83..86 => {
+                let gone = self.random.next(self.items.len() + 1);
+                self.items.drain(..gone);
+                self.say(Said::Summary("it went well".into()));
+                let summary = self.items.pop().expect("just said");
+                self.items.insert(0, summary);
+            }
+            // The oldest go without a word.
+            86..88 => {
+                let gone = self.random.next(self.items.len() + 1).min(4);
+                self.items.drain(..gone);
+            }
+            // Something in the middle goes.
+            88..90 if !self.items.is_empty() => {
+                let gone = self.random.next(self.items.len());
+                self.items.remove(gone);
+            }
+            // Another branch, or an edited prompt that is sent again.
+            90..94 if !self.items.is_empty() => {
+                let kept = self.random.next(self.items.len());
+                self.items.truncate(kept + 1);
+                if let Some(Item { said: Said::User(text), .. }) = self.items.last_mut() {
+                    text.push_str(" please");
+                }
+            }
+            94 => self.items.clear(),
+            95..97 => self.engines = (0..2).map(|_| open(&self.dir, self.schedule)).collect(),
+            97 => self.now += 7_200_000,
+            _ => {}
+        }
+    }
+
+    fn messages(&self) -> (Vec<Value>, Vec<usize>) {
+        let of = |item: &Item| messages_of(item, self.shape).into_iter().map(|message| (message, item.serial)).collect();
+        self.items.iter().flat_map(|item| -> Vec<(Value, usize)> { of(item) }).unzip()
+    }
+
+    /// The next call, by one engine or by both at once.
+    fn step(&mut self) {
+        self.act();
+        let (messages, serials) = self.messages();
+        let options = AssembleOptions { model: Some("claude-opus-4-5".into()), ..AssembleOptions::default() };
+        let (now, engines) = (self.now, &self.engines);
+        let replies: Vec<Reply> = if self.random.chance(4) {
+            let (messages, options) = (&messages, &options);
+            std::thread::scope(|threads| {
+                let run = |engine| threads.spawn(move || Engine::assemble(engine, &scope(), messages, options, now));
+                let running: Vec<_> = engines.iter().map(run).collect();
+                running.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+            })
+        } else {
+            let engine = &engines[self.random.next(2)];
+            vec![engine.assemble(&scope(), &messages, &options, now)]
+        };
+        for reply in replies {
+            assert_eq!(reply.report.warning, None, "{:?}", self.log);
+            self.check(&messages, &serials, &reply);
+        }
+    }
+
+    fn check(&mut self, messages: &[Value], serials: &[usize], reply: &Reply) {
+        let shown = reply.rewrite.apply(messages);
+        let ledger = self.store.ledger(&scope()).expect("a ledger");
+        let epochs = ledger.epochs.len();
+        let is_logged = reply.report.epoch.is_some() || epochs > self.epochs;
+        self.epochs = epochs;
+        let same = messages.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
+        if !is_logged {
+            for at in 0..same {
+                assert_eq!(shown[at], self.sent.1[at], "what was sent stays, message {at}: {}", self.context());
+            }
+        }
+
+        let (host, view) = (Transcript::read(messages), Transcript::read(&shown));
+        let mut copies: HashMap<&str, bool> = HashMap::new();
+        let mut past = ContentHash::of(b"");
+        for (message, index, block) in host.places() {
+            let other = &view.messages[message].blocks[index];
+            past = ContentHash::of(format!("{past:?}{}", messages[message]).as_bytes());
+            let identity = match self.shape {
+                Shape::OpenClaw => format!("{} {message_part}", serials[message], message_part = key_of(&block.kind)),
+                _ => format!("{past:?} {index}"),
+            };
+            let (before, after) = (words(&block.kind), words(&other.kind));
+            let is_folded = before != after;
+            if is_folded {
+                assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
+                self.folded.insert(identity);
+                self.fetch(&before, &after);
+            }
+            if let (Kind::Text(text), Some("exec")) = (block.kind, block.result.and_then(|result| result.tool_name)) {
+                *copies.entry(text).or_default() |= !is_folded;
+            }
+        }
+        if copies.values().any(|in_sight| !in_sight) {
+            for (text, _) in copies.iter().filter(|(_, in_sight)| !**in_sight) {
+                let hash = ContentHash::of(text.as_bytes());
+                let mut rows = ledger.projections.iter().filter(|row| row.block.hash == hash);
+                assert!(rows.any(|row| !Reason::needs_successor(&row.reason)), "no copy in sight of {text}: {}", self.context());
+            }
+        }
+        self.sent = (messages.to_vec(), shown);
+    }
+
+    fn context(&self) -> String {
+        format!("{:?} {:?}\n{:?}", self.shape, self.log, self.items)
+    }
+
+    /// Whether what stands in the place of a text leads to it.
+    fn fetch(&mut self, before: &str, after: &str) {
+        if !self.fetched.insert((before.to_owned(), after.to_owned())) {
+            return;
+        }
+        let id = find_markers(after).find_map(|(_, marker)| match marker {
+            Marker::Reference(id) => Some(id.to_string()),
+            _ => None,
+        });
+        let asked = Fetch { ref_ids: vec![id.expect("a placeholder has an id")], max_chars: usize::MAX, ..Fetch::default() };
+        let answer = self.engines[0].fetch(&scope(), &asked, self.now).expect("a fetch");
+        assert_eq!(answer.blocks, [FetchedBlock::Text(before.to_owned())]);
+    }
+}
+
+fn words(kind: &Kind) -> String {
+    match kind {
+        Kind::Text(text) => (*text).to_owned(),
+        Kind::Call(call) => match call.arguments {
+            Arguments::Value(value) => value.to_string(),
+            Arguments::Json(json) => json.to_owned(),
+        },
+        _ => String::new(),
+    }
+}
+
+fn key_of(kind: &Kind) -> String {
+    ContentHash::of(words(kind).as_bytes()).to_hex()
+}
+
+#[test]
+fn whatever_a_host_does_nothing_is_lost_and_nothing_changes_without_an_epoch() {
+    let steps = std::env::var("CONCERTINA_STEPS").map_or(STEPS, |steps| steps.parse().expect("a number of steps"));
+    let seed = std::env::var("CONCERTINA_SEED").map_or(1, |seed| seed.parse().expect("a number"));
+    let sessions = steps.div_ceil(SESSION) as u64;
+    let (mut folded, mut epochs) = (0, 0);
+    for session in 0..sessions {
+        let mut host = Host::new(seed * 1_000_003 + session);
+        for _ in 0..SESSION {
+            host.step();
+        }
+        folded += host.folded.len();
+        epochs += host.epochs;
+    }
+    println!("{sessions} sessions of {SESSION} steps, {folded} blocks folded, {epochs} epochs");
+    assert!(folded as u64 > sessions && epochs as u64 > sessions, "{folded} folded, {epochs} epochs");
+}
