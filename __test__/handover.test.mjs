@@ -64,9 +64,16 @@ test("a getter or a trap that throws leaves its object alone and the rest works"
   }
 });
 
+test("a fresh result that cannot be read comes back as it is", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const [, message] = toolRound("c", "exec", {}, noise(400));
+  Object.defineProperty(message, "toolCallId", { enumerable: true, get() { throw new Error("do not look"); } });
+  assert.equal((await concertina.admitToolResult({ sessionId: "s", message })).message, message);
+});
+
 test("gaps in arrays, symbols, dates, maps and typed arrays stay as they are", () => {
-  // eslint-disable-next-line no-sparse-arrays
-  for (const odd of [[1, , 3], new Array(4e9), Symbol("s"), 10n, new Date(0), new Map([[1, 2]]), new Uint8Array(3), () => 1]) {
+  const withGap = Object.assign([1], { 2: 3 });
+  for (const odd of [withGap, Object.assign([], { length: 4e9 }), Symbol("s"), 10n, new Date(0), new Map([[1, 2]]), new Uint8Array(3), () => 1]) {
     const given = { content: noise(300), odd };
     assert.equal(squeeze(withArguments(given)).messages[1].content[0].arguments, given);
   }

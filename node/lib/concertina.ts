@@ -42,11 +42,15 @@ function pricesOf(prices: unknown): Prices | undefined {
   return given as unknown as Prices;
 }
 
-/** The call that a result answers, as far as it is known: it names the tool and its arguments. */
+/** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
 function callOf(message: Message, toolName: string | undefined, args: unknown): Message {
-  const name = toolName ?? stringOf(message, ["toolName", "name"]);
-  const content = callIds(message).map((id) => ({ type: "toolCall", id, name, arguments: args ?? {} }));
-  return { role: "assistant", content };
+  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? stringOf(message, ["toolName", "name"]), arguments: args ?? {} });
+  try {
+    return { role: "assistant", content: callIds(message).map(call) };
+  } catch {
+    // A getter threw. So it does when the message crosses, and what cannot be read is left alone.
+    return { role: "assistant", content: [] };
+  }
 }
 
 /** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */

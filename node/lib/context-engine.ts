@@ -100,8 +100,9 @@ export function createContextEngine(
         if (store === undefined) return view;
         const prices = options.pricesOf?.(parameters);
         const folded = await store.assemble({ ...scopeOf(parameters), messages, tokenBudget, model, availableTools, prices });
-        const { warning } = folded.report;
+        const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
+        if (changedMeanwhile) complain("folding", `messages ${changedMeanwhile.join(", ")} changed meanwhile`, "they go to the model as they are now");
         return { ...view, messages: folded.messages, estimatedTokens: folded.estimatedTokens };
       } catch (error) {
         complain("assembly", error, "this turn uses the unchanged history");

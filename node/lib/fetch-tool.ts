@@ -52,16 +52,26 @@ export async function answerFetch(
 ): Promise<ContentBlock[]> {
   const given = parameters as Partial<FetchToolParameters> | null;
   if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
-  const { ref_ids: refIds, lines, chars, pattern, max_chars: asked } = given;
-  const most = scope.maxChars ?? FETCH_CHARS;
   const { content } = await concertina.fetch({
-    refIds: refIds.map(String), agentId: scope.agentId, sessionId: scope.sessionId, lines, chars, pattern, maxChars: charsOf(asked, most),
+    refIds: given.ref_ids.map(String),
+    agentId: scope.agentId,
+    sessionId: scope.sessionId,
+    lines: textOf("lines", given.lines),
+    chars: textOf("chars", given.chars),
+    pattern: textOf("pattern", given.pattern),
+    maxChars: charsOf(given.max_chars, scope.maxChars ?? FETCH_CHARS),
   });
   return content;
 }
 
+/** Some models send null for what they leave out, and `41` for `"41"`. */
+function textOf(name: string, given: unknown): string | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== "string" && typeof given !== "number") badArgument(name, given, "a string");
+  return String(given);
+}
+
 function charsOf(asked: unknown, most: number): number {
-  // Some models send null for what they leave out.
   if (asked === undefined || asked === null) return most;
   if (typeof asked !== "number" || !Number.isInteger(asked) || asked < 1) {
     badArgument("max_chars", typeof asked === "number" ? String(asked) : asked, `a whole number of at least 1 and at most ${most}`);
