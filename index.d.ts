@@ -158,6 +158,8 @@ export interface Report {
         code: string;
         message: string;
     };
+    /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them. */
+    changedMeanwhile?: number[];
 }
 /** Prices per token, in any one currency, and how long the provider's cache lives. */
 export interface Prices {
@@ -221,9 +223,11 @@ export interface Removed {
     bytes: number;
     sessions: number;
 }
-/** Where a store lives, and every option. */
+/** Where a store lives, how long it keeps originals, and every option. */
 export type OpenOptions = {
     dir: string;
+    /** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
+    retention?: "clock" | "host";
 } & Options;
 /** The exact bytes that a marker stands for. */
 export interface Original {
@@ -320,6 +324,8 @@ export interface CompressMessagesResult<M> {
             tokensAfter: number;
             stages: StageRow[];
         }[];
+        /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them. */
+        changedMeanwhile?: number[];
     };
 }
 /** How prose is shortened. */
@@ -425,6 +431,8 @@ declare function badArgument(name: string, got: unknown, expected: string): neve
 declare function needArray(name: string, value: unknown): asserts value is unknown[];
 /** Checks an argument that must be a string. */
 declare function needString(name: string, value: unknown): asserts value is string;
+/** Checks an argument that must be an array of strings. */
+declare function needStrings(name: string, value: unknown): asserts value is string[];
 /** Checks an argument that must be an object. */
 declare function needObject(name: string, value: unknown): asserts value is Record<string, unknown>;
 /** @throws TypeError unless the value is a finite number in the range. */
@@ -587,6 +595,8 @@ export declare const rewindTool: {
 };
 
 /** The class with a store: what a host calls at the two moments, and the way back. */
+/** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
+export declare const FETCH_CHARS = 15900;
 /** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
 export declare function guidance(): string;
 /** One open store with one set of options. Several may be open on one directory, in one process or in several. */
@@ -605,12 +615,14 @@ export declare class Concertina {
      * sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`, never a
      * rejection.
      *
+     * @param input.toolName the tool, where the message does not name it itself
      * @param input.args what the tool was given, where the caller knows it
      */
     admitToolResult<M extends Message>(input: {
         sessionId: string;
         agentId?: string;
         message: M;
+        toolName?: string;
         args?: unknown;
         now?: number;
     }): Promise<{
@@ -654,7 +666,10 @@ export declare class Concertina {
     }): Promise<{
         status: "committed" | "duplicate";
     }>;
-    /** Gives a sub-agent's session what its parent's session may see, and how it is shown. */
+    /**
+     * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the originals with the
+     * named ids.
+     */
     inherit(input: {
         parent: {
             agentId?: string;
@@ -664,6 +679,8 @@ export declare class Concertina {
             agentId?: string;
             sessionId: string;
         };
+        /** Bare ids, or whole markers as placeholders print them. */
+        named?: string[];
         now?: number;
     }): Promise<void>;
     /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
@@ -681,6 +698,38 @@ export declare class Concertina {
         content: ContentBlock[];
         found: number;
     }>;
+    /**
+     * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Placeholders whose
+     * originals cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and the
+     * same array comes back when none did.
+     */
+    unfold<M extends Message>(input: {
+        sessionId?: string;
+        agentId?: string;
+        messages: M[];
+        now?: number;
+    }): Promise<{
+        messages: M[];
+        unfolded: number;
+        missing: string[];
+    }>;
+    /**
+     * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it does. The
+     * time to live of what a session held begins with its end.
+     */
+    settle(input: {
+        sessionIds: string[];
+        now?: number;
+    }): Promise<{
+        ended: number;
+    }>;
+    /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
+    endSession(input: {
+        sessionId: string;
+        now?: number;
+    }): Promise<void>;
+    /** What an operator should know and has not been told yet, one line each. */
+    notices(): string[];
     /** Totals of one session, or of the whole store. */
     stats(input?: {
         sessionId?: string;
@@ -689,9 +738,13 @@ export declare class Concertina {
     sweep(input?: {
         now?: number;
     }): Promise<Removed>;
-    /** Forgets a session and every original that no other session shares. */
+    /**
+     * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them.
+     * With `dry` nothing is removed, and the answer is what would be.
+     */
     purge(input: {
         sessionId: string;
+        dry?: boolean;
     }): Promise<Removed>;
     /** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */
     close(): Promise<void>;
@@ -710,7 +763,40 @@ export interface FetchToolParameters {
 }
 /** What the model reads about the tool. */
 export declare const fetchToolDescription: string;
-/** JSON schema of the parameters. */
+/** JSON schema of the parameters, for a host that takes so many characters as one tool result. */
+export declare function fetchToolParametersFor(maxChars: number): {
+    readonly type: "object";
+    readonly additionalProperties: false;
+    readonly required: readonly ["ref_ids"];
+    readonly properties: {
+        readonly ref_ids: {
+            readonly type: "array";
+            readonly items: {
+                readonly type: "string";
+            };
+            readonly description: "Ids, or whole [REF_ID: …] markers";
+        };
+        readonly lines: {
+            readonly type: "string";
+            readonly description: "Line range counted from 1: \"41-420\", \"41-\"";
+        };
+        readonly chars: {
+            readonly type: "string";
+            readonly description: "Character range, for originals of few long lines";
+        };
+        readonly pattern: {
+            readonly type: "string";
+            readonly description: "Regular expression; only matching lines come back, with two lines around each";
+        };
+        readonly max_chars: {
+            readonly type: "integer";
+            readonly minimum: 200;
+            readonly maximum: number;
+            readonly description: "Most characters of the whole answer";
+        };
+    };
+};
+/** JSON schema of the parameters, for every host. */
 export declare const fetchToolParameters: {
     readonly type: "object";
     readonly additionalProperties: false;
@@ -738,16 +824,40 @@ export declare const fetchToolParameters: {
         readonly max_chars: {
             readonly type: "integer";
             readonly minimum: 200;
+            readonly maximum: number;
             readonly description: "Most characters of the whole answer";
         };
     };
 };
-/** Answers one call of the tool. @throws TypeError when the parameters are not what the schema says. */
+/**
+ * Answers one call of the tool.
+ *
+ * @param scope.maxChars most characters that the host takes as one tool result; what the model asks for beyond that is cut to it
+ * @throws TypeError when the parameters are not what the schema says.
+ */
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: {
     agentId?: string;
     sessionId?: string;
     maxChars?: number;
 }): Promise<ContentBlock[]>;
+
+/**
+ * Whose content it is: agents and sessions as OpenClaw names them.
+ *
+ * The engine is told a session key alone, tools and middleware also an agent. What one of them puts the others must find, so where
+ * there is a key it decides, and where there is none the agent that was stated.
+ */
+/** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
+export declare function agentOf(sessionKey: string | undefined): string;
+/** Whose content a call is about, from whatever of it the host states. */
+export declare function scopeOf<Session extends string | undefined>(given: {
+    agentId?: string;
+    sessionKey?: string;
+    sessionId: Session;
+}): {
+    agentId: string;
+    sessionId: Session;
+};
 
 /**
  * A context engine over an open Concertina, as OpenClaw's durable turns want it.
@@ -758,6 +868,7 @@ export declare function answerFetch(concertina: Concertina, parameters: unknown,
 export interface AssembleParameters {
     sessionId: string;
     sessionKey?: string;
+    agentId?: string;
     messages: Message[];
     tokenBudget?: number;
     model?: string;
@@ -768,6 +879,7 @@ export interface AssembleParameters {
 export interface CommitParameters {
     sessionId: string;
     sessionKey?: string;
+    agentId?: string;
     advancementKey: string;
     messages: Message[];
     [parameter: string]: unknown;
@@ -809,8 +921,6 @@ export interface ContextEngineOptions {
     /** Prices of the model of a turn, where the host knows them. */
     pricesOf?(parameters: AssembleParameters): Prices | undefined;
 }
-/** The agent of a session key such as `agent:main:work`; `main` where there is none. */
-export declare function agentOf(sessionKey: string | undefined): string;
 /**
  * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
  *
@@ -863,6 +973,7 @@ export declare function createSccsIntegration(input: {
     cfg?: Partial<OpenOptions>;
     logger: Logger;
     agentId?: string;
+    sessionKey?: string;
     sessionId?: string;
 }): SccsIntegration;
 

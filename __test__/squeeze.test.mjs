@@ -67,3 +67,18 @@ test("a missing result is replaced and an orphan dropped", () => {
   assert.equal(repaired[2].isError, true);
   assert.equal(repaired[0], messages[0]);
 });
+
+test("a result of an aborted or failed call is an orphan, and one that was tried again keeps its own", () => {
+  for (const stopReason of ["aborted", "error"]) {
+    const [call, result] = toolRound("c", "exec", { command: "ls" }, "ok");
+    const failed = { ...call, stopReason };
+    for (const messages of [[user("go"), failed, result, user("on")], [user("go"), result, failed, user("on")]]) {
+      const { messages: repaired, stats } = repairToolPairing(messages);
+      assert.deepEqual({ ...stats }, { syntheticResultsInserted: 0, orphanResultsDropped: 1, duplicateResultsDropped: 0, repaired: true });
+      assert.deepEqual(repaired, [user("go"), failed, user("on")]);
+      assert.equal(repaired[1], failed);
+    }
+    const again = [failed, call, result];
+    assert.equal(repairToolPairing(again).messages, again);
+  }
+});

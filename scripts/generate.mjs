@@ -73,7 +73,7 @@ function table(options, inPlugin) {
 /** One declaration file from the library's own, so that users read one page. */
 function declarations() {
   const lib = path.join(root, "dist", "node", "lib");
-  const order = ["options", "api", "errors", "pure", "prose", "fusion", "rewind", "concertina", "fetch-tool", "context-engine", "sccs"];
+  const order = ["options", "api", "errors", "pure", "prose", "fusion", "rewind", "concertina", "fetch-tool", "scope", "context-engine", "sccs"];
   const texts = order.map((name) => readFileSync(path.join(lib, `${name}.d.ts`), "utf8"));
   const visible = new Set([...readFileSync(path.join(lib, "index.d.ts"), "utf8").matchAll(/\b(\w+)(?=[,\s}])/g)].map((found) => found[1]));
   for (const found of texts[1].matchAll(/export (?:interface|type) (\w+)/g)) visible.add(found[1]);

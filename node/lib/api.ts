@@ -70,6 +70,8 @@ export interface Report {
   epoch?: { reason: string; tokensFreed: number; tokensRebilled: number };
   /** Set when the store failed and new content went out unreplaced. */
   warning?: { code: string; message: string };
+  /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them. */
+  changedMeanwhile?: number[];
 }
 
 /** Prices per token, in any one currency, and how long the provider's cache lives. */
@@ -120,8 +122,12 @@ export interface Removed {
   sessions: number;
 }
 
-/** Where a store lives, and every option. */
-export type OpenOptions = { dir: string } & Options;
+/** Where a store lives, how long it keeps originals, and every option. */
+export type OpenOptions = {
+  dir: string;
+  /** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
+  retention?: "clock" | "host";
+} & Options;
 
 /** The exact bytes that a marker stands for. */
 export interface Original {
@@ -224,6 +230,8 @@ export interface CompressMessagesResult<M> {
       tokensAfter: number;
       stages: StageRow[];
     }[];
+    /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them. */
+    changedMeanwhile?: number[];
   };
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** The command line, for use without OpenClaw. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 
 import type { Stats } from "./api.js";
@@ -12,6 +13,7 @@ import { squeeze } from "./pure.js";
 import { replay, type Fold, type Replay } from "./replay.js";
 import { readSession } from "./session-file.js";
 import { number, percent, table } from "./table.js";
+import { unfoldFile } from "./unfold-file.js";
 
 const HELP = `Usage: openclaw-concertina <command> [options]
 
@@ -27,8 +29,12 @@ const HELP = `Usage: openclaw-concertina <command> [options]
       --agent ID         whose original it is (default main)
   stats                totals of a store
       --session ID, --json
+  unfold SESSION       print a copy of a recorded session with the originals in place of their placeholders, in the same format
+      --out FILE         write it to a file that does not exist yet
+      --session ID, --agent ID   whose placeholders they are
   sweep                remove what expired
-  purge SESSION_ID     forget a session
+  purge SESSION_ID     forget a session; asks first
+      --yes              without asking
 
 Commands on a store take --dir DIR. SESSION is JSONL of OpenClaw, Pi or Claude Code, or a JSON array; .gz is fine.`;
 
@@ -44,6 +50,8 @@ interface Flags {
   pattern?: string;
   agent?: string;
   session?: string;
+  out?: string;
+  yes?: boolean;
   help?: boolean;
 }
 
@@ -68,8 +76,8 @@ const commands: Record<string, (args: string[], flags: Flags) => Promise<void>> 
   },
   stats: (_args, flags) => withStore(flags, async (concertina) => show(await concertina.stats({ sessionId: flags.session }), flags)),
   sweep: (_args, flags) => withStore(flags, async (concertina) => console.log(JSON.stringify(await concertina.sweep()))),
-  purge: ([sessionId], flags) =>
-    withStore(flags, async (concertina) => console.log(JSON.stringify(await concertina.purge({ sessionId: need(sessionId, "a session id") })))),
+  unfold,
+  purge,
 };
 
 function need(value: string | undefined, what: string): string {
@@ -107,6 +115,47 @@ async function analyze([file]: string[], flags: Flags): Promise<void> {
     if (proof && !proof.equal) process.exitCode = 1;
   } finally {
     if (flags.dir === undefined) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function unfold([file]: string[], flags: Flags): Promise<void> {
+  const from = need(file, "a session file");
+  await withStore(flags, async (concertina) => {
+    const { bytes, unfolded, missing, unreadable } = await unfoldFile(concertina, from, { sessionId: flags.session, agentId: flags.agent });
+    // Never over a file that is there, the session itself least of all.
+    if (flags.out !== undefined) writeFileSync(flags.out, bytes, { flag: "wx", mode: 0o600 });
+    else process.stdout.write(bytes);
+    for (const line of unreadable) console.error(`line ${line} is not JSON and stays as it is`);
+    for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
+    console.error(`${number(unfolded)} placeholders unfolded, ${number(missing.length)} left`);
+    if (missing.length > 0) process.exitCode = 1;
+  });
+}
+
+async function purge([given]: string[], flags: Flags): Promise<void> {
+  const sessionId = need(given, "a session id");
+  await withStore(flags, async (concertina) => {
+    const doomed = await concertina.purge({ sessionId, dry: true });
+    const what = `${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds`;
+    if (!flags.yes) {
+      console.error(`This removes ${what}. Placeholders of them cannot be unfolded any more.`);
+      if (!process.stdin.isTTY) {
+        console.error("Nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
+        process.exitCode = 2;
+        return;
+      }
+      if (!(await isAgreed("Remove them? [y/N] "))) return console.error("Nothing was removed.");
+    }
+    console.log(JSON.stringify(await concertina.purge({ sessionId })));
+  });
+}
+
+async function isAgreed(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+  } finally {
+    terminal.close();
   }
 }
 
@@ -199,7 +248,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       dir: text, read: text, write: text, ttl: text, options: text, lines: text, chars: text, pattern: text, agent: text,
-      session: text, json: { type: "boolean" }, help: { type: "boolean", short: "h" },
+      session: text, out: text, json: { type: "boolean" }, yes: { type: "boolean" }, help: { type: "boolean", short: "h" },
     },
   });
   const [name, ...args] = positionals;

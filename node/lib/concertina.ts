@@ -1,15 +1,14 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type {
-  CompressedRules,
-  ContentBlock, FetchRequest, Message, OpenOptions, Prices, Removed, Report, Stats,
+  Action, CompressedRules, ContentBlock, FetchRequest, Message, OpenOptions, Prices, Removed, Report, Stats,
 } from "./api.js";
-import { awaiting, badArgument, needArray, needNumber, needObject, needString } from "./errors.js";
+import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
 import { applyInSlices, handOverInSlices } from "./handover.js";
-import { native, type NativeConcertina } from "./native.js";
+import { native, type NativeConcertina, type Outcome } from "./native.js";
 import { queued } from "./queue.js";
 
-/** What every host accepts as one tool result, with room for the host's own words. */
-const FETCH_CHARS = 15_900;
+/** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
+export const FETCH_CHARS = 15_900;
 
 /** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
 export function guidance(): string {
@@ -43,6 +42,45 @@ function pricesOf(prices: unknown): Prices | undefined {
   return given as unknown as Prices;
 }
 
+/** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
+function callOf(message: Message, toolName: string | undefined, args: unknown): Message {
+  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? stringOf(message, ["toolName", "name"]), arguments: args ?? {} });
+  try {
+    return { role: "assistant", content: callIds(message).map(call) };
+  } catch {
+    // A getter threw. So it does when the message crosses, and what cannot be read is left alone.
+    return { role: "assistant", content: [] };
+  }
+}
+
+/** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
+function callIds(message: Message): string[] {
+  const blocks = Array.isArray(message.content) ? (message.content as (Record<string, unknown> | null)[]) : [];
+  const results = blocks.filter((block) => block?.type === "tool_result" || block?.type === "toolResult");
+  return [
+    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+    ...results.map((block) => stringOf(block ?? {}, ["tool_use_id", "toolUseId", "toolCallId", "id"])),
+  ];
+}
+
+function stringOf(of: Record<string, unknown>, names: string[]): string {
+  return names.map((name) => of[name]).find((value) => typeof value === "string") ?? "";
+}
+
+/** The report of what was really done: nothing was done to messages that changed meanwhile. */
+function reportOf(outcome: Outcome, changedMeanwhile: number[]): Report {
+  const report = JSON.parse(outcome.report) as Report;
+  if (changedMeanwhile.length === 0) return report;
+  const left = new Set(changedMeanwhile);
+  const notFreed = (tokens: number, { message, tokensBefore, tokensAfter }: Action) => tokens + (left.has(message) ? tokensBefore - tokensAfter : 0);
+  return {
+    ...report,
+    actions: report.actions.filter(({ message }) => !left.has(message)),
+    tokensAfter: report.actions.reduce(notFreed, report.tokensAfter),
+    changedMeanwhile,
+  };
+}
+
 /** One open store with one set of options. Several may be open on one directory, in one process or in several. */
 export class Concertina {
   readonly #native: NativeConcertina;
@@ -60,6 +98,8 @@ export class Concertina {
     needObject("options", options);
     const { dir, ...config } = options;
     needString("dir", dir);
+    const { retention } = config;
+    if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
     const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
     return awaiting(async () => new Concertina(await native().NativeConcertina.open(dir, JSON.stringify(given))));
   }
@@ -74,28 +114,29 @@ export class Concertina {
    * sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`, never a
    * rejection.
    *
+   * @param input.toolName the tool, where the message does not name it itself
    * @param input.args what the tool was given, where the caller knows it
    */
   async admitToolResult<M extends Message>(input: {
     sessionId: string;
     agentId?: string;
     message: M;
+    toolName?: string;
     args?: unknown;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
     needObject("input", input);
     needObject("message", input.message);
-    const { message, args } = input;
-    const id = message.toolCallId ?? message.tool_call_id ?? "";
-    const name = message.toolName ?? message.name ?? "";
-    const call = { role: "assistant", content: [{ type: "toolCall", id, name, arguments: args ?? {} }] };
+    if (input.toolName !== undefined) needString("toolName", input.toolName);
+    const { message } = input;
+    const call = callOf(message, input.toolName, input.args);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
     return awaiting(async () => {
-      const handover = await handOverInSlices(native(), [call, message]);
+      const { handover, crossed } = await handOverInSlices(native(), [call, message]);
       const outcome = await queued(() => this.#native.admit(handover, scope, now));
-      const [changed] = await applyInSlices([message], outcome);
-      return { message: changed as M, report: JSON.parse(outcome.report) as Report };
+      const { messages, changedMeanwhile } = await applyInSlices([message], crossed.slice(1), outcome);
+      return { message: messages?.[0] ?? message, report: reportOf(outcome, changedMeanwhile) };
     });
   }
 
@@ -132,12 +173,15 @@ export class Concertina {
       prices: pricesOf(input.prices),
       tokenBudget: tokensOf(input.tokenBudget),
     });
+    const { messages: given } = input;
+    // The caller may go on with its array while we work.
+    const messages = given.slice();
     return awaiting(async () => {
-      const handover = await handOverInSlices(native(), input.messages);
+      const { handover, crossed } = await handOverInSlices(native(), messages);
       const outcome = await queued(() => this.#native.assemble(handover, scope, options, now));
-      const messages = await applyInSlices(input.messages, outcome);
-      const report = JSON.parse(outcome.report) as Report;
-      return { messages, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
+      const applied = await applyInSlices(messages, crossed, outcome);
+      const report = reportOf(outcome, applied.changedMeanwhile);
+      return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
     });
   }
 
@@ -156,16 +200,23 @@ export class Concertina {
     return { status: status as "committed" | "duplicate" };
   }
 
-  /** Gives a sub-agent's session what its parent's session may see, and how it is shown. */
+  /**
+   * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the originals with the
+   * named ids.
+   */
   async inherit(input: {
     parent: { agentId?: string; sessionId: string };
     child: { agentId?: string; sessionId: string };
+    /** Bare ids, or whole markers as placeholders print them. */
+    named?: string[];
     now?: number;
   }): Promise<void> {
     needObject("input", input);
+    if (input.named !== undefined) needStrings("named", input.named);
     const parent = session(input.parent?.sessionId, input.parent?.agentId);
     const child = session(input.child?.sessionId, input.child?.agentId);
-    await awaiting(() => this.#native.inherit(parent, child, moment(input.now)));
+    const named = input.named === undefined ? null : JSON.stringify(input.named);
+    await awaiting(() => this.#native.inherit(parent, child, named, moment(input.now)));
   }
 
   /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
@@ -182,13 +233,60 @@ export class Concertina {
    */
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
     needObject("input", input);
-    needArray("refIds", input.refIds);
-    input.refIds.forEach((id, index) => needString(`refIds[${index}]`, id));
+    needStrings("refIds", input.refIds);
     const { now, maxChars = FETCH_CHARS, ...request } = input;
     if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
     const answer = await awaiting(() => this.#native.fetch(JSON.stringify({ ...request, maxChars }), moment(now)));
     const { blocks, found } = JSON.parse(answer) as { blocks: ContentBlock[]; found: number };
     return { content: blocks, found };
+  }
+
+  /**
+   * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Placeholders whose
+   * originals cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and the
+   * same array comes back when none did.
+   */
+  async unfold<M extends Message>(input: {
+    sessionId?: string;
+    agentId?: string;
+    messages: M[];
+    now?: number;
+  }): Promise<{ messages: M[]; unfolded: number; missing: string[] }> {
+    needObject("input", input);
+    needArray("messages", input.messages);
+    const { messages: given, sessionId, agentId } = input;
+    if (sessionId !== undefined) needString("sessionId", sessionId);
+    if (agentId !== undefined) needString("agentId", agentId);
+    const messages = given.slice();
+    const now = moment(input.now);
+    return awaiting(async () => {
+      const { handover, crossed } = await handOverInSlices(native(), messages);
+      const outcome = await queued(() => this.#native.unfold(handover, JSON.stringify({ sessionId, agentId }), now));
+      const applied = await applyInSlices(messages, crossed, outcome);
+      return { ...(JSON.parse(outcome.report) as { unfolded: number; missing: string[] }), messages: applied.messages ?? given };
+    });
+  }
+
+  /**
+   * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it does. The
+   * time to live of what a session held begins with its end.
+   */
+  async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
+    needObject("input", input);
+    needStrings("sessionIds", input.sessionIds);
+    return { ended: await awaiting(() => this.#native.settle(JSON.stringify(input.sessionIds), moment(input.now))) };
+  }
+
+  /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
+  async endSession(input: { sessionId: string; now?: number }): Promise<void> {
+    needObject("input", input);
+    needString("sessionId", input.sessionId);
+    await awaiting(() => this.#native.endSession(input.sessionId, moment(input.now)));
+  }
+
+  /** What an operator should know and has not been told yet, one line each. */
+  notices(): string[] {
+    return this.#native.notices();
   }
 
   /** Totals of one session, or of the whole store. */
@@ -201,11 +299,14 @@ export class Concertina {
     return JSON.parse(await awaiting(() => this.#native.sweep(moment(input.now)))) as Removed;
   }
 
-  /** Forgets a session and every original that no other session shares. */
-  async purge(input: { sessionId: string }): Promise<Removed> {
+  /**
+   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them.
+   * With `dry` nothing is removed, and the answer is what would be.
+   */
+  async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
     needObject("input", input);
     needString("sessionId", input.sessionId);
-    return JSON.parse(await awaiting(() => this.#native.purge(input.sessionId))) as Removed;
+    return JSON.parse(await awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false))) as Removed;
   }
 
   /** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */

@@ -6,11 +6,13 @@
 import type { Message, Prices } from "./api.js";
 import { type Concertina, guidance } from "./concertina.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
+import { scopeOf } from "./scope.js";
 
 /** What the host passes to `assemble`. */
 export interface AssembleParameters {
   sessionId: string;
   sessionKey?: string;
+  agentId?: string;
   messages: Message[];
   tokenBudget?: number;
   model?: string;
@@ -22,6 +24,7 @@ export interface AssembleParameters {
 export interface CommitParameters {
   sessionId: string;
   sessionKey?: string;
+  agentId?: string;
   advancementKey: string;
   messages: Message[];
   [parameter: string]: unknown;
@@ -63,11 +66,6 @@ export interface ContextEngineOptions {
   pricesOf?(parameters: AssembleParameters): Prices | undefined;
 }
 
-/** The agent of a session key such as `agent:main:work`; `main` where there is none. */
-export function agentOf(sessionKey: string | undefined): string {
-  return /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1] ?? "main";
-}
-
 /**
  * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
  *
@@ -93,7 +91,7 @@ export function createContextEngine(
     },
     ingest: async () => ({ ingested: false }),
     async assemble(parameters) {
-      const { sessionId, sessionKey, messages, tokenBudget, model, availableTools } = parameters;
+      const { messages, tokenBudget, model, availableTools } = parameters;
       if (availableTools && !availableTools.has(FETCH_TOOL)) return { messages, estimatedTokens: 0 };
       // Also when something fails: guidance that comes and goes would bill the whole prompt again.
       const view: AssembleResult = { messages, estimatedTokens: 0, systemPromptAddition: guidance() };
@@ -101,9 +99,10 @@ export function createContextEngine(
         const store = await open();
         if (store === undefined) return view;
         const prices = options.pricesOf?.(parameters);
-        const folded = await store.assemble({ sessionId, agentId: agentOf(sessionKey), messages, tokenBudget, model, availableTools, prices });
-        const { warning } = folded.report;
+        const folded = await store.assemble({ ...scopeOf(parameters), messages, tokenBudget, model, availableTools, prices });
+        const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
+        if (changedMeanwhile) complain("folding", `messages ${changedMeanwhile.join(", ")} changed meanwhile`, "they go to the model as they are now");
         return { ...view, messages: folded.messages, estimatedTokens: folded.estimatedTokens };
       } catch (error) {
         complain("assembly", error, "this turn uses the unchanged history");
@@ -111,10 +110,11 @@ export function createContextEngine(
       }
     },
     compact: (parameters) => options.compact(parameters),
-    async commitTurn({ sessionId, sessionKey, advancementKey, messages }) {
+    async commitTurn(parameters) {
+      const { advancementKey, messages } = parameters;
       try {
         const store = await open();
-        if (store) return await store.commitTurn({ sessionId, agentId: agentOf(sessionKey), advancementKey, messages });
+        if (store) return await store.commitTurn({ ...scopeOf(parameters), advancementKey, messages });
       } catch (error) {
         complain("recording a turn", error, "the session goes on without this record");
       }

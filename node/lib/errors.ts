@@ -57,6 +57,12 @@ export function needString(name: string, value: unknown): asserts value is strin
   if (typeof value !== "string") badArgument(name, value, "a string");
 }
 
+/** Checks an argument that must be an array of strings. */
+export function needStrings(name: string, value: unknown): asserts value is string[] {
+  needArray(name, value);
+  value.forEach((item, index) => needString(`${name}[${index}]`, item));
+}
+
 /** Checks an argument that must be an object. */
 export function needObject(name: string, value: unknown): asserts value is Record<string, unknown> {
   if (value === null || typeof value !== "object" || Array.isArray(value)) badArgument(name, value, "an object");

@@ -1,7 +1,7 @@
 /** `fetch_original_data` as hosts register it: definition and handler. */
 import type { ContentBlock } from "./api.js";
 import { badArgument } from "./errors.js";
-import type { Concertina } from "./concertina.js";
+import { type Concertina, FETCH_CHARS } from "./concertina.js";
 
 /** The tool's name. */
 export const FETCH_TOOL = "fetch_original_data";
@@ -20,21 +20,31 @@ export const fetchToolDescription =
   "Returns the original of a folded output, byte for byte. Takes the ids that placeholders print as [REF_ID: <id>]. " +
   "For large originals ask for a part: lines (\"41-420\"), chars, or pattern (matching lines with their numbers).";
 
-/** JSON schema of the parameters. */
-export const fetchToolParameters = {
-  type: "object",
-  additionalProperties: false,
-  required: ["ref_ids"],
-  properties: {
-    ref_ids: { type: "array", items: { type: "string" }, description: "Ids, or whole [REF_ID: …] markers" },
-    lines: { type: "string", description: 'Line range counted from 1: "41-420", "41-"' },
-    chars: { type: "string", description: "Character range, for originals of few long lines" },
-    pattern: { type: "string", description: "Regular expression; only matching lines come back, with two lines around each" },
-    max_chars: { type: "integer", minimum: 200, description: "Most characters of the whole answer" },
-  },
-} as const;
+/** JSON schema of the parameters, for a host that takes so many characters as one tool result. */
+export function fetchToolParametersFor(maxChars: number) {
+  return {
+    type: "object",
+    additionalProperties: false,
+    required: ["ref_ids"],
+    properties: {
+      ref_ids: { type: "array", items: { type: "string" }, description: "Ids, or whole [REF_ID: …] markers" },
+      lines: { type: "string", description: 'Line range counted from 1: "41-420", "41-"' },
+      chars: { type: "string", description: "Character range, for originals of few long lines" },
+      pattern: { type: "string", description: "Regular expression; only matching lines come back, with two lines around each" },
+      max_chars: { type: "integer", minimum: 200, maximum: maxChars, description: "Most characters of the whole answer" },
+    },
+  } as const;
+}
 
-/** Answers one call of the tool. @throws TypeError when the parameters are not what the schema says. */
+/** JSON schema of the parameters, for every host. */
+export const fetchToolParameters = fetchToolParametersFor(FETCH_CHARS);
+
+/**
+ * Answers one call of the tool.
+ *
+ * @param scope.maxChars most characters that the host takes as one tool result; what the model asks for beyond that is cut to it
+ * @throws TypeError when the parameters are not what the schema says.
+ */
 export async function answerFetch(
   concertina: Concertina,
   parameters: unknown,
@@ -42,11 +52,29 @@ export async function answerFetch(
 ): Promise<ContentBlock[]> {
   const given = parameters as Partial<FetchToolParameters> | null;
   if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
-  const { ref_ids: refIds, lines, chars, pattern, max_chars: asked } = given;
-  const most = scope.maxChars;
-  const maxChars = asked === undefined ? most : Math.min(asked, most ?? asked);
   const { content } = await concertina.fetch({
-    refIds: refIds.map(String), agentId: scope.agentId, sessionId: scope.sessionId, lines, chars, pattern, maxChars,
+    refIds: given.ref_ids.map(String),
+    agentId: scope.agentId,
+    sessionId: scope.sessionId,
+    lines: textOf("lines", given.lines),
+    chars: textOf("chars", given.chars),
+    pattern: textOf("pattern", given.pattern),
+    maxChars: charsOf(given.max_chars, scope.maxChars ?? FETCH_CHARS),
   });
   return content;
+}
+
+/** Some models send null for what they leave out, and `41` for `"41"`. */
+function textOf(name: string, given: unknown): string | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== "string" && typeof given !== "number") badArgument(name, given, "a string");
+  return String(given);
+}
+
+function charsOf(asked: unknown, most: number): number {
+  if (asked === undefined || asked === null) return most;
+  if (typeof asked !== "number" || !Number.isInteger(asked) || asked < 1) {
+    badArgument("max_chars", typeof asked === "number" ? String(asked) : asked, `a whole number of at least 1 and at most ${most}`);
+  }
+  return Math.min(asked, most);
 }

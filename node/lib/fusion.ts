@@ -109,8 +109,18 @@ function crossingMessages(messages: unknown, options: CompressMessagesOptions): 
 }
 
 function messagesResult<M>(messages: M[], outcome: Outcome): CompressMessagesResult<M> {
-  const { originals: _rows, ...report } = JSON.parse(outcome.report) as Rows & CompressMessagesResult<M>["report"];
-  return { messages, originals: originalsOf(JSON.parse(outcome.report) as Rows, outcome), report };
+  const { originals: rows, ...report } = JSON.parse(outcome.report) as Rows & CompressMessagesResult<M>["report"];
+  return { messages, originals: originalsOf({ originals: rows }, outcome), report };
+}
+
+/** The result of what was really done: nothing was done to messages that changed meanwhile. */
+function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: number[]): CompressMessagesResult<M> {
+  if (changedMeanwhile.length === 0) return result;
+  const left = new Set(changedMeanwhile);
+  const { blocks, tokensAfter, ...report } = result.report;
+  const notSaved = blocks.reduce((tokens, block) => tokens + (left.has(block.message) ? block.tokensBefore - block.tokensAfter : 0), 0);
+  const kept = blocks.filter(({ message }) => !left.has(message));
+  return { ...result, report: { ...report, tokensAfter: tokensAfter + notSaved, blocks: kept, changedMeanwhile } };
 }
 
 /**
@@ -118,12 +128,15 @@ function messagesResult<M>(messages: M[], outcome: Outcome): CompressMessagesRes
  * stay; messages of any of the three shapes.
  */
 export async function compressMessages<M extends Message>(messages: M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
-  const crossed = crossingMessages(messages, options);
+  const asked = crossingMessages(messages, options);
+  // The caller may go on with its array while we work.
+  const taken = messages.slice();
   return awaiting(async () => {
     const addon = native();
-    const handover = await handOverInSlices(addon, messages);
-    const outcome = await queued(() => addon.compressMessages(handover, crossed));
-    return messagesResult(await applyInSlices(messages, outcome), outcome);
+    const { handover, crossed } = await handOverInSlices(addon, taken);
+    const outcome = await queued(() => addon.compressMessages(handover, asked));
+    const applied = await applyInSlices(taken, crossed, outcome);
+    return withoutChanged(messagesResult(applied.messages ?? messages, outcome), applied.changedMeanwhile);
   });
 }
 

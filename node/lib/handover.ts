@@ -4,67 +4,45 @@
  * A message crosses as it is, as JSON, with its long strings lifted out beside it, so that each crosses once and is never
  * escaped. The asynchronous hand-over yields to the event loop between slices: no single piece of it takes longer than a
  * fraction of a millisecond, whatever the size of the session. What comes back is a list of values to set at paths; messages
- * that no patch names stay the same objects.
+ * that no patch names stay the same objects. While others have their turns the caller may change a message: a patch is for
+ * the message that crossed, and one that reads otherwise now is left as it is.
  */
+import { light, type LightMessage, ownField } from "./light.js";
 import type { Native, NativeHandover, Outcome } from "./native.js";
 
-/** Strings of at least this many UTF-16 units are lifted out of the JSON. */
-const LONG = 256;
-/** Nesting that the addon's JSON parser accepts, with room for the message around it. */
-const DEPTH = 110;
 /** How long one slice may take, in milliseconds. */
 const SLICE_MS = 0.04;
 /** A longer text crosses in pieces of this many UTF-16 units. */
 const PIECE = 16_384;
-/** Stands for what JSON cannot carry exactly. The addon leaves alone whatever holds one. */
-const OPAQUE = { "\0opaque": 1 };
-
-/** The message as light JSON; long strings go to `texts`. */
-function lighten(value: unknown, texts: string[], depth: number): unknown {
-  switch (typeof value) {
-    case "string":
-      if (!value.isWellFormed()) return OPAQUE;
-      return value.length < LONG ? value : { "\0text": texts.push(value) - 1 };
-    case "number":
-      return Number.isFinite(value) ? value : OPAQUE;
-    case "boolean":
-      return value;
-    case "undefined":
-      return undefined;
-    case "object":
-      break;
-    default:
-      return OPAQUE;
-  }
-  if (value === null) return null;
-  if (depth === 0) return OPAQUE;
-  if (Array.isArray(value)) return value.map((item) => lighten(item, texts, depth - 1));
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return OPAQUE;
-  const light: Record<string, unknown> = {};
-  for (const key in value) {
-    if (key.startsWith("\0") || !key.isWellFormed()) return OPAQUE;
-    light[key] = lighten((value as Record<string, unknown>)[key], texts, depth - 1);
-  }
-  return light;
-}
 
 /** Hands messages over in one piece. */
 export function handOver(addon: Native, messages: readonly unknown[]): NativeHandover {
   const handover = new addon.Handover();
-  const texts: string[] = [];
-  const light = JSON.stringify(messages.map((message) => lighten(message, texts, DEPTH) ?? null));
-  for (const text of texts) handover.text(text, false);
-  handover.push(light);
+  const crossing: string[] = [];
+  let lifted = 0;
+  for (const message of messages) {
+    const { json, texts } = light(message, lifted);
+    for (const text of texts) handover.text(text, false);
+    crossing.push(json);
+    lifted += texts.length;
+  }
+  handover.push(`[${crossing.join()}]`);
   return handover;
 }
 
+/** Messages in the addon, and how each read when it crossed. */
+export interface HandedOver {
+  handover: NativeHandover;
+  crossed: LightMessage[];
+}
+
 /** Hands messages over in slices, with a turn of the event loop between them. */
-export async function handOverInSlices(addon: Native, messages: readonly unknown[]): Promise<NativeHandover> {
+export async function handOverInSlices(addon: Native, messages: readonly unknown[]): Promise<HandedOver> {
   const handover = new addon.Handover();
-  let [light, texts, start]: [unknown[], string[], number] = [[], [], performance.now()];
+  const crossed: LightMessage[] = [];
+  let [slice, lifted, start]: [LightMessage[], number, number] = [[], 0, performance.now()];
   const flush = async () => {
-    for (const text of texts) {
+    for (const text of slice.flatMap(({ texts }) => texts)) {
       for (let [from, to] = [0, 0]; from < text.length; from = to) {
         to = pieceEnd(text, from);
         handover.text(text.slice(from, to), from > 0);
@@ -74,16 +52,19 @@ export async function handOverInSlices(addon: Native, messages: readonly unknown
         }
       }
     }
-    handover.push(JSON.stringify(light));
+    handover.push(`[${slice.map(({ json }) => json).join()}]`);
     await nextTurn();
-    [light, texts, start] = [[], [], performance.now()];
+    [slice, lifted, start] = [[], 0, performance.now()];
   };
   for (const message of messages) {
-    light.push(lighten(message, texts, DEPTH) ?? null);
+    const one = light(message, lifted);
+    lifted += one.texts.length;
+    slice.push(one);
+    crossed.push(one);
     if (performance.now() - start > SLICE_MS) await flush();
   }
-  if (light.length > 0) await flush();
-  return handover;
+  if (slice.length > 0) await flush();
+  return { handover, crossed };
 }
 
 /** Where a piece of a text ends that starts at `from`: never between the halves of a character. */
@@ -99,24 +80,29 @@ function nextTurn(): Promise<void> {
 }
 
 type Step = string | number;
-type Container = Record<Step, unknown>;
+/** A value to set at a path of a message. */
+type Patch = [path: Step[], replacement: unknown];
 
 /** Sets a value at a path of a message, copying only what lies on the path. */
 function patch(value: unknown, path: readonly Step[], at: number, replacement: unknown): unknown {
   const step = path[at];
   if (step === undefined) return replacement;
-  const copy = (Array.isArray(value) ? value.slice() : { ...(value as Container) }) as Container;
-  copy[step] = patch(copy[step], path, at + 1, replacement);
+  const copy = (Array.isArray(value) ? value.slice() : { ...(value as object) }) as Record<Step, unknown>;
+  ownField(copy, step, patch(copy[step], path, at + 1, replacement));
   return copy;
 }
 
-/** Applies some patches of an outcome; `changed` starts as the caller's own array and is copied before the first change. */
-function applySome<M>(messages: readonly M[], changed: M[] | undefined, json: string): M[] {
-  const copy = changed ?? messages.slice();
+function patched<M>(message: M, patches: Patch[]): M {
+  return patches.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, replacement), message) as M;
+}
+
+/** Adds some of an outcome's patches to those of each message. */
+function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
   for (const [index, path, replacement] of JSON.parse(json) as [number, Step[], unknown][]) {
-    copy[index] = patch(copy[index], path, 0, replacement) as M;
+    const patches = byMessage.get(index);
+    if (patches) patches.push([path, replacement]);
+    else byMessage.set(index, [[path, replacement]]);
   }
-  return copy;
 }
 
 function reorder<M>(messages: M[], slots: string | undefined): M[] {
@@ -126,17 +112,50 @@ function reorder<M>(messages: M[], slots: string | undefined): M[] {
 
 /** Applies an outcome in one piece. The same array comes back when nothing changed. */
 export function apply<M>(messages: M[], outcome: Outcome): M[] {
-  let changed: M[] | undefined;
-  for (const json of outcome.patches) changed = applySome(messages, changed, json);
-  return reorder(changed ?? messages, outcome.slots);
+  const byMessage = new Map<number, Patch[]>();
+  for (const json of outcome.patches) addPatches(json, byMessage);
+  const copy = byMessage.size > 0 ? messages.slice() : messages;
+  for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches);
+  return reorder(copy, outcome.slots);
 }
 
-/** Applies an outcome in slices, with a turn of the event loop between them. */
-export async function applyInSlices<M>(messages: M[], outcome: Outcome): Promise<M[]> {
-  let changed: M[] | undefined;
+/** What applying an outcome came to. */
+export interface Applied<M> {
+  /** A copy with the patched messages, or `undefined` when nothing changed. */
+  messages: M[] | undefined;
+  /** Indexes of messages that no longer read as they crossed. They are left as they are now. */
+  changedMeanwhile: number[];
+}
+
+/** Applies an outcome to messages that crossed in slices, again in slices, with a turn of the event loop between them. */
+export async function applyInSlices<M>(messages: readonly M[], crossed: readonly LightMessage[], outcome: Outcome): Promise<Applied<M>> {
+  const byMessage = new Map<number, Patch[]>();
   for (const json of outcome.patches) {
-    changed = applySome(messages, changed, json);
+    addPatches(json, byMessage);
     await nextTurn();
   }
-  return reorder(changed ?? messages, outcome.slots);
+  let copy: M[] | undefined;
+  const changedMeanwhile: number[] = [];
+  let start = performance.now();
+  for (const [index, patches] of byMessage) {
+    // In one go with its patches: nobody has a turn in between.
+    if (isAsItCrossed(messages[index], crossed[index])) {
+      copy ??= messages.slice();
+      copy[index] = patched(messages[index] as M, patches);
+    } else {
+      changedMeanwhile.push(index);
+    }
+    if (performance.now() - start > SLICE_MS) {
+      await nextTurn();
+      start = performance.now();
+    }
+  }
+  const isReordered = outcome.slots !== undefined && outcome.slots !== null;
+  return { messages: isReordered ? reorder(copy ?? messages.slice(), outcome.slots) : copy, changedMeanwhile };
+}
+
+function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boolean {
+  if (crossed === undefined) return false;
+  const { json, texts } = light(message, crossed.lifted);
+  return json === crossed.json && texts.every((text, index) => text === crossed.texts[index]);
 }

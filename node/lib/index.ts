@@ -1,10 +1,10 @@
 /** The public interface of `openclaw-concertina`. */
 export * from "./api.js";
-export { Concertina, guidance } from "./concertina.js";
-export { agentOf, createContextEngine, describe } from "./context-engine.js";
+export { Concertina, FETCH_CHARS, guidance } from "./concertina.js";
+export { createContextEngine, describe } from "./context-engine.js";
 export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngine, ContextEngineOptions } from "./context-engine.js";
 export type { CodedError } from "./errors.js";
-export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
+export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters, fetchToolParametersFor } from "./fetch-tool.js";
 export type { FetchToolParameters } from "./fetch-tool.js";
 export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
 export {
@@ -15,5 +15,6 @@ export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, su
 export type { Segment } from "./pure.js";
 export { rewindTool } from "./rewind.js";
 export type { RewindCall } from "./rewind.js";
+export { agentOf, scopeOf } from "./scope.js";
 export { createSccsIntegration } from "./sccs.js";
 export type { AnyEngine, FetchTool, Logger, SccsIntegration } from "./sccs.js";

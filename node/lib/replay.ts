@@ -130,7 +130,7 @@ export async function replay(
 
   async function admit(message: Message): Promise<Message> {
     const call = calls.get(String(message.toolCallId ?? message.tool_call_id));
-    const admitted = await concertina.admitToolResult({ sessionId, message, args: call?.args, now });
+    const admitted = await concertina.admitToolResult({ sessionId, message, toolName: call?.name, args: call?.args, now });
     for (const action of admitted.report.actions) folds.push(fold(action, message));
     if (admitted.report.warning) warnings.add(admitted.report.warning.message);
     return admitted.message;

@@ -9,8 +9,9 @@ import path from "node:path";
 
 import type { ContentBlock, Message, OpenOptions } from "./api.js";
 import { Concertina } from "./concertina.js";
-import { agentOf, describe } from "./context-engine.js";
+import { describe } from "./context-engine.js";
 import { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
+import { scopeOf } from "./scope.js";
 
 /** Where log lines go. */
 export interface Logger {
@@ -51,6 +52,7 @@ export function createSccsIntegration(input: {
   cfg?: Partial<OpenOptions>;
   logger: Logger;
   agentId?: string;
+  sessionKey?: string;
   sessionId?: string;
 }): SccsIntegration {
   const { cfg = {}, logger } = input;
@@ -65,7 +67,7 @@ export function createSccsIntegration(input: {
   };
   return {
     enabled,
-    wrapContextEngine: (engine) => (enabled ? decorate(engine, open, logger) : engine),
+    wrapContextEngine: (engine) => (enabled ? decorate(engine, open, input) : engine),
     tool: {
       name: FETCH_TOOL,
       label: "Fetch original data",
@@ -73,7 +75,7 @@ export function createSccsIntegration(input: {
       parameters: fetchToolParameters,
       catalogMode: "direct-only",
       execute: async (_callId, parameters) => ({
-        content: await answerFetch(await open(), parameters, { agentId: input.agentId, sessionId: input.sessionId }),
+        content: await answerFetch(await open(), parameters, scopeOf({ ...input, sessionId: input.sessionId })),
         details: {},
       }),
     },
@@ -87,13 +89,12 @@ async function openStore(cfg: Partial<OpenOptions>, logger: Logger): Promise<Con
   return concertina;
 }
 
-function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina>, logger: Logger): E {
+function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina>, { logger, agentId }: { logger: Logger; agentId?: string }): E {
   const assemble = async (parameters: Parameters<E["assemble"]>[0] & { sessionKey?: string; availableTools?: Set<string>; model?: string }) => {
     const assembled = await engine.assemble(parameters);
     try {
       const folded = await (await open()).assemble({
-        sessionId: parameters.sessionId,
-        agentId: agentOf(parameters.sessionKey),
+        ...scopeOf({ agentId, sessionKey: parameters.sessionKey, sessionId: parameters.sessionId }),
         messages: assembled.messages,
         model: parameters.model,
         availableTools: parameters.availableTools,

@@ -1,6 +1,7 @@
 //! Calls without results, results without calls -> pairs that every provider accepts
 //!
-//! Ids repeat in long sessions, so a result belongs to the newest unanswered call with its id, not to any call that has it.
+//! Ids repeat in long sessions, so a result belongs to the newest unanswered call with its id, not to any call that has it. A call
+//! of an answer that ended in an error or abort takes none: hosts drop such calls when they send the transcript.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +19,7 @@ const MISSING: &str = "[concertina] missing tool result — synthetic error inse
 pub struct RepairStats {
     /// Error results made up for calls that had none.
     pub synthetic_results_inserted: usize,
-    /// Results dropped because no call has their id.
+    /// Results dropped because no call has their id, or only calls of failed answers.
     pub orphan_results_dropped: usize,
     /// Results dropped because their call was answered before.
     pub duplicate_results_dropped: usize,
@@ -32,15 +33,13 @@ type Place = (usize, Option<usize>);
 struct Call<'a> {
     message: usize,
     link: CallLink<'a>,
-    /// The model's answer ended in an error or abort: hosts drop such calls themselves.
-    failed: bool,
     answered: bool,
     /// A result that stood before its call and moves behind it.
     early: Option<Place>,
 }
 
 /// Makes calls and results pair up: orphan and second results go, a result before its call moves behind it, a missing one is
-/// replaced by a synthetic error. Calls of a message that ended in an error or abort are left alone.
+/// replaced by a synthetic error. Calls of a message that ended in an error or abort are left alone, and their results are orphans.
 pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     let mut stats = RepairStats::default();
     let (calls, dropped) = pair(messages, &mut stats);
@@ -71,7 +70,7 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     (rewrite, stats)
 }
 
-/// Gives every call its result; returns the calls, and the places of the results to drop.
+/// Gives every call that did not fail its result; returns the calls, and the places of the results to drop.
 fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, Vec<Place>) {
     let mut calls: Vec<Call> = Vec::new();
     // The calls of each id that have no result yet; an id that was ever called keeps its entry.
@@ -80,15 +79,10 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
     let mut early: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut dropped = Vec::new();
     for (message_index, message) in messages.iter().enumerate() {
-        for link in call_links(message) {
+        let links = if has_failed(message) { Vec::new() } else { call_links(message) };
+        for link in links {
             open.entry(link.id).or_default().push(calls.len());
-            calls.push(Call {
-                message: message_index,
-                link,
-                failed: has_failed(message),
-                answered: false,
-                early: None,
-            });
+            calls.push(Call { message: message_index, link, answered: false, early: None });
         }
         for ResultLink { id, block } in result_links(message) {
             let place = (message_index, block);
@@ -107,7 +101,6 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
         let mut waiting = open.remove(id).unwrap_or_default().into_iter();
         for place in places {
             match waiting.next() {
-                Some(call) if calls[call].failed => {}
                 Some(call) => calls[call].early = Some(place),
                 None => {
                     let count = if was_called {
@@ -154,7 +147,7 @@ fn result_to_insert(
             Some(block) => Inserted::Block(messages[message]["content"][block].clone()),
         });
     }
-    if call.answered || call.failed {
+    if call.answered {
         return None;
     }
     stats.synthetic_results_inserted += 1;
@@ -336,15 +329,29 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_a_failed_answer_are_left_alone() {
+    fn results_of_a_failed_answer_are_orphans_and_its_calls_stay() {
         for reason in ["error", "aborted"] {
             for (mut call, result) in pairs("c") {
                 call["stopReason"] = json!(reason);
-                for messages in [vec![call.clone(), user("x")], vec![call.clone(), result.clone()], vec![result, call]]
-                {
-                    assert_eq!(repaired(&messages), (messages.clone(), RepairStats::default()));
+                let unanswered = [call.clone(), user("x")];
+                assert_eq!(repaired(&unanswered), (unanswered.to_vec(), RepairStats::default()));
+                for messages in [[call.clone(), result.clone(), user("x")], [result, call.clone(), user("x")]] {
+                    let (after, stats) = repaired(&messages);
+                    assert_eq!(after, unanswered);
+                    let expected = RepairStats { orphan_results_dropped: 1, repaired: true, ..RepairStats::default() };
+                    assert_eq!(stats, expected);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_call_tried_again_under_its_id_keeps_its_own_result() {
+        for (call, result) in pairs("c") {
+            let mut failed = call.clone();
+            failed["stopReason"] = json!("aborted");
+            let messages = [failed, call, result];
+            assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()));
         }
     }
 

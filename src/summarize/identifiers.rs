@@ -7,6 +7,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 /// Longer words are blobs.
 const LONGEST: usize = 160;
 
@@ -60,8 +62,11 @@ impl NamesInSight {
 /// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is part of an earlier one, and
 /// none is in sight.
 ///
-/// Linear in the text; the time for each chosen name grows with `limit`, which is meant to be at most some hundreds.
+/// Linear in the text, whatever the limit.
 pub fn salient_identifiers<'t>(text: &'t str, limit: usize, in_sight: &NamesInSight) -> Vec<&'t str> {
+    if limit == 0 {
+        return Vec::new();
+    }
     let mut seen: HashMap<&str, Sighting> = HashMap::new();
     let mut definition = usize::MAX;
     for range in words(text) {
@@ -91,21 +96,45 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, in_sight: &NamesInSi
         .collect();
     let order = |a: &(u64, usize, &str), b: &(u64, usize, &str)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
     let considered = limit.saturating_mul(3);
-    if ranked.len() > considered && considered > 0 {
+    if ranked.len() > considered {
         ranked.select_nth_unstable_by(considered - 1, order);
         ranked.truncate(considered);
     }
     ranked.sort_unstable_by(order);
+    let words: Vec<&str> = ranked.into_iter().map(|(.., word)| word).collect();
+    longest_of_nested(&words, limit)
+}
+
+/// The first `limit` of the words, best first, without those that are part of a better one. A longer one takes the place of the
+/// best that it holds: `this.items` says all that `items` did.
+fn longest_of_nested<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
+    let finder = AhoCorasick::builder()
+        // The quickest to build: it reads each word once.
+        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+        .build(words)
+        .expect("words of a text in memory have less letters than an automaton may have states");
     let mut chosen: Vec<&str> = Vec::new();
-    for (.., word) in ranked {
+    // By word: where it is chosen, and whether a chosen one holds it. What holds the holder holds it too, so that stays true.
+    let mut place: Vec<Option<usize>> = vec![None; words.len()];
+    let mut is_held = vec![false; words.len()];
+    for (index, &word) in words.iter().enumerate() {
         if chosen.len() == limit {
             break;
         }
-        if chosen.iter().any(|longer| longer.contains(word)) {
+        if is_held[index] {
             continue;
         }
-        // `this.items` says all that `items` did.
-        match chosen.iter_mut().find(|shorter| word.contains(**shorter)) {
+        let mut best: Option<(usize, usize)> = None;
+        for inner in finder.find_overlapping_iter(word).map(|found| found.pattern().as_usize()) {
+            is_held[inner] = true;
+            best = best.into_iter().chain(place[inner].map(|at| (at, inner))).min();
+        }
+        let at = best.map_or(chosen.len(), |(at, _)| at);
+        if let Some((_, shorter)) = best {
+            place[shorter] = None;
+        }
+        place[index] = Some(at);
+        match chosen.get_mut(at) {
             Some(shorter) => *shorter = word,
             None => chosen.push(word),
         }
@@ -193,7 +222,7 @@ fn score(word: &str, sighting: &Sighting, text: &str) -> u64 {
 /// A plain word is a name only where it looks like one: `class Foo`, `fn run(`; not "the function returns".
 fn is_defined_name(word: &str, text: &str, at: usize) -> bool {
     let next = text.as_bytes().get(at + word.len());
-    word.len() >= 3
+    (3..=LONGEST).contains(&word.len())
         && (word.starts_with(|c: char| c.is_ascii_uppercase()) || next.is_some_and(|byte| b"({:<=[;".contains(byte)))
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && !DEFINING.contains(&word)
@@ -367,6 +396,58 @@ mod tests {
             salient_identifiers("a.max_visible a.max_visible max_visible", 9, &NamesInSight::default()),
             ["a.max_visible"]
         );
+    }
+
+    /// What [`longest_of_nested`] says in linear time.
+    fn by_comparing_pairs<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
+        let mut chosen: Vec<&str> = Vec::new();
+        for &word in words {
+            if chosen.len() < limit && !chosen.iter().any(|longer| longer.contains(word)) {
+                match chosen.iter_mut().find(|shorter| word.contains(**shorter)) {
+                    Some(shorter) => *shorter = word,
+                    None => chosen.push(word),
+                }
+            }
+        }
+        chosen
+    }
+
+    #[test]
+    fn nested_words_are_chosen_as_by_comparing_each_with_each() {
+        let mut state = 7_u32;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as usize % below
+        };
+        for _ in 0..2000 {
+            let mut words: Vec<String> =
+                (0..1 + random(30)).map(|_| (0..1 + random(6)).map(|_| ['a', 'b', '.'][random(3)]).collect()).collect();
+            let mut seen = HashSet::new();
+            words.retain(|word| seen.insert(word.clone()));
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let limit = 1 + random(12);
+            assert_eq!(longest_of_nested(&words, limit), by_comparing_pairs(&words, limit), "{words:?} {limit}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_names_are_chosen_without_comparing_them_in_pairs() {
+        let text = (0..100_000).map(|i| format!("name_{i:06}x ")).collect::<String>();
+        assert_eq!(salient_identifiers(&text, 100_000, &NamesInSight::default()).len(), 100_000);
+    }
+
+    /// `cargo test --lib summarize::identifiers -- --ignored --nocapture`
+    #[test]
+    #[ignore = "says how long it takes"]
+    fn time_of_many_names() {
+        for megabytes in [1, 2, 4, 8] {
+            let text = (0..megabytes * 100_000).map(|i| format!("n_{i:07} ")).collect::<String>();
+            for limit in [200, usize::MAX / 8] {
+                let start = std::time::Instant::now();
+                let found = salient_identifiers(&text, limit, &NamesInSight::default()).len();
+                println!("{} bytes, limit {limit}: {found} names in {:?}", text.len(), start.elapsed());
+            }
+        }
     }
 
     #[test]

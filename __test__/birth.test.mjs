@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { answerFetch, Concertina, FETCH_CHARS, fetchToolParameters, fetchToolParametersFor } from "openclaw-concertina";
+
+import { freshDir, noise } from "./conversation.mjs";
+
+const text = noise(400);
+
+/** A result of each shape under an id, the tool named in none of them. */
+const shapes = {
+  OpenClaw: (id) => ({ role: "toolResult", toolCallId: id, content: [{ type: "text", text }] }),
+  OpenAI: (id) => ({ role: "tool", tool_call_id: id, content: text }),
+  Anthropic: (id) => ({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: [{ type: "text", text }] }] }),
+  "Anthropic's of one string": (id) => ({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] }),
+  "Anthropic's under its own role": (id) => ({ role: "tool", content: [{ type: "tool_result", tool_use_id: id, content: text }] }),
+};
+
+for (const [shape, result] of Object.entries(shapes)) {
+  test(`an exact tool's fresh result stays in ${shape} shape, another's is folded`, async () => {
+    const concertina = await Concertina.open({ dir: freshDir() });
+    for (const id of ["call_1", ""]) {
+      const exact = result(id);
+      const read = await concertina.admitToolResult({ sessionId: "s", message: exact, toolName: "read", args: { path: "a.rs" } });
+      assert.equal(read.message, exact, `read under ${JSON.stringify(id)}`);
+      const output = result(id);
+      const { message, report } = await concertina.admitToolResult({ sessionId: "s", message: output, toolName: "exec", args: { command: "sh x.sh" } });
+      assert.notEqual(message, output, `exec under ${JSON.stringify(id)}`);
+      assert.equal(report.actions[0].reason, "large");
+      assert.match(JSON.stringify(message), /\[REF_ID: [0-9a-f]{16}\]/);
+    }
+  });
+}
+
+test("several results in one message are each of the named tool", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const message = { role: "user", content: ["a", "b"].map((id) => ({ type: "tool_result", tool_use_id: id, content: text })) };
+  assert.equal((await concertina.admitToolResult({ sessionId: "s", message, toolName: "read" })).message, message);
+  assert.equal((await concertina.admitToolResult({ sessionId: "s", message, toolName: "exec" })).report.actions.length, 2);
+});
+
+test("a tool that the message names itself needs no other name, and a bad one is named", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  for (const name of [{ toolName: "read" }, { name: "read" }]) {
+    const message = { ...shapes.OpenClaw("c"), ...name };
+    assert.equal((await concertina.admitToolResult({ sessionId: "s", message })).message, message);
+  }
+  await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: shapes.OpenAI("c"), toolName: 7 }), {
+    name: "TypeError", message: "toolName is number; it must be a string",
+  });
+});
+
+test("what the model asks for beyond what the host accepts is cut to it, and the schema says so", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const long = noise(3000);
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: { ...shapes.OpenClaw("c"), content: long }, toolName: "exec" });
+  const ask = async (max_chars, scope) => {
+    const [{ text: answer }] = await answerFetch(concertina, { ref_ids: [report.actions[0].refId], max_chars }, scope);
+    return answer.length;
+  };
+  for (const [asked, scope, most] of [[1e9, {}, FETCH_CHARS], [undefined, {}, FETCH_CHARS], [null, {}, FETCH_CHARS], [1e9, { maxChars: 30_000 }, 30_000], [5000, { maxChars: 30_000 }, 5000], [5000, { maxChars: 4000 }, 4000]]) {
+    const length = await ask(asked, scope);
+    assert.ok(length <= most && length > most * 0.9, `${asked}: ${length} of ${most}`);
+  }
+  assert.equal(fetchToolParameters.properties.max_chars.maximum, FETCH_CHARS);
+  assert.equal(fetchToolParametersFor(30_000).properties.max_chars.maximum, 30_000);
+});
+
+test("a number of characters that is none is answered in words", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  for (const [max_chars, shown] of [[0, '"0"'], [-1, '"-1"'], [2.5, '"2.5"'], [Number.NaN, '"NaN"'], ["many", '"many"'], [{}, "object"]]) {
+    await assert.rejects(answerFetch(concertina, { ref_ids: ["0123456789abcdef"], max_chars }, {}), {
+      name: "TypeError", message: `max_chars is ${shown}; it must be a whole number of at least 1 and at most 15900`,
+    });
+  }
+});
+
+test("what a model leaves out as null or writes as a number is understood, and what is neither is named", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: shapes.OpenClaw("c"), toolName: "exec" });
+  const ref_ids = [report.actions[0].refId];
+  const [{ text: line }] = await answerFetch(concertina, { ref_ids, lines: 41, chars: null, pattern: null }, {});
+  assert.equal(line, `${text.split("\n")[40]}\n[lines 41-41 of 400]`);
+  await assert.rejects(answerFetch(concertina, { ref_ids, lines: [1, 2] }, {}), { name: "TypeError", message: "lines is object; it must be a string" });
+});

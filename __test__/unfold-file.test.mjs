@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { freshDir } from "./conversation.mjs";
+
+const require = createRequire(import.meta.url);
+const { unfoldFile } = require("../dist/node/lib/unfold-file.js");
+const { changeBetween, withChange } = require("../dist/node/lib/json-changes.js");
+
+/** Unfolds every text `@` to a text with all that JSON must escape. */
+const ORIGINAL = 'line 1\n"é\\✓"\t\u0000';
+const unfolding = {
+  async unfold({ messages }) {
+    let unfolded = 0;
+    const block = (part) => (part.text === "@" ? (unfolded++, { ...part, text: ORIGINAL }) : part);
+    const unfoldedMessages = messages.map((message) => {
+      const content = Array.isArray(message.content) ? message.content.map(block) : message.content;
+      return Array.isArray(content) && content.some((part, index) => part !== message.content[index]) ? { ...message, content } : message;
+    });
+    return { messages: unfoldedMessages, unfolded, missing: ["0123456789abcdef"] };
+  },
+};
+
+function written(name, bytes) {
+  const file = path.join(freshDir(), name);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+const escaped = JSON.stringify(ORIGINAL);
+const lines = [
+  '{"type":"session","version":3,  "big":12345678901234567890}',
+  '{"type":"message","big":12345678901234567890,"message":{"role":"toolResult" , "ratio":1.0, "content":[{"type":"text","text":"@"},{"type":"text","text":"\\u0041"}]}}\r',
+  "",
+  '{"type":"message","message":{"role":"user","content":"@"}}',
+  '{"role":"toolResult","content":[{"text":"first","text":"@"}]}',
+  "{\"type\":\"message\",\"message\":{\"role\":\"us",
+];
+const unfoldedLines = lines.with(1, lines[1].replace('"@"', escaped)).with(4, lines[4].replace('"@"', escaped));
+
+test("JSONL stays JSONL, and every byte but the placeholders stays", async () => {
+  const broken = Buffer.concat([Buffer.from(`${lines.join("\n")}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a])]);
+  const { bytes, unfolded, missing, unreadable } = await unfoldFile(unfolding, written("s.jsonl", broken), {});
+  assert.deepEqual(bytes, Buffer.concat([Buffer.from(`${unfoldedLines.join("\n")}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a])]));
+  assert.deepEqual([unfolded, missing, unreadable], [2, ["0123456789abcdef"], [6, 7]]);
+});
+
+test("a compressed session comes out plain", async () => {
+  const text = lines.slice(0, 5).join("\n");
+  const { bytes } = await unfoldFile(unfolding, written("s.jsonl.gz", gzipSync(text)), {});
+  assert.equal(bytes.toString(), unfoldedLines.slice(0, 5).join("\n"));
+});
+
+test("a JSON array keeps its layout", async () => {
+  const text = ` [\n  { "role": "user", "content": "go", "n": 1.50 },\n\t${lines[4]} ,\n  null, [ 1 ]\n]\n`;
+  const { bytes, unfolded } = await unfoldFile(unfolding, written("s.json", text), {});
+  assert.equal(bytes.toString(), text.replace('"@"', escaped));
+  assert.equal(unfolded, 1);
+});
+
+test("a file without messages is named", async () => {
+  for (const [text, message] of [["{}\n", /holds no messages/], ["[]", /holds no messages/], ["[{]", /is not JSON/], ["", /holds no messages/]]) {
+    const file = written("s.json", text);
+    await assert.rejects(unfoldFile(unfolding, file, {}), (error) => error.message.startsWith(file) && message.test(error.message));
+  }
+});
+
+test("a change of a value touches nothing else of its text", () => {
+  const text = '{ "a": [1.0, {"b\\"": "x]}\\\\"}, 1e3], "a2" : {}, "c": null, "__proto__": {"d": [true]} }';
+  const before = JSON.parse(text);
+  const after = JSON.parse('{"a": [1, {"b\\"": "y"}, 1000], "a2": {}, "c": {"n": 1}, "__proto__": {"d": [false]}}');
+  assert.equal(withChange(text, changeBetween(before, after)), text.replace('"x]}\\\\"', '"y"').replace("null", '{"n":1}').replace("true", "false"));
+  assert.equal(changeBetween(before, structuredClone(before)), undefined);
+  assert.equal(withChange(" [1, 2]", changeBetween([1, 2], [1, 2, 3])), "[1,2,3]".padStart(8));
+  assert.equal(withChange("[]", changeBetween([], {})), "{}");
+});
