@@ -5,6 +5,8 @@ mod corpus;
 mod crash;
 mod file;
 mod golden;
+mod replaced;
+mod retention;
 mod suite;
 
 use concertina::store::{SqliteStore, Store, StoreOptions};

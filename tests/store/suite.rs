@@ -45,6 +45,8 @@ cases![
     what_others_folded_meanwhile_is_in_the_context,
     a_withdrawn_block_is_decided_anew,
     a_child_session_inherits_what_its_parent_may_see,
+    a_child_session_may_be_given_only_what_is_named,
+    a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round,
     a_turn_is_committed_once_per_session,
     stats_add_up,
     what_left_the_context_expires,
@@ -408,6 +410,61 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
     assert_eq!(store.ledger(&child).unwrap().projections, batch.projections);
 }
 
+fn a_child_session_may_be_given_only_what_is_named(store: &dyn Store) {
+    let (parent, child) = (scope("main", "p"), scope("sub", "c"));
+    let printed = |text: &str, original: &str| PrintedText {
+        text: ContentHash::of(text.as_bytes()),
+        printed: Printed::Copy,
+        original: ContentHash::of(original.as_bytes()),
+    };
+    let batch = Batch {
+        projections: vec![projection("a", "1", "one"), projection("b", "2", "two")],
+        printed: vec![printed("answer one", "one"), printed("answer two", "two")],
+        ..batch_of(store, vec![Original::text("one", "test"), Original::text("two", "test")])
+    };
+    store.commit(&parent, &batch, START).unwrap();
+    let [one, two] = [0, 1].map(|at| batch.originals[at].0.clone());
+    let elsewhere = put_text(store, &scope("main", "q"), "elsewhere", START);
+    let unknown = ContentHash::of(b"unknown").to_ref_id(16);
+    store.inherit(&parent, &child, Some(&[two.clone(), two.clone(), elsewhere.clone(), unknown]), START).unwrap();
+    assert_eq!(bytes(store, &two, "sub").unwrap(), b"two");
+    assert_eq!((bytes(store, &one, "sub"), bytes(store, &elsewhere, "sub")), (None, None));
+    let ledger = store.ledger(&child).unwrap();
+    assert_eq!(ledger.projections, [projection("b", "2", "two")]);
+    assert_eq!(ledger.printed, [printed("answer two", "two")]);
+    store.inherit(&parent, &child, Some(&[]), START).unwrap();
+    assert_eq!(bytes(store, &one, "sub"), None);
+    // The full hash names it, too.
+    store.inherit(&parent, &child, Some(&[ContentHash::of(b"one").to_ref_id(64)]), START).unwrap();
+    assert!(bytes(store, &one, "sub").is_some());
+}
+
+fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(store: &dyn Store) {
+    let (parent, child, grandchild) = (scope("main", "p"), scope("sub", "c"), scope("subsub", "g"));
+    store.inherit(&parent, &child, Some(&[]), START).unwrap();
+    store.inherit(&child, &grandchild, Some(&[]), START).unwrap();
+    let of_parent = put_text(store, &parent, "the parent's", START);
+    let of_child = put_text(store, &child, "the child's", START);
+    let of_grandchild = put_text(store, &grandchild, "the grandchild's", START);
+    assert!(bytes(store, &of_child, "main").is_some());
+    assert_eq!(bytes(store, &of_parent, "sub"), None);
+    assert!(bytes(store, &of_grandchild, "sub").is_some());
+    assert_eq!(bytes(store, &of_grandchild, "main"), None);
+    assert_eq!(bytes(store, &of_child, "other"), None);
+    // What the parent was shown of it is the parent's own from then on.
+    let shown = PrintedText {
+        text: ContentHash::of(b"answer"),
+        printed: Printed::Copy,
+        original: ContentHash::of(b"the child's"),
+    };
+    store.commit(&parent, &Batch { printed: vec![shown], ..Batch::default() }, START).unwrap();
+    store.purge("c").unwrap();
+    assert!(bytes(store, &of_child, "main").is_some());
+    // With the child between them gone, the grandchild works for nobody.
+    assert_eq!(bytes(store, &of_grandchild, "sub"), None);
+    assert!(bytes(store, &of_grandchild, "subsub").is_some());
+}
+
 fn a_turn_is_committed_once_per_session(store: &dyn Store) {
     let me = scope("main", "s");
     assert_eq!(store.commit_turn(&me, "turn:1", START).unwrap(), TurnStatus::Committed);
@@ -548,8 +605,12 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
     let ours = put_text(store, &other, "ours", START);
     let mine = &batch.originals[0].0;
     assert!(bytes(store, mine, "main").is_some());
+    let told = store.purgeable("s").unwrap();
+    assert_eq!((told.originals, told.bytes, told.sessions), (1, 4, 1));
+    assert!(bytes(store, mine, "main").is_some());
     let removed = store.purge("s").unwrap();
     assert_eq!((removed.originals, removed.sessions), (1, 1));
+    assert_eq!(store.purgeable("s").unwrap().originals, 0);
     assert_eq!(bytes(store, mine, "main"), None);
     assert!(bytes(store, &ours, "main").is_some());
     assert_eq!(known(store, &me), Ledger::default());

@@ -164,14 +164,21 @@ impl Directory {
         Ok(())
     }
 
-    /// Removes the log of a database file that is gone: SQLite would play it over whatever took that file's place.
+    /// Takes away the log of a database file that is gone: SQLite would play it over whatever took that file's place. A log
+    /// that still holds something gets another name.
     pub(super) fn remove_stale_log(&self, before: &Identity) -> Outcome<()> {
         let now = self.identity();
         if now.file == before.file || now.log.is_none() || now.log != before.log {
             return Ok(());
         }
-        for ending in SIDE_FILES {
-            let path = beside(&self.file, ending);
+        let [log, shared] = SIDE_FILES.map(|ending| beside(&self.file, ending));
+        let is_empty = fs::metadata(&log).is_ok_and(|found| found.len() == 0);
+        if !is_empty {
+            let mut names = (1..).map(|number| beside(&log, &format!(".replaced-{number}")));
+            let free = names.find(|name| fs::symlink_metadata(name).is_err()).expect("some number is free");
+            fs::rename(&log, &free).map_err(|error| unavailable(&log, &error))?;
+        }
+        for path in [log, shared] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(unavailable(&path, &error)),
                 _ => {}

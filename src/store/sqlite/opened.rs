@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use super::directory::{Directory, Identity};
 use super::failure::{Failure, Outcome};
 use super::schema;
+use super::sweep::checkpoint;
 use super::turn::{Taken, Turn, TurnLock};
 
 /// How often a file may change its identity under one call.
@@ -143,6 +144,13 @@ impl Opened {
         if before == Some(found) {
             return Ok(());
         }
+        if let State::Open(side) = &*writer
+            && side.identity.file != found.file
+        {
+            // The old file may only have another name now. What is in its log, and only there, goes into it while it is open.
+            let _alone = side.lock.take(Turn::Alone, self.wait_ms)?;
+            drop(checkpoint(&side.connection));
+        }
         (*writer, *reader) = (State::Lost, State::Lost);
         let mut notices = Vec::new();
         (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
@@ -167,7 +175,7 @@ impl Opened {
         if let (State::Open(side), Some(_)) = (&*writer, &taken)
             && side.identity == self.directory.identity()
         {
-            drop(side.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(())));
+            drop(checkpoint(&side.connection));
         }
         *writer = State::Closed;
     }
@@ -216,8 +224,10 @@ fn connect(
     let both = || {
         directory.create_file()?;
         let found = directory.identity().file;
-        let connected = (schema::connect(&directory.file, wait_ms)?, schema::connect(&directory.file, wait_ms)?);
-        if directory.identity().file == found { Ok(connected) } else { Err(Failure::Replaced) }
+        let one = || schema::connect(&directory.file, wait_ms);
+        let connected = one().and_then(|writer| Ok((writer, one()?)));
+        let is_same = found.is_some() && directory.identity().file == found;
+        if is_same { connected } else { Err(Failure::Replaced) }
     };
     let (writer, reader) = both().or_else(|failure| {
         damaged(failure)?;

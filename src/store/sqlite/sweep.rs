@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, Transaction};
 
-use super::failure::Outcome;
+use super::failure::{Failure, Outcome};
 use super::row::Count;
 use crate::store::{Millis, Removed, StoreOptions};
 
@@ -149,11 +149,19 @@ pub(super) fn vacuum(connection: &Connection) -> Outcome<u64> {
     free_pages(connection)
 }
 
-/// Writes the log back, which makes the file shorter; returns its length.
+/// Writes the log back, which makes the file shorter; returns its length in bytes.
 pub(super) fn checkpoint(connection: &Connection) -> Outcome<u64> {
     // Says in its row, not as an error, when another program is reading; then the next one does it.
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
-    file_bytes(connection)
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))?;
+    let expected = file_bytes(connection)?;
+    let found = connection.path().and_then(|path| std::fs::metadata(path).ok()).map(|file| file.len());
+    match found {
+        // What was cut off may still be in the memory of this connection.
+        Some(found) if !is_busy && found < expected => {
+            Err(Failure::Damaged(format!("the file ends too early: it has {found} of {expected} bytes")))
+        }
+        _ => Ok(expected),
+    }
 }
 
 /// Bytes of the file that hold something.
