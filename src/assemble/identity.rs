@@ -1,8 +1,8 @@
 //! What each block of a history is known by, so that what was decided on it once is found again.
 //!
-//! A block is its content and its place ([`BlockKey`]). Where messages have times, the place is the message's. Elsewhere it is all
-//! that stands before the block: a copy whose past is another one is another block, so nothing that a host drops, edits or sends
-//! again can make an old decision fall on a new copy. Call ids have no part in it: hosts rewrite and repeat them.
+//! A block is its content and its place ([`BlockKey`]). Where messages have times, the place is the message's, whatever the ids of
+//! calls: hosts rewrite and repeat them. Elsewhere it is all that stands before the block, ids included: a copy whose past is another
+//! one is another block, so nothing that a host drops, edits or sends again can make an old decision fall on a new copy.
 
 use std::collections::HashMap;
 
@@ -45,29 +45,36 @@ pub(super) fn know<'t, 'a>(
         .filter_map(|row| Some((memo.of_shown(&serde_json::from_str(&row.replacement).ok()?).0, row.block.hash)))
         .collect();
     let mut past = 0_u64;
-    let mut known = Vec::new();
-    for (message, index, block) in transcript.places() {
-        let view = &transcript.messages[message];
-        let (hash, tokens) = memo.of_block(block, meter);
-        if !matches!(view.role, Role::System | Role::Other) && !matches!(block.kind, Kind::Thinking | Kind::Other) {
-            let mut link = [0; 40];
-            link[..8].copy_from_slice(&past.to_le_bytes());
-            link[8..].copy_from_slice(&stands_for.get(&hash).unwrap_or(&hash).0);
-            past = xxh3_64(&link);
+    let mut known: Vec<Known> = Vec::new();
+    for (message, view) in transcript.messages.iter().enumerate() {
+        let first = known.len();
+        for (index, block) in view.blocks.iter().enumerate() {
+            let (hash, tokens) = memo.of_block(block, meter);
+            let stands_for = stands_for.get(&hash).unwrap_or(&hash);
+            past = link(past, view, block, stands_for);
+            let key = BlockKey { hash, place: index as i64 };
+            known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index] });
         }
-        let place = view.timestamp.unwrap_or(past as i64);
-        known.push(Known {
-            message,
-            index,
-            view,
-            block,
-            key: BlockKey { hash, place },
-            tokens,
-            fate: fates[message][index],
-        });
+        for known in &mut known[first..] {
+            let place = xxh3_64(&[past, known.key.place as u64].map(u64::to_le_bytes).concat()) as i64;
+            known.key.place = view.timestamp.unwrap_or(place);
+        }
     }
     share_fates(&mut known);
     known
+}
+
+/// The past with one block more. What hosts change from call to call has no part in it: system prompts, thinking, unknown fields.
+fn link(past: u64, view: &Message, block: &Block, hash: &ContentHash) -> u64 {
+    if matches!(view.role, Role::System | Role::Other) || matches!(block.kind, Kind::Thinking | Kind::Other) {
+        return past;
+    }
+    let (id, name) = match (&block.kind, &block.result) {
+        (Kind::Call(call), _) => (call.id, call.name),
+        (_, Some(result)) => (result.call_id, if result.is_error { "failed" } else { "" }),
+        _ => ("", ""),
+    };
+    xxh3_64(&[&past.to_le_bytes()[..], &hash.0, id.as_bytes(), b"\0", name.as_bytes()].concat())
 }
 
 fn share_fates(known: &mut [Known]) {

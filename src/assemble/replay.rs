@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::identity::Known;
 use super::memo::Memo;
 use super::{Action, Reply};
-use crate::history::Reason;
+use crate::history::{Fate, Reason};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, Ledger, Printed, Projection};
 use crate::transcript::Patch;
@@ -51,7 +51,7 @@ pub(super) fn replay(ledger: &Ledger, known: &[Known], memo: &Memo, shown: &mut 
             return State::Placeholder(block.tokens);
         }
         if let Some((row, value)) = rows.get(&block.key) {
-            let holds = !Reason::needs_successor(&row.reason) || block.fate.may_go().is_some();
+            let holds = still_holds(row, block);
             if let Some(value) = value.as_ref().filter(|_| holds) {
                 shown.in_context.insert(row.original);
                 return State::Replaced(show(block, "replay", None, value.clone(), memo, shown));
@@ -63,6 +63,18 @@ pub(super) fn replay(ledger: &Ledger, known: &[Known], memo: &Memo, shown: &mut 
         State::Open
     };
     known.iter().map(state_of).collect()
+}
+
+/// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for lack of
+/// room comes back when it is new again: the host took back what came after it, or it is a copy that the agent has just asked for.
+fn still_holds(row: &Projection, block: &Known) -> bool {
+    match row.reason.as_str() {
+        _ if block.fate.may_go().is_some() => true,
+        "large" => true,
+        reason if Reason::needs_successor(reason) => false,
+        "stale" => block.fate == Fate::Young && block.view.turn_age > 1,
+        _ => block.fate == Fate::Young,
+    }
 }
 
 /// Adds a patch and its action; returns the tokens of what is shown.

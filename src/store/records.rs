@@ -16,7 +16,7 @@ pub struct Scope {
     pub session_id: String,
 }
 
-/// What a block is known by: its content, and its place in the conversation. Call ids have no part in it.
+/// What a block is known by: its content, and its place in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey {
     /// Hash of the block's content as the host holds it.
