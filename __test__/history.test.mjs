@@ -1,0 +1,156 @@
+// What a block is known by, what may leave and why: cases in which an earlier build lost or hid what an agent relies on.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Concertina, compressMessages } from "openclaw-concertina";
+
+import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
+
+const sessionId = "s1";
+const PLACEHOLDER = /^\[REF_ID: ([0-9a-f]{16,64})\]/;
+const textOf = (message) => (typeof message.content === "string" ? message.content : (message.content[0].text ?? message.content[0].content));
+const isFolded = (message) => PLACEHOLDER.test(textOf(message));
+
+const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
+
+/** Messages as OpenAI's API has them: without times. */
+const asked = (text) => ({ role: "user", content: text });
+const called = (id, name, args) => ({ role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name, arguments: JSON.stringify(args) } }] });
+const answered = (id, text) => ({ role: "tool", tool_call_id: id, content: text });
+const talk = (turns) => Array.from({ length: turns }, (_, turn) => [asked(`and then ${turn}?`), { role: "assistant", content: "done" }]).flat();
+
+test("of equal results of parallel calls with one time none is taken for the other's older copy", async () => {
+  const concertina = await opened();
+  const text = noise(60);
+  const twins = [
+    { role: "assistant", content: ["a", "b"].map((id) => ({ type: "toolCall", id, name: "exec", arguments: { command: "make" } })), timestamp: 5 },
+    ...["a", "b"].map((id) => ({ role: "toolResult", toolCallId: id, toolName: "exec", content: [{ type: "text", text }], isError: false, timestamp: 6 })),
+  ];
+  const { messages } = await concertina.assemble({ sessionId, messages: [user("go", 1), ...twins, user("on", 7)] });
+  assert.deepEqual(messages.filter(isFolded), []);
+  // A third copy holds what both hold.
+  const third = toolRound("c", "exec", { command: "make" }, text, 8);
+  const later = await concertina.assemble({ sessionId, messages: [user("go", 1), ...twins, user("on", 7), ...third, user("on", 9)] });
+  assert.deepEqual(later.messages.map(isFolded), [false, false, true, true, false, false, false, false]);
+});
+
+test("a new copy of what was folded before is in sight, whatever the host has dropped", async () => {
+  const concertina = await opened();
+  const text = noise(60);
+  const round = (id) => [called(id, "exec", { command: "make" }), answered(id, text)];
+  const first = [asked("make it"), ...round("call_1"), ...talk(6)];
+  assert.ok(isFolded((await concertina.assemble({ sessionId, messages: first })).messages[2]));
+  // Compaction, a new conversation, a prompt that is sent again: the same words, another past.
+  for (const history of [
+    [asked("Summary: it was made"), ...round("call_2")],
+    [...round("call_2")].toSpliced(0, 0, asked("make it")),
+    [asked("make it now"), ...round("call_1")],
+  ]) {
+    const { messages } = await concertina.assemble({ sessionId, messages: history });
+    assert.deepEqual(messages, history);
+  }
+});
+
+test("what went because a later copy holds it comes back when the host drops that copy", async () => {
+  const concertina = await opened();
+  const text = noise(60);
+  const first = [user("go", 1), ...toolRound("a", "exec", { command: "make" }, text, 2)];
+  const second = [user("again", 10), ...toolRound("b", "exec", { command: "make" }, text, 11), user("on", 20)];
+  const { messages } = await concertina.assemble({ sessionId, messages: [...first, ...second] });
+  assert.deepEqual([isFolded(messages[2]), isFolded(messages[5])], [true, false]);
+  const branch = [...first, user("another way", 30)];
+  const back = await concertina.assemble({ sessionId, messages: branch });
+  assert.deepEqual(back.messages, branch);
+  assert.equal(back.report.epoch.reason, "returned: what held it has left");
+});
+
+test("two writers of one session show what was written first, ever after", async () => {
+  const dir = freshDir();
+  const [one, other] = await Promise.all([Concertina.open({ dir, keepPreviewChars: 10 }), Concertina.open({ dir, keepPreviewChars: 100 })]);
+  const messages = staleConversation();
+  const shown = await Promise.all([one, other].map((writer) => writer.assemble({ sessionId, messages })));
+  for (const writer of [one, other, await Concertina.open({ dir })]) {
+    const again = await writer.assemble({ sessionId, messages });
+    assert.ok(again.messages.some(isFolded));
+    for (const { messages: then } of shown) assert.deepEqual(again.messages, then);
+  }
+});
+
+test("a read supersedes only what it provably shows, and only tools that are known to read", async () => {
+  const file = Array.from({ length: 80 }, (_, at) => `line ${at} of the file ${noise(1, at)}`);
+  const folded = async (name, args, text, isError = false) => {
+    const concertina = await opened();
+    const second = toolRound("b", name, args, text, 10);
+    second[1].isError = isError;
+    const { messages } = await concertina.assemble({ sessionId, messages: [user("go", 1), ...toolRound("a", "read", { path: "a.rs" }, file.join("\n"), 2), ...second, user("on", 20)] });
+    return isFolded(messages[2]);
+  };
+  const whole = file.map((line) => `${line}!`).join("\n");
+  const cut = `${file.slice(0, 40).join("\n")}\n\n[40 more lines in file. Use offset=41 to continue]`;
+  assert.equal(await folded("read", { path: "a.rs" }, whole), true);
+  assert.equal(await folded("read", { path: "a.rs" }, cut), false, "the host cut it");
+  assert.equal(await folded("read", { path: "a.rs", limit: 40 }, file.slice(0, 40).join("\n")), false);
+  assert.equal(await folded("read", { path: "a.rs", pages: "1" }, whole), false, "an unknown argument");
+  assert.equal(await folded("review_code", { path: "a.rs" }, whole), false);
+  assert.equal(await folded("spreadsheet_query", { path: "a.rs", query: "all" }, whole), false);
+  assert.equal(await folded("write", { path: "a.rs", content: "x" }, "Wrote 1 byte"), true);
+  assert.equal(await folded("write", { path: "a.rs", content: "x" }, "sh: a.rs: Permission denied"), false);
+  assert.equal(await folded("write", { path: "a.rs", content: "x" }, "failed\n\n(Command exited with code 1)"), false);
+  assert.equal(await folded("write", { path: "a.rs", content: "x" }, "no", true), false);
+});
+
+test("a placeholder is bounded, however many names its original has", async () => {
+  const concertina = await opened({ schedule: "cache-aware", sccsSummaryMaxChars: 50_000, keepNames: 100_000 });
+  const text = Array.from({ length: 100_000 }, (_, at) => `unique_name_${at.toString(36)}_x${(at * 7919) % 99991}`).join("\n");
+  const [, message] = toolRound("c", "exec", {}, text);
+  const { message: shown } = await concertina.admitToolResult({ sessionId, message, args: { command: "nm -a" } });
+  assert.match(textOf(shown), PLACEHOLDER);
+  assert.ok(textOf(shown).length <= 6000, `${textOf(shown).length} characters`);
+});
+
+test("what a caller has put a cache breakpoint on stays as it is, unless an epoch folds all of it", async () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const text = "the very same line of output, again and again\n".repeat(200);
+  const round = (extra) => [
+    { role: "user", content: [{ type: "text", text: "go" }] },
+    { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: { command: "make" } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [{ type: "text", text }], ...extra }] },
+  ];
+  const plain = await compressMessages(round({}));
+  assert.notDeepEqual(plain.messages, round({}));
+  const marked = round(mark);
+  assert.equal((await compressMessages(marked)).messages, marked);
+  const concertina = await opened();
+  const history = [...marked, ...talk(6)];
+  const { messages, report } = await concertina.assemble({ sessionId, messages: history });
+  assert.match(messages[2].content[0].content[0].text, PLACEHOLDER);
+  assert.deepEqual(messages[2].content[0].cache_control, mark.cache_control);
+  assert.ok(report.epoch);
+});
+
+test("an image that leaves keeps its cache breakpoint and its kind of block", async () => {
+  const concertina = await opened();
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG }, cache_control: { type: "ephemeral" } };
+  const history = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...talk(6)];
+  const { messages } = await concertina.assemble({ sessionId, messages: history });
+  const [, shown] = messages[0].content;
+  assert.equal(shown.type, "text");
+  assert.deepEqual(shown.cache_control, image.cache_control);
+});
+
+test("what the host had cut says so wherever it is shown", async () => {
+  const words = /cut by the host; what came after was never here/;
+  for (const text of [noise(400), "the very same line of output\n".repeat(500)]) {
+    const concertina = await opened();
+    const [, message] = toolRound("c", "exec", {}, text);
+    const born = async (hostCutAt) => textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt })).message);
+    assert.doesNotMatch(await born(text.length + 1), words);
+    const other = await opened();
+    const shown = await other.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: text.length });
+    assert.match(textOf(shown.message), words);
+  }
+});
+
+/** A grey picture of 400 by 400. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAZAAAAGQCAAAAACl8iCgAAAA70lEQVR42u3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAHgGfQABFNGnJwAAAABJRU5ErkJggg==";
