@@ -186,8 +186,7 @@ impl Engine {
     ) -> Result<()> {
         let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
-        let mut batch =
-            Batch { tools: fold.tools, since: fold.since, generation: fold.generation, ..Batch::default() };
+        let mut batch = Batch { tools: fold.tools, since: fold.since, generation: fold.generation, ..Batch::default() };
         let mut accepted = Vec::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);

@@ -116,7 +116,7 @@ pub(super) fn printed(ledger: &Ledger, kind: Printed) -> HashMap<ContentHash, Co
 }
 
 /// What a block is known by: its text, its image payload, or its arguments as JSON.
-fn hash_of(block: &Block) -> ContentHash {
+pub(super) fn hash_of(block: &Block) -> ContentHash {
     match block.kind {
         Kind::Text(text) => ContentHash::of(text.as_bytes()),
         Kind::Image(image) => ContentHash::of(image.base64.unwrap_or_default().as_bytes()),

@@ -10,6 +10,7 @@ mod history;
 mod known;
 mod placeholder;
 mod schedule;
+mod unfold;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use crate::transcript::{Rewrite, ToolResult};
 
 pub use fetch::{Fetch, Fetched, FetchedBlock};
 pub use history::AssembleOptions;
+pub use unfold::Unfolded;
 
 /// The tool that takes the ids that placeholders print.
 pub const FETCH_TOOL: &str = "fetch_original_data";
@@ -184,7 +186,11 @@ impl Engine {
 
     /// Puts a batch, unless there is nothing to put; the caller shows its proposals only on `Ok`.
     fn put(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<()> {
-        if batch.originals.is_empty() && batch.printed.is_empty() { Ok(()) } else { self.store.commit(scope, batch, now).map(drop) }
+        if batch.originals.is_empty() && batch.printed.is_empty() {
+            Ok(())
+        } else {
+            self.store.commit(scope, batch, now).map(drop)
+        }
     }
 
     /// Ids for originals, in order.
