@@ -1,38 +1,43 @@
-//! The class with a store. Open stores are shared in the process, by directory: the host evaluates the plugin's module
-//! several times, and the addon is the one thing that all copies share.
+//! The class with a store. Every opener has a store of its own, with its own options: a host may load this addon twice into one
+//! process, so nothing may rest on what its copies share. They share the file.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch};
 use concertina::config::Config;
 use concertina::error::{Error, Result};
 use concertina::plan::prices::{Prices, StatedPrices};
-use concertina::store::{Receipt, Scope, SqliteStore, StoreOptions, TurnStatus};
+use concertina::reference::{RefId, parse_ref};
+use concertina::store::{Receipt, Retention, Scope, SqliteStore, StoreOptions, TurnStatus};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::guard::{guard, to_napi};
 use crate::handover::Handover;
 use crate::pure::options;
 use crate::work::{Outcome, Work, to_json};
 
-static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<SqliteStore>>>> = LazyLock::new(Mutex::default);
-
-/// The store of a directory: the one this process has open, or a newly opened one.
-fn open_store(dir: &Path, config: &Config) -> Result<Arc<SqliteStore>> {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-    if let Some(store) = open.get(&key).and_then(Weak::upgrade) {
-        return Ok(store);
+/// Takes a text out of the options that is not a user's option.
+fn take_text(options: &mut Map<String, Value>, name: &str, expected: &str) -> Result<Option<String>> {
+    match options.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(Error::bad_argument(name, other, expected)),
     }
-    let store = Arc::new(SqliteStore::open(&key, StoreOptions::from(config))?);
-    open.retain(|_, store| store.strong_count() > 0);
-    open.insert(key, Arc::downgrade(&store));
-    Ok(store)
+}
+
+/// When the time to live of a session's originals begins, as the host says.
+fn retention(options: &mut Map<String, Value>) -> Result<Retention> {
+    const EXPECTED: &str = "\"clock\" or \"host\"";
+    match take_text(options, "retention", EXPECTED)?.as_deref() {
+        None | Some("clock") => Ok(Retention::Clock),
+        Some("host") => Ok(Retention::Held),
+        Some(other) => Err(Error::bad_argument("retention", format!("{other:?}"), EXPECTED)),
+    }
 }
 
 /// Whose content a call is about, as it crosses.
@@ -58,19 +63,47 @@ fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T> {
 pub struct NativeConcertina {
     engine: Mutex<Option<Arc<Engine>>>,
     warnings: Vec<String>,
+    /// What opening had to say and nobody has read yet.
+    notices: Mutex<Vec<String>>,
 }
 
 #[napi]
 impl NativeConcertina {
     /// Opens the store in a directory.
+    ///
+    /// Beside the user's options: `retention`, `"clock"` (default) or `"host"`, and `today`, a date such as `2026-01-31`: with it a
+    /// damaged file is set aside under a name with that date, and a new one takes its place.
     #[napi(factory)]
     pub async fn open(dir: String, options_json: String) -> napi::Result<Self> {
         on_tokio(move || {
-            let (config, warnings) = Config::from_json(&options(&options_json)?)?;
-            let store = open_store(Path::new(&dir), &config)?;
-            Ok(Self { engine: Mutex::new(Some(Arc::new(Engine::new(store, config)?))), warnings })
+            let mut given = options(&options_json)?;
+            let retention = retention(&mut given)?;
+            let today = take_text(&mut given, "today", "a date such as 2026-01-31")?;
+            let (config, warnings) = Config::from_json(&given)?;
+            let dir = std::path::absolute(Path::new(&dir))
+                .map_err(|error| Error::StoreUnavailable { path: dir.clone(), reason: error.to_string() })?;
+            let options = StoreOptions { retention, ..StoreOptions::from(&config) };
+            let (store, aside) = match today {
+                Some(today) => SqliteStore::open_or_set_aside(&dir, options, &today)?,
+                None => (SqliteStore::open(&dir, options)?, None),
+            };
+            let engine = Engine::new(Arc::new(store), config)?;
+            let notices = Mutex::new(aside.into_iter().collect());
+            Ok(Self { engine: Mutex::new(Some(Arc::new(engine))), warnings, notices })
         })
         .await
+    }
+
+    /// What an operator should know and has not been told yet, one line each: a file that was replaced, set aside, or open to
+    /// others.
+    #[napi]
+    pub fn notices(&self) -> napi::Result<Vec<String>> {
+        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        guard(|| {
+            let mut notices = std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner));
+            notices.extend(engine.store().notices());
+            Ok(notices)
+        })
     }
 
     /// One line for each option that was corrected.
@@ -85,14 +118,21 @@ impl NativeConcertina {
 
     /// The moment of birth. `messages` holds the result, after its call where that is known.
     #[napi]
-    pub fn admit(&self, messages: &mut Handover, session: String, now: f64) -> napi::Result<AsyncTask<Work>> {
+    pub fn admit(
+        &self,
+        messages: &mut Handover,
+        session: String,
+        now: f64,
+        host_cut_at: Option<u32>,
+    ) -> napi::Result<AsyncTask<Work>> {
         let engine = self.engine().map_err(|error| to_napi(&error))?;
         let slices = messages.take();
         Ok(Work::queue(move || {
             let scope: Scope = read::<Session>(&session)?.into();
             let messages = slices.read()?;
             let Some((message, before)) = messages.split_last() else { return Ok(Outcome::default()) };
-            let reply = engine.admit(&scope, before.last(), message, now as i64);
+            let cut_at = host_cut_at.map(|units| units as usize);
+            let reply = engine.admit_cut(&scope, before.last(), message, cut_at, now as i64);
             Ok(Outcome::rewrite(&reply.rewrite, &reply.report))
         }))
     }
@@ -147,14 +187,63 @@ impl NativeConcertina {
         .await
     }
 
-    /// Gives a sub-agent's session what its parent's session may see.
+    /// Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids.
     #[napi]
-    pub async fn inherit(&self, parent: String, child: String, now: f64) -> napi::Result<()> {
+    pub async fn inherit(
+        &self,
+        parent: String,
+        child: String,
+        now: f64,
+        named: Option<Vec<String>>,
+    ) -> napi::Result<()> {
         let engine = self.engine().map_err(|error| to_napi(&error))?;
         on_tokio(move || {
-            engine.inherit(&read::<Session>(&parent)?.into(), &read::<Session>(&child)?.into(), None, now as i64)
+            let named: Option<Vec<RefId>> =
+                named.map(|ids| ids.iter().map(|id| parse_ref(id)).collect()).transpose()?;
+            let (parent, child) = (read::<Session>(&parent)?.into(), read::<Session>(&child)?.into());
+            engine.inherit(&parent, &child, named.as_deref(), now as i64)
         })
         .await
+    }
+
+    /// The host has ended a session: the time to live of what it held begins.
+    #[napi]
+    pub async fn end_session(&self, session_id: String, now: f64) -> napi::Result<()> {
+        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        on_tokio(move || engine.store().end_session(&session_id, now as i64)).await
+    }
+
+    /// Ends the held sessions that are not among those that the host still knows; resolves to how many.
+    #[napi]
+    pub async fn settle(&self, alive: Vec<String>, now: f64) -> napi::Result<f64> {
+        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        on_tokio(move || {
+            let alive: BTreeSet<String> = alive.into_iter().collect();
+            Ok(engine.store().settle(&alive, now as i64)? as f64)
+        })
+        .await
+    }
+
+    /// Puts originals back in the place of placeholders: those of a session, or, without a `sessionId`, those that the markers lead
+    /// an agent to. The report is `{ unfolded, missing }`.
+    #[napi]
+    pub fn unfold(&self, messages: &mut Handover, request: String, now: f64) -> napi::Result<AsyncTask<Work>> {
+        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        let slices = messages.take();
+        Ok(Work::queue(move || {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            struct Request {
+                agent_id: Option<String>,
+                session_id: Option<String>,
+            }
+            let Request { agent_id, session_id } = read(&request)?;
+            let agent_id = agent_id.unwrap_or_else(|| "main".into());
+            let scope = session_id.map(|session_id| Scope { agent_id: agent_id.clone(), session_id });
+            let done = engine.unfold(scope.as_ref(), &agent_id, &slices.read()?, now as i64)?;
+            let missing: Vec<&str> = done.missing.iter().map(RefId::as_str).collect();
+            Ok(Outcome::rewrite(&done.rewrite, &json!({ "unfolded": done.unfolded, "missing": missing })))
+        }))
     }
 
     /// Keeps what repeating rules came to.
@@ -248,14 +337,19 @@ impl NativeConcertina {
         on_tokio(move || Ok(removed(engine.store().sweep(now as i64)?))).await
     }
 
-    /// Forgets a session; resolves to JSON of what was removed.
+    /// Forgets a session; resolves to JSON of what was removed. With `dry`, of what would be.
     #[napi]
-    pub async fn purge(&self, session_id: String) -> napi::Result<String> {
+    pub async fn purge(&self, session_id: String, dry: Option<bool>) -> napi::Result<String> {
         let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || Ok(removed(engine.store().purge(&session_id)?))).await
+        on_tokio(move || {
+            let store = engine.store();
+            let done = if dry == Some(true) { store.purgeable(&session_id) } else { store.purge(&session_id) };
+            Ok(removed(done?))
+        })
+        .await
     }
 
-    /// Lets go of the store. The file closes when nobody in the process uses it any more.
+    /// Lets go of the store. The file closes when no call is under way any more.
     #[napi]
     pub async fn close(&self) -> napi::Result<()> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();

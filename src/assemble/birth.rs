@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{HOST_CUT, Placeholder, cut_label, is_cut, with_names};
+use super::placeholder::{Placeholder, cut_label, is_cut, with_cut, with_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -72,8 +72,8 @@ impl Form<'_> {
         let text = match self {
             Self::Shortened(compressed) => {
                 let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
-                let cut = if is_cut(original) { format!("\n[{HOST_CUT}]") } else { String::new() };
-                printed.then(|| json!(format!("{}{cut}", compressed.text)))
+                let shown = if is_cut(original) { with_cut(&compressed.text) } else { compressed.text.clone() };
+                printed.then(|| json!(shown))
             }
             Self::Reference(placeholder) => placeholder.render(id, engine, meter),
             Self::Shrunk(image) => {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{Engine, FETCH_TOOL};
 use crate::error::{Error, Result};
-use crate::reference::{ContentHash, Media, Original, RefId, parse_ref};
+use crate::reference::{ContentHash, Media, RefId, parse_ref};
 use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
 
 /// Lines shown before and after a matching line.
@@ -99,18 +99,21 @@ impl Engine {
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
-        let mut left = fetch.max_chars.max(1);
-        for written in &fetch.ref_ids {
+        let mut room = Room { left: fetch.max_chars.max(1), unshown: 0 };
+        for (at, written) in fetch.ref_ids.iter().enumerate() {
+            // Where more is to come, there is always room to say that it did not fit.
+            let kept = if at + 1 < fetch.ref_ids.len() { UNSHOWN_CHARS } else { 0 };
             let Ok(id) = parse_ref(written) else {
                 let shown: String = written.chars().take(80).collect();
-                answer.blocks.push(FetchedBlock::Text(format!(
+                let note = format!(
                     "{shown:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints."
-                )));
+                );
+                answer.blocks.extend(room.take(note, kept).map(FetchedBlock::Text));
                 continue;
             };
             let Some((id, original)) = self.store.get(&id, &scope.agent_id, now)? else {
                 if seen.insert(id.to_string()) {
-                    answer.blocks.push(FetchedBlock::Text(unknown(&id)));
+                    answer.blocks.extend(room.take(unknown(&id), kept).map(FetchedBlock::Text));
                 }
                 continue;
             };
@@ -118,17 +121,23 @@ impl Engine {
                 continue;
             }
             answer.found += 1;
-            let block = part(&id, &original, fetch, pattern.as_ref(), left);
-            if let FetchedBlock::Text(text) = &block {
-                left = left.saturating_sub(text.chars().count()).max(1);
-                batch.printed.push(PrintedText {
-                    text: ContentHash::of(text.as_bytes()),
-                    printed: Printed::Copy,
-                    original: original.hash,
-                });
-            }
-            answer.blocks.push(block);
+            let text = match &original.media {
+                Media::Image(mime) => {
+                    answer.blocks.push(FetchedBlock::Image(original.bytes.clone(), mime.clone()));
+                    continue;
+                }
+                Media::Text => String::from_utf8_lossy(&original.bytes),
+            };
+            let part = part(&id, &text, fetch, pattern.as_ref(), room.left.saturating_sub(kept));
+            let Some(text) = room.take(part, kept) else { continue };
+            batch.printed.push(PrintedText {
+                text: ContentHash::of(text.as_bytes()),
+                printed: Printed::Copy,
+                original: original.hash,
+            });
+            answer.blocks.push(FetchedBlock::Text(text));
         }
+        answer.blocks.extend(room.close(fetch.max_chars).map(FetchedBlock::Text));
         if answer.blocks.is_empty() {
             answer.blocks.push(FetchedBlock::Text("No valid REF_ID was provided; nothing was fetched.".into()));
         }
@@ -154,25 +163,57 @@ fn unknown(id: &RefId) -> String {
     )
 }
 
-fn part(
-    id: &RefId,
-    original: &Original,
-    fetch: &Fetch,
-    pattern: Option<&regex::Regex>,
-    max_chars: usize,
-) -> FetchedBlock {
-    let text = match &original.media {
-        Media::Image(mime) => return FetchedBlock::Image(original.bytes.clone(), mime.clone()),
-        Media::Text => String::from_utf8_lossy(&original.bytes),
-    };
-    let answer = match (pattern, &fetch.lines, &fetch.characters) {
-        (Some(pattern), lines, _) => matches(id, &text, pattern, lines.clone(), max_chars),
-        (None, Some(lines), _) => line_page(id, &text, lines, max_chars),
-        (None, None, Some(characters)) => character_page(id, &text, characters, max_chars),
-        (None, None, None) if text.chars().count() <= max_chars => text.into_owned(),
-        (None, None, None) => first_page(id, &text, max_chars),
-    };
-    FetchedBlock::Text(answer)
+/// Characters that are left of an answer.
+struct Room {
+    left: usize,
+    /// How many ids were not answered for want of room.
+    unshown: usize,
+}
+
+impl Room {
+    /// The text, when it fits beside what is kept.
+    fn take(&mut self, text: String, kept: usize) -> Option<String> {
+        match self.left.checked_sub(text.chars().count()).filter(|left| *left >= kept) {
+            Some(left) => {
+                self.left = left;
+                Some(text)
+            }
+            None => {
+                self.unshown += 1;
+                None
+            }
+        }
+    }
+
+    /// The line that says how many ids were not answered.
+    fn close(&self, max_chars: usize) -> Option<String> {
+        let line = match self.unshown {
+            0 => return None,
+            1 => format!(
+                "[1 id did not fit in {max_chars} characters: ask for it alone, for less of it, or for more characters]"
+            ),
+            unshown => format!("[{unshown} ids did not fit in {max_chars} characters: ask for them in a further call]"),
+        };
+        Some(line.chars().take(self.left).collect())
+    }
+}
+
+/// Room for the line that says that ids did not fit.
+const UNSHOWN_CHARS: usize = 120;
+
+/// What was asked for of a text, or as much of it as fits; longer than `max_chars` only where there is no room for any page.
+fn part(id: &RefId, text: &str, fetch: &Fetch, pattern: Option<&regex::Regex>, max_chars: usize) -> String {
+    let is_whole = pattern.is_none() && fetch.lines.is_none() && fetch.characters.is_none();
+    if is_whole && text.chars().count() <= max_chars {
+        return text.to_owned();
+    }
+    let max_chars = max_chars.max(PAGE_MIN_CHARS);
+    match (pattern, &fetch.lines, &fetch.characters) {
+        (Some(pattern), lines, _) => matches(id, text, pattern, lines.clone(), max_chars),
+        (None, Some(lines), _) => line_page(id, text, lines, max_chars),
+        (None, None, Some(characters)) => character_page(id, text, characters, max_chars),
+        (None, None, None) => first_page(id, text, max_chars),
+    }
 }
 
 /// The largest head of whole lines, or of characters where the first line alone is too long.
@@ -186,7 +227,10 @@ fn first_page(id: &RefId, text: &str, max_chars: usize) -> String {
 }
 
 /// Room for the line that says what part this is.
-const NOTE_CHARS: usize = 200;
+const NOTE_CHARS: usize = 190;
+
+/// A page has room for this line and for something to read.
+const PAGE_MIN_CHARS: usize = 200;
 
 fn line_page(id: &RefId, text: &str, lines: &RangeInclusive<usize>, max_chars: usize) -> String {
     let total = text.split_inclusive('\n').count();
@@ -266,10 +310,18 @@ fn matches(
             let sign = if found.is_some() { ':' } else { '-' };
             let _ = writeln!(piece, "{}{sign}{}", at + 1, clip(line, found.map_or(0, |found| found.start())));
         }
-        used += piece.chars().count();
-        if used > room && shown > 0 {
+        if used + piece.chars().count() > room {
+            if shown > 0 {
+                break;
+            }
+            // Even one match with what is around it is too long: as much of its line as fits.
+            let at = pattern.find(all[hit]).map_or(0, |found| found.start());
+            page = format!("{}:{}", hit + 1, clip(all[hit], at)).chars().take(room.saturating_sub(1)).collect();
+            page.push('\n');
+            shown = 1;
             break;
         }
+        used += piece.chars().count();
         page.push_str(&piece);
         next = next.max(last + 1);
         shown += 1;

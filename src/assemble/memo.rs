@@ -46,7 +46,7 @@ impl Memo {
             Kind::Text(text) => self.of_text(text),
             Kind::Call(call) => self.of_text(&call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
-            Kind::Thinking | Kind::Other => (ContentHash::of(b""), 0),
+            Kind::Thinking | Kind::Other => (hash_of(block), 0),
         }
     }
 
@@ -66,5 +66,15 @@ impl Memo {
             self.images.insert(key, hash);
             hash
         })
+    }
+}
+
+/// What a block is known by, without remembering it: its text, its image payload, or its arguments as JSON.
+pub(super) fn hash_of(block: &Block) -> ContentHash {
+    match block.kind {
+        Kind::Text(text) => ContentHash::of(text.as_bytes()),
+        Kind::Image(image) => ContentHash::of(image.base64.unwrap_or_default().as_bytes()),
+        Kind::Call(call) => ContentHash::of(call.arguments.to_json().as_bytes()),
+        Kind::Thinking | Kind::Other => ContentHash::of(b""),
     }
 }

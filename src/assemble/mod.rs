@@ -12,6 +12,7 @@ mod memo;
 mod placeholder;
 mod replay;
 mod schedule;
+mod unfold;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::transcript::{Rewrite, ToolResult};
 
 pub use fetch::{Fetch, Fetched, FetchedBlock};
 pub use history::AssembleOptions;
+pub use unfold::Unfolded;
 
 /// The tool that takes the ids that placeholders print.
 pub const FETCH_TOOL: &str = "fetch_original_data";

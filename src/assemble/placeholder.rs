@@ -59,11 +59,21 @@ impl Placeholder<'_> {
 }
 
 /// How an output that the host had cut before it reached us says so, in its label and wherever it is shown.
-pub(super) const HOST_CUT: &str = "cut by the host; what came after was never here";
+const HOST_CUT: &str = "cut by the host; what came after was never here";
 
 /// The label of an output that the host had cut.
 pub(super) fn cut_label(label: &str) -> String {
     format!("{label} ({HOST_CUT})")
+}
+
+/// A shortened output with the words that the host had cut it.
+pub(super) fn with_cut(shown: &str) -> String {
+    format!("{shown}\n[{HOST_CUT}]")
+}
+
+/// A shortened output without these words.
+pub(super) fn without_cut(shown: &str) -> &str {
+    shown.strip_suffix(']').and_then(|shown| shown.strip_suffix(HOST_CUT)?.strip_suffix("\n[")).unwrap_or(shown)
 }
 
 /// Whether the host had cut an output before it was stored.

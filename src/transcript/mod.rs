@@ -7,12 +7,14 @@
 mod links;
 mod patch;
 mod read;
+mod shape;
 
 use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step};
 pub use read::{has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
+pub use shape::{image_part, shape_at};
 
 /// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

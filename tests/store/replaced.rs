@@ -305,7 +305,8 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
         .collect();
     let holds = |file: &Connection, original: &Original| {
         // A file that was taken before it had tables holds nothing.
-        file.prepare("SELECT 1 FROM originals WHERE hash = ?1").is_ok_and(|mut rows| rows.exists([original.hash.0]).unwrap())
+        file.prepare("SELECT 1 FROM originals WHERE hash = ?1")
+            .is_ok_and(|mut rows| rows.exists([original.hash.0]).unwrap())
     };
     for original in &acknowledged {
         assert!(files.iter().any(|file| holds(file, original)), "{:?} is lost", original.bytes);

@@ -152,7 +152,9 @@ fn at_the_limit_ended_sessions_go_first_and_held_ones_never() {
     let error = (20..40).find_map(|seed| {
         let batch = batch_of(&other, vec![noise(seed)]);
         let refused = other.commit(&new, &batch, START + 1000 * HOUR).err();
-        gone.extend((0..7).filter(|&seed| !is_there(&host, seed)).filter(|seed| !gone.contains(seed)).collect::<Vec<_>>());
+        gone.extend(
+            (0..7).filter(|&seed| !is_there(&host, seed)).filter(|seed| !gone.contains(seed)).collect::<Vec<_>>(),
+        );
         refused
     });
     assert!(matches!(error, Some(Error::StoreFull { .. })), "{error:?}");

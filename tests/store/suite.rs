@@ -140,7 +140,12 @@ fn what_was_committed_comes_back_byte_for_byte(store: &dyn Store) {
     for _ in 0..2 {
         for (id, original) in ids.iter().zip(&originals) {
             assert_eq!(id.as_str().len(), 16);
-            assert_eq!(store.get(id, "main", START).unwrap(), Some((id.clone(), original.clone())), "{}", original.label);
+            assert_eq!(
+                store.get(id, "main", START).unwrap(),
+                Some((id.clone(), original.clone())),
+                "{}",
+                original.label
+            );
         }
     }
 }
@@ -356,10 +361,8 @@ fn what_others_folded_meanwhile_is_in_the_context(store: &dyn Store) {
 fn a_withdrawn_block_is_decided_anew(store: &dyn Store) {
     let me = scope("main", "s");
     let (a, b) = (projection("a", "1", "one"), projection("b", "2", "one"));
-    let first = Batch {
-        projections: vec![a.clone(), b.clone()],
-        ..batch_of(store, vec![Original::text("one", "test")])
-    };
+    let first =
+        Batch { projections: vec![a.clone(), b.clone()], ..batch_of(store, vec![Original::text("one", "test")]) };
     store.commit(&me, &first, START).unwrap();
     let since = store.ledger(&me).unwrap().version;
     let epoch = Epoch { reason: "limit".into(), tokens_freed: 0, tokens_rebilled: 1, blocks: 1 };

@@ -92,13 +92,7 @@ pub(super) fn write(
 }
 
 /// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided before.
-fn decide(
-    transaction: &Transaction<'_>,
-    session: i64,
-    scope: &Scope,
-    batch: &Batch,
-    now: Millis,
-) -> Outcome<bool> {
+fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Batch, now: Millis) -> Outcome<bool> {
     let mut changed = 0;
     for block in &batch.withdrawn {
         changed += transaction

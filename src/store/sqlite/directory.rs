@@ -105,8 +105,13 @@ impl Directory {
             return Ok(None);
         }
         if self.holds_other_files()? {
-            let reason = "everyone may write the directory, and it holds files that are not the store's; use one of its own";
-            return if mode & 0o002 == 0 { Ok(None) } else { Err(refused(format!("{reason} (its mode is {mode:04o})"))) };
+            let reason =
+                "everyone may write the directory, and it holds files that are not the store's; use one of its own";
+            return if mode & 0o002 == 0 {
+                Ok(None)
+            } else {
+                Err(refused(format!("{reason} (its mode is {mode:04o})")))
+            };
         }
         let line = format!("others might use the store's directory {dir} (mode {mode:04o})");
         Ok(Some(match fs::set_permissions(&self.dir, fs::Permissions::from_mode(0o700)) {

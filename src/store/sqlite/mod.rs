@@ -219,8 +219,8 @@ impl Store for SqliteStore {
             }
         }
         loop {
-            let originals = self
-                .write(|transaction, _| sweep::evict(transaction, options, options.max_bytes, now, sweep::STEP))?;
+            let originals =
+                self.write(|transaction, _| sweep::evict(transaction, options, options.max_bytes, now, sweep::STEP))?;
             removed.originals += originals as u64;
             if originals < sweep::STEP {
                 break;
@@ -264,6 +264,9 @@ impl Drop for SqliteStore {
 
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteStore").field("path", &self.path()).field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("SqliteStore")
+            .field("path", &self.path())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

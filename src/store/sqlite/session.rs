@@ -81,9 +81,7 @@ pub(super) fn unsettled(
 pub(super) fn settle(transaction: &Transaction<'_>, alive: &BTreeSet<String>, now: Millis) -> Outcome<u64> {
     let mut ended = 0;
     for (session, ended_at) in unsettled(transaction, alive, now)? {
-        transaction
-            .prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?
-            .execute((session, ended_at))?;
+        transaction.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?.execute((session, ended_at))?;
         ended += u64::from(ended_at.is_some());
     }
     Ok(ended)

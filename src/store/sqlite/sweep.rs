@@ -118,7 +118,9 @@ pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Re
                AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
                                WHERE original = originals.id AND session_id <> ?1)",
         )?
-        .query_row((session_id,), |row| Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0, row.get::<_, Count>(2)?.0)));
+        .query_row((session_id,), |row| {
+            Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0, row.get::<_, Count>(2)?.0))
+        });
     let (originals, bytes, sessions) = row?;
     Ok(Removed { originals, bytes, sessions })
 }

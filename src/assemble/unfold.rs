@@ -1,0 +1,304 @@
+//! The way back for whole messages: originals in the place of what stands for them.
+//!
+//! Where a session is named, its ledger alone says which blocks are ours. Otherwise the markers do, in the places where this
+//! program prints them; a marker that somebody quotes resolves to nothing and stays. Of an image its bytes and type come back, in
+//! the form of the messages' shape; what else its block said (a level of detail) was not kept.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::memo::{Memo, hash_of};
+use super::placeholder::without_cut;
+use super::{Engine, FETCH_TOOL};
+use crate::error::Result;
+use crate::pipeline::restore;
+use crate::reference::{ContentHash, Marker, Media, Original, RefId, find_markers};
+use crate::store::{Ledger, Millis, Printed, Scope};
+use crate::transcript::{
+    Arguments, Block, Kind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_part, shape_at, with_payload,
+};
+
+/// What [`Engine::unfold`] did.
+#[derive(Debug, Default)]
+pub struct Unfolded {
+    /// What to change.
+    pub rewrite: Rewrite,
+    /// How many blocks show their originals again.
+    pub unfolded: u64,
+    /// Ids that blocks name and that lead to nothing: expired, purged, or another agent's.
+    pub missing: Vec<RefId>,
+}
+
+/// What a shown value stands for.
+#[derive(Clone, Copy)]
+struct Meaning {
+    original: ContentHash,
+    /// For all of it; a copy may be a part.
+    is_whole: bool,
+}
+
+/// The work on one list of messages.
+struct Unfolding<'a> {
+    engine: &'a Engine,
+    agent_id: &'a str,
+    messages: &'a [Value],
+    now: Millis,
+    /// What the session's texts, images and arguments stand for, by the hash of what is shown; `None` without a session.
+    ledger: Option<HashMap<ContentHash, Meaning>>,
+    fetched: HashMap<RefId, Option<Original>>,
+    patches: Vec<Patch>,
+    /// Notes to be taken out: message, content, index.
+    notes: Vec<(usize, Path, usize)>,
+    unfolded: u64,
+    missing: Vec<RefId>,
+}
+
+impl Engine {
+    /// Puts originals back in the place of placeholders, in messages of any shape: those of a session, or, without one, those that
+    /// the markers in the messages lead this agent to.
+    ///
+    /// What was fetched stays as it is, unless it stands for a whole original. What leads to nothing stays, too, and is named.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn unfold(&self, scope: Option<&Scope>, agent_id: &str, messages: &[Value], now: Millis) -> Result<Unfolded> {
+        let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
+        let mut work = Unfolding {
+            engine: self,
+            agent_id,
+            messages,
+            now,
+            ledger: ledger.as_ref().map(|ledger| shown_by(ledger, &self.memo)),
+            fetched: HashMap::new(),
+            patches: Vec::new(),
+            notes: Vec::new(),
+            unfolded: 0,
+            missing: Vec::new(),
+        };
+        let transcript = Transcript::read(messages);
+        for (index, message) in transcript.messages.iter().enumerate() {
+            work.message(index, &message.blocks)?;
+        }
+        let patches = work.merge_notes();
+        Ok(Unfolded { rewrite: Rewrite { patches, slots: None }, unfolded: work.unfolded, missing: work.missing })
+    }
+}
+
+/// What each shown value of a session stands for.
+fn shown_by(ledger: &Ledger, memo: &Memo) -> HashMap<ContentHash, Meaning> {
+    let rows = ledger.projections.iter().filter_map(|row| {
+        let (shown, _) = memo.of_shown(&serde_json::from_str(&row.replacement).ok()?);
+        Some((shown, Meaning { original: row.original, is_whole: true }))
+    });
+    let printed = ledger
+        .printed
+        .iter()
+        .map(|row| (row.text, Meaning { original: row.original, is_whole: row.printed == Printed::Placeholder }));
+    printed.chain(rows).collect()
+}
+
+impl Unfolding<'_> {
+    fn message(&mut self, index: usize, blocks: &[Block]) -> Result<()> {
+        let mut noted = Vec::new();
+        for block in blocks {
+            if let Some((original, is_whole)) = self.original_of(block)? {
+                self.show(index, block, &original, is_whole, &mut noted);
+            } else if let Kind::Text(text) = block.kind
+                && self.ledger.is_none()
+                && is_output(block)
+            {
+                // A fold that needs nothing but itself.
+                self.set_text(index, block, restore(without_cut(text), &[]));
+            }
+        }
+        if self.ledger.is_none() {
+            self.noted_images(index, blocks, &noted);
+        }
+        Ok(())
+    }
+
+    /// What a block stands for, by the ledger or by its marker, and whether it is known to stand for all of it.
+    fn original_of(&mut self, block: &Block) -> Result<Option<(Original, bool)>> {
+        let by_ledger = self.ledger.as_ref().map(|ledger| ledger.get(&hash_of(block)).copied());
+        let (id, is_whole) = match by_ledger {
+            Some(Some(meaning)) => (Some(meaning.original.to_ref_id(64)), meaning.is_whole),
+            Some(None) | None => (named(block), matches!(block.kind, Kind::Text(text) if is_reference(text))),
+        };
+        let Some(id) = id else { return Ok(None) };
+        if !self.fetched.contains_key(&id) {
+            let found = self.engine.store.get(&id, self.agent_id, self.now)?.map(|(_, original)| original);
+            if found.is_none() {
+                self.missing.push(id.clone());
+            }
+            self.fetched.insert(id.clone(), found);
+        }
+        // A text that this session was not shown is somebody's own, whatever it names.
+        let is_ours = !matches!(by_ledger, Some(None));
+        Ok(self.fetched[&id].clone().filter(|_| is_ours).map(|original| (original, is_whole)))
+    }
+
+    fn show(&mut self, message: usize, block: &Block, original: &Original, is_whole: bool, noted: &mut Vec<Original>) {
+        let stored = || std::str::from_utf8(&original.bytes).ok();
+        match (block.kind, &original.media) {
+            (Kind::Text(text), Media::Text) => {
+                let Some(stored) = stored() else { return };
+                if is_whole || restore(without_cut(text), std::slice::from_ref(original)) == stored {
+                    self.set_text(message, block, stored.to_owned());
+                }
+            }
+            (Kind::Text(text), Media::Image(mime)) if text.starts_with(IMAGE_WAS_HERE) => {
+                let part = block.path.clone().parent();
+                let base64 = base64_simd::STANDARD.encode_to_string(&original.bytes);
+                let shape = shape_at(self.messages, message, &part);
+                self.set(message, part, image_part(shape, mime, &base64));
+            }
+            (Kind::Text(_), Media::Image(_)) => {
+                let part = block.path.clone().parent();
+                if let Some(Step::Index(at)) = part.steps().last().copied() {
+                    self.notes.push((message, part.parent(), at));
+                    noted.push(original.clone());
+                }
+            }
+            (Kind::Image(_), Media::Image(mime)) => self.set_image(message, block, &original.bytes, mime),
+            (Kind::Call(call), Media::Text) => {
+                let Some(stored) = stored() else { return };
+                let value = match call.arguments {
+                    Arguments::Json(_) => Some(Value::String(stored.to_owned())),
+                    Arguments::Value(_) => serde_json::from_str(stored).ok(),
+                };
+                if let Some(value) = value {
+                    self.set(message, block.path.clone(), value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Without a ledger only the notes at the end of a content say that images were made smaller; which ones, where all were.
+    fn noted_images(&mut self, message: usize, blocks: &[Block], noted: &[Original]) {
+        let images: Vec<&Block> = blocks.iter().filter(|block| matches!(block.kind, Kind::Image(_))).collect();
+        if images.len() != noted.len() {
+            self.notes.retain(|(of, ..)| *of != message);
+            return;
+        }
+        for (block, original) in images.into_iter().zip(noted) {
+            if let Media::Image(mime) = &original.media {
+                self.set_image(message, block, &original.bytes, mime);
+            }
+        }
+    }
+
+    fn set_image(&mut self, message: usize, block: &Block, bytes: &[u8], mime: &str) {
+        let Some(part) = block.path.follow(&self.messages[message]).filter(|part| !has_opaque(part)) else { return };
+        if let Some(value) = with_payload(part, mime, &base64_simd::STANDARD.encode_to_string(bytes)) {
+            self.set(message, block.path.clone(), value);
+        }
+    }
+
+    fn set_text(&mut self, message: usize, block: &Block, text: String) {
+        self.set(message, block.path.clone(), Value::String(text));
+    }
+
+    fn set(&mut self, message: usize, path: Path, value: Value) {
+        if path.follow(&self.messages[message]) != Some(&value) {
+            self.unfolded += 1;
+            self.patches.push(Patch { message, path, value });
+        }
+    }
+
+    /// The patches, with each content that loses notes as a whole: the outer ones first, because they hold the inner ones.
+    fn merge_notes(&mut self) -> Vec<Patch> {
+        let mut contents: Vec<(usize, Path)> = Vec::new();
+        for (message, content, _) in &self.notes {
+            let is_plain = content.follow(&self.messages[*message]).is_some_and(|content| !has_opaque(content));
+            if is_plain && !contents.iter().any(|known| known == &(*message, content.clone())) {
+                contents.push((*message, content.clone()));
+            }
+        }
+        contents.sort_by_key(|(_, content)| content.steps().len());
+        let mut merged = Vec::new();
+        for (message, content) in &contents {
+            let patches: Vec<Patch> = self
+                .patches
+                .iter()
+                .filter(|patch| patch.message == *message)
+                .map(|patch| Patch { message: 0, ..patch.clone() })
+                .collect();
+            let changed = Rewrite { patches, slots: None }.apply(&self.messages[*message..=*message]).remove(0);
+            let Some(Value::Array(parts)) = content.follow(&changed) else { continue };
+            let out: HashSet<usize> = self
+                .notes
+                .iter()
+                .filter(|(of, place, _)| of == message && place == content)
+                .map(|(.., at)| *at)
+                .collect();
+            let kept = parts.iter().enumerate().filter(|(at, _)| !out.contains(at)).map(|(_, part)| part.clone());
+            merged.push(Patch { message: *message, path: content.clone(), value: kept.collect() });
+        }
+        let is_merged = |patch: &Patch| {
+            contents
+                .iter()
+                .any(|(message, content)| *message == patch.message && patch.path.steps().starts_with(content.steps()))
+        };
+        merged.extend(self.patches.iter().filter(|patch| !is_merged(patch)).cloned());
+        merged
+    }
+}
+
+/// How the placeholder of an image begins.
+const IMAGE_WAS_HERE: &str = "[image was here";
+
+/// Whether a text begins as the placeholder of a whole output does.
+fn is_reference(text: &str) -> bool {
+    marker_at_start(text).is_some()
+}
+
+fn marker_at_start(text: &str) -> Option<RefId> {
+    let (range, marker) = text.starts_with("[REF_ID: ").then(|| find_markers(text).next())??;
+    match marker {
+        Marker::Reference(id) if range.start == 0 => Some(id),
+        _ => None,
+    }
+}
+
+/// Whether a block is a tool's output, and not what the model fetched on purpose.
+fn is_output(block: &Block) -> bool {
+    block.result.is_some_and(|result| result.tool_name != Some(FETCH_TOOL))
+}
+
+/// The id that a block of ours names, by its form.
+fn named(block: &Block) -> Option<RefId> {
+    match block.kind {
+        Kind::Text(text) if text.starts_with(IMAGE_WAS_HERE) => {
+            let (range, marker) = find_markers(text).next()?;
+            match marker {
+                Marker::Reference(id) if range.end == text.len() => Some(id),
+                _ => None,
+            }
+        }
+        Kind::Text(text) if is_output(block) => marker_at_start(text).or_else(|| {
+            let last = without_cut(text).rsplit('\n').next()?;
+            let (range, marker) = find_markers(last).next()?;
+            match marker {
+                Marker::Rewind(id) if range.start == 0 && last[range.end..].starts_with(" original: ") => Some(id),
+                _ => None,
+            }
+        }),
+        Kind::Call(call) => elided(&call.arguments.to_value()?),
+        _ => None,
+    }
+}
+
+/// The id in the first note of shrunken arguments.
+fn elided(value: &Value) -> Option<RefId> {
+    match value {
+        Value::String(text) => {
+            let (_, rest) = text.strip_prefix("<<")?.split_once(" chars elided by concertina ")?;
+            marker_at_start(rest)
+        }
+        Value::Array(items) => items.iter().find_map(elided),
+        Value::Object(fields) => fields.values().find_map(elided),
+        _ => None,
+    }
+}

@@ -1,0 +1,35 @@
+//! Which of the three shapes messages have, where one has to be written anew.
+
+use serde_json::{Value, json};
+
+use super::Shape;
+use super::links::call_links;
+use super::patch::{Path, Step};
+
+/// The shape that parts of a message have: by the message itself, and where it could be any, by the calls of the transcript.
+pub fn shape_at(messages: &[Value], message: usize, path: &Path) -> Shape {
+    let raw = &messages[message];
+    let is_nested = path.steps().iter().filter(|step| **step == Step::Key("content")).count() > 1;
+    match raw["role"].as_str() {
+        Some("toolResult") => Shape::OpenClaw,
+        Some("tool" | "function") => Shape::OpenAi,
+        _ if is_nested => Shape::Anthropic,
+        _ => messages
+            .iter()
+            .find_map(|message| call_links(message).first().map(|call| call.shape))
+            .unwrap_or(Shape::OpenClaw),
+    }
+}
+
+/// An image block. What a shape may say beside the image itself is not in it.
+pub fn image_part(shape: Shape, mime: &str, base64: &str) -> Value {
+    match shape {
+        Shape::OpenClaw => json!({ "type": "image", "data": base64, "mimeType": mime }),
+        Shape::Anthropic => {
+            json!({ "type": "image", "source": { "type": "base64", "media_type": mime, "data": base64 } })
+        }
+        Shape::OpenAi => {
+            json!({ "type": "image_url", "image_url": { "url": format!("data:{mime};base64,{base64}") } })
+        }
+    }
+}
