@@ -90,7 +90,8 @@ fn what_is_held_back_and_how_fast() {
     let held: usize = classes.values().map(|(_, held)| held).sum();
     println!("{held} of {} blocks held back", blocks.len());
     for class in ["logs", "json", "code"] {
-        let mut text: String = blocks.iter().filter(|(kind, ..)| *kind == class).map(|(.., text)| text.as_str()).collect();
+        let mut text: String =
+            blocks.iter().filter(|(kind, ..)| *kind == class).map(|(.., text)| text.as_str()).collect();
         text.truncate(text.floor_char_boundary(1 << 20));
         let fastest = (0..7)
             .map(|_| {
