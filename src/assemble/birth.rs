@@ -149,7 +149,7 @@ impl Engine {
             Some(compressed) if compressed.text != stored => Form::Shortened(compressed),
             _ => return None,
         };
-        let original = Original::text(&stored, label(result));
+        let original = Original::text(&stored, self.label(&source(result)));
         Some(Proposal { block, path, original, form, tokens_before: meter.text(text) as u64 })
     }
 
@@ -164,7 +164,8 @@ impl Engine {
         if !self.config.fusion_enabled || result.tool_name == Some(FETCH_TOOL) || !self.may_replace(result, "") {
             return None;
         }
-        let shrunk = shrink_block(message, block, label(result), Provider::default(), self.config.preset)?;
+        let shrunk =
+            shrink_block(message, block, self.label(&source(result)), Provider::default(), self.config.preset)?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
         Some(Proposal { block: index, path: &block.path, original, form, tokens_before })
@@ -253,12 +254,9 @@ pub(super) fn hints(result: &ToolResult) -> Hints {
     }
 }
 
-/// Where an output came from, in at most 120 characters: `exec: npm test`.
-pub(super) fn label(result: &ToolResult) -> String {
+/// Where an output came from: `exec: npm test`. Whole, so that no secret in it is cut in half before it is looked for.
+pub(super) fn source(result: &ToolResult) -> String {
     let tool = result.tool_name.unwrap_or("tool");
     let what = result.arguments.and_then(|arguments| arguments.file_path().or_else(|| arguments.command()));
-    match what {
-        Some(what) => format!("{tool}: {what}").chars().take(120).collect(),
-        None => tool.chars().take(120).collect(),
-    }
+    what.map_or_else(|| tool.to_owned(), |what| format!("{tool}: {what}"))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::birth::label;
+use super::birth::source;
 use super::known::{Known, Shown, State, know, printed, replay, show};
 use super::placeholder::{Placeholder, tokens_of, with_names};
 use super::schedule::Moment;
@@ -130,7 +130,7 @@ impl Engine {
                     Some((hash, text)) => (Source::Stored(hash), text),
                     None => {
                         let stored = self.storable(text)?;
-                        (Source::New(Original::text(&stored, label(result))), stored)
+                        (Source::New(Original::text(&stored, self.label(&source(result)))), stored)
                     }
                 };
                 let summary = self.summary(&text, result, max_chars);
@@ -142,7 +142,7 @@ impl Engine {
             }
             (Kind::Call(call), _) => {
                 let json = self.storable(&call.arguments.to_json())?;
-                let label: String = format!("arguments of {}", call.name).chars().take(120).collect();
+                let label = self.label(&format!("arguments of {}", call.name));
                 (Source::New(Original::text(&json, label)), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
@@ -150,7 +150,7 @@ impl Engine {
                     Some(stored) => Source::Stored(stored.hash),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
-                        let label = result.as_ref().map_or_else(|| "image".to_owned(), label);
+                        let label = self.label(&result.as_ref().map_or_else(|| "image".to_owned(), source));
                         let mime = image.mime.unwrap_or("application/octet-stream");
                         Source::New(Original::image(bytes, mime, label))
                     }

@@ -11,10 +11,11 @@ mod known;
 mod placeholder;
 mod schedule;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
@@ -179,6 +180,32 @@ impl Engine {
             Secrets::Store => Some(text.to_owned()),
             Secrets::KeepInline => secrets::find_secrets(text).is_empty().then(|| text.to_owned()),
             Secrets::Redact => Some(secrets::redact(text, &secrets::find_secrets(text))),
+        }
+    }
+
+    /// The words for an original in lists: without secrets unless texts are stored with theirs, and cut to 120 characters
+    /// only after that.
+    fn label(&self, words: &str) -> String {
+        let words = match self.config.secrets {
+            Secrets::Store => Cow::Borrowed(words),
+            Secrets::KeepInline | Secrets::Redact => secrets::scrub(words),
+        };
+        words.chars().take(120).collect()
+    }
+
+    /// Shrunk arguments as they may be stored and shown: where texts are redacted, so are the short strings that stay.
+    /// `None` when what is left is no JSON.
+    fn showable(&self, value: Value) -> Option<Value> {
+        if self.config.secrets != Secrets::Redact {
+            return Some(value);
+        }
+        let json = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match secrets::scrub(&json) {
+            Cow::Borrowed(_) => Some(value),
+            Cow::Owned(json) => {
+                let parsed = serde_json::from_str(&json).ok()?;
+                Some(if value.is_string() { Value::String(json) } else { parsed })
+            }
         }
     }
 

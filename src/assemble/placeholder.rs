@@ -51,7 +51,9 @@ impl Placeholder<'_> {
             Self::Image { tokens } => {
                 json!({ "type": "text", "text": format!("[image was here — {tokens} tokens] {marker}") })
             }
-            Self::Arguments(call) => arguments::shrink(call, engine.config(), meter, Some(&marker))?.value,
+            Self::Arguments(call) => {
+                engine.showable(arguments::shrink(call, engine.config(), meter, Some(&marker))?.value)?
+            }
         })
     }
 }

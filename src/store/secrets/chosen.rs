@@ -251,11 +251,11 @@ fn is_stand_in(value: &str) -> bool {
         || word.trim_end_matches(|c: char| c.is_ascii_digit()) == "test"
 }
 
-/// Whether a value is a name of code: `request.form`, `SecretStr`, `getPassword`, `DB_URL`.
+/// Whether a value is a name of code: `request.form`, `SecretStr`, `getPassword`, `app/db`.
 fn is_reference(value: &str) -> bool {
-    let parts = || value.split(['.', '_', '-', '/', ':']);
+    let parts = || value.split(['.', '_', '/', ':']);
     let is_name = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_joined = value.contains(['.', '_', '-', '/', ':']) && parts().all(is_name);
+    let is_joined = value.contains(['.', '_', '/', ':']) && parts().all(is_name);
     let is_camel = is_name(value)
         && value.bytes().any(|byte| byte.is_ascii_uppercase())
         && value.bytes().any(|byte| byte.is_ascii_lowercase());

@@ -163,6 +163,7 @@ fn words(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, usize) {
         match bytes[at] {
             b' ' | b'\t' => at += 1,
             b'\n' | b'\r' | b'|' | b';' => break,
+            b'"' | b'\'' if at > start && !bytes[at - 1].is_ascii_whitespace() => break,
             b'&' if bytes.get(at + 1) == Some(&b'&') => break,
             // A line that goes on, also where the text is in JSON.
             b'\\' if matches!(bytes.get(at + 1), Some(b'\n')) => at += 2,
@@ -187,7 +188,10 @@ fn word_end(bytes: &[u8], start: usize, limit: usize) -> usize {
             Some(_) if byte == b'\n' => break,
             Some(_) => {}
             None if matches!(byte, b'"' | b'\'') => {
-                // A lone quote closes what was opened before the command.
+                // A lone quote, or one inside a word, closes what was opened before the command.
+                if at > start + 2 && !matches!(bytes[at - 1], b'=' | b':' | b'\\') {
+                    break;
+                }
                 if memchr::memchr2(byte, b'\n', &bytes[at + 1..limit])
                     .is_some_and(|found| bytes[at + 1 + found] == byte)
                 {

@@ -43,18 +43,21 @@ pub(super) fn find(text: &str, place: &Place) -> Option<Range<usize>> {
         return is_password.then(|| start..start + word.len());
     }
     let name = line + name_start(&bytes[line..place.name]);
-    let is_first = is_prompt(&text[line..name]);
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let opens_string = bytes.get(name).is_some_and(is_quote) && !bytes[place.name..place.value].iter().any(is_quote);
+    let is_first = opens_string || is_prompt(&text[line..name]);
     if is_first && rest.len() > word.len() && !place.is_tight {
         let is_password = is_phrase(rest) && !is_among_code(text, line, end);
         return is_password.then(|| start..start + rest.len());
     }
     // `dbname=x password=y;`, `?password=y&z`
     let word = word.split(['&', ';']).next().unwrap_or_default();
-    let has_path = text[name..place.name].contains('.');
-    let is_member = has_path || text[..name].ends_with(['(', '{', '[', '>', '$', '@']);
+    let path = text[name..place.name].bytes().filter(|&byte| byte == b'.').count();
+    let is_property = path == 1 || path > 1 && bytes.get(start + word.len()) == Some(&b';');
+    let is_member = is_property || text[..name].ends_with(['(', '{', '[', '>', '$', '@']);
     let is_last = rest.len() == word.len();
     let is_value = match (is_first, place.is_tight) {
-        (true, true) => !has_path || !(has_code(&text[line..start]) || is_among_code(text, line, end)),
+        (true, true) => path == 0 || !(has_code(&text[line..start]) || is_among_code(text, line, end)),
         (true, false) => is_last && !is_among_code(text, line, end),
         (false, true) => !is_member,
         (false, false) => {
@@ -146,11 +149,12 @@ fn ends_like_code(line: &str) -> bool {
     line.trim_end().ends_with(['{', '(', ',', ';', ')', '}', '['])
 }
 
-/// Whether what stands before a name on its line is a prompt, a number, a list's dash, or `export`.
+/// Whether what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of a label.
 fn is_prompt(before: &str) -> bool {
     let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || "-+#>*|:→$%.;\"'".contains(c);
     let word = before.trim_matches(is_mark);
-    matches!(word, "" | "export" | "set" | "ENV" | "env" | "declare -x")
+    let is_label = before.trim_end().ends_with(':') && word.bytes().all(is_word);
+    is_label || matches!(word, "" | "export" | "set" | "ENV" | "env" | "declare -x")
 }
 
 /// Where the name that ends at the end of `line` begins.
