@@ -143,10 +143,10 @@ fn surroundings(lines: usize, seed: usize) -> String {
 
 /// A text with a line in its middle.
 fn around(line: &str, seed: usize) -> String {
-    format!("{}{line}\n{}", surroundings(40, seed), surroundings(40, seed + 1000))
+    format!("{}{line}\n{}", surroundings(12, seed), surroundings(12, seed + 1000))
 }
 
-fn call(id: &str, name: &str, arguments: Value, at: usize) -> Value {
+fn call(id: &str, name: &str, arguments: &Value, at: usize) -> Value {
     json!({ "role": "assistant", "timestamp": at,
         "content": [{ "type": "toolCall", "id": id, "name": name, "arguments": arguments }] })
 }
@@ -164,19 +164,19 @@ fn exchanges(planted: &[Planted]) -> Vec<(Value, Value)> {
         let at = 1000 + index * 100;
         let mut push = |name: &str, arguments: Value, output: String| {
             let id = format!("call_{at}_{}", exchanges.len());
-            exchanges.push((call(&id, name, arguments, at), result(&id, name, &output, at + 1)));
+            exchanges.push((call(&id, name, &arguments, at), result(&id, name, &output, at + 1)));
         };
         push("exec", json!({ "command": "cat build.log" }), around(&secret.line, at));
-        push("exec", json!({ "command": secret.line }), surroundings(80, at + 20));
+        push("exec", json!({ "command": secret.line }), surroundings(24, at + 20));
         // The label is cut at 120 characters: here within the secret.
         let start = secret.line.find(&secret.value).unwrap_or(0);
         let lead = "cd /srv/shop/releases/current && ".len() + "exec: ".len();
         let padding = 120_usize.saturating_sub(lead + start + secret.value.len() / 2 + 2);
         let long = format!("cd /srv/shop/releases/current &&{} {}", " ".repeat(padding + 1), secret.line);
-        push("exec", json!({ "command": long }), surroundings(80, at + 40));
+        push("exec", json!({ "command": long }), surroundings(24, at + 40));
         let script = format!("#!/bin/sh\n{}", around(&secret.line, at + 60));
         push("write", json!({ "path": format!("deploy-{index}.sh"), "content": script }), "written".into());
-        let short = json!({ "note": secret.line, "content": surroundings(60, at + 80), "path": format!("n{index}") });
+        let short = json!({ "note": secret.line, "content": surroundings(24, at + 80), "path": format!("n{index}") });
         push("write", short, "written".into());
     }
     exchanges
@@ -195,7 +195,7 @@ fn everything_in(dir: &Path) -> Vec<(String, Vec<u8>)> {
         names.query_map([], |row| row.get(0)).expect("tables").map(|name| name.expect("a name")).collect();
     for table in tables {
         let mut rows = database.prepare(&format!("SELECT * FROM {table}")).expect("a query");
-        let columns: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut rows = rows.query([]).expect("rows");
         while let Some(row) = rows.next().expect("a row") {
             for (index, column) in columns.iter().enumerate() {
@@ -219,7 +219,7 @@ fn everything_in(dir: &Path) -> Vec<(String, Vec<u8>)> {
 fn holds(bytes: &[u8], value: &str) -> bool {
     // A secret within JSON, and half a secret, are secrets.
     let half = value.char_indices().nth(value.chars().count() * 2 / 3).map_or(value.len(), |(at, _)| at);
-    memchr::memmem::find(bytes, value[..half].as_bytes()).is_some()
+    memchr::memmem::find(bytes, &value.as_bytes()[..half]).is_some()
 }
 
 /// Where each planted secret is found in a store that has seen all of them, and how many originals it holds.
@@ -283,7 +283,7 @@ fn live_through(secrets: Secrets, schedule: Schedule) -> Seen {
 }
 
 fn call_of(answer: &str, id: &str) -> Value {
-    call(answer, "fetch_original_data", json!({ "ref_ids": [id] }), 500_000)
+    call(answer, "fetch_original_data", &json!({ "ref_ids": [id] }), 500_000)
 }
 
 fn none_is_stored(secrets: Secrets) {
@@ -309,15 +309,13 @@ fn redacted_no_planted_secret_is_in_any_file_of_the_store() {
 
 #[test]
 fn stored_every_planted_secret_is_found_by_the_same_search() {
-    for schedule in [Schedule::EveryTurn, Schedule::CacheAware] {
-        let seen = live_through(Secrets::Store, schedule);
-        for secret in planted() {
-            for place in ["originals.payload", "originals.label"] {
-                let found = seen.leaks.contains(&(secret.line.clone(), place.to_owned()));
-                // The second line of a private key is beyond the end of a label.
-                let is_short = secret.line.find(&secret.value).is_some_and(|at| at + secret.value.len() < 110);
-                assert!(found || (place == "originals.label" && !is_short), "{place}: {}", secret.line);
-            }
+    let seen = live_through(Secrets::Store, Schedule::EveryTurn);
+    for secret in planted() {
+        for place in ["originals.payload", "originals.label"] {
+            let found = seen.leaks.contains(&(secret.line.clone(), place.to_owned()));
+            // The second line of a private key is beyond the end of a label.
+            let is_short = secret.line.find(&secret.value).is_some_and(|at| at + secret.value.len() < 110);
+            assert!(found || (place == "originals.label" && !is_short), "{place}: {}", secret.line);
         }
     }
 }

@@ -153,7 +153,9 @@ fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range
         None if is_flag && bytes.get(at) == Some(&b' ') => at + 1,
         None => return None,
     };
-    find_random(text, at, is_password, is_tight || is_flag, &name).or_else(|| {
+    // Nothing but a value stands behind a flag and in a query.
+    let may_be_short = is_password || is_flag || is_in_query(bytes, name.start);
+    find_random(text, at, may_be_short, is_tight || is_flag, &name).or_else(|| {
         let place = plain::Place { name: name.start, value: at, is_tight, is_flag };
         is_password.then(|| plain::find(text, &place)).flatten()
     })
@@ -163,7 +165,7 @@ fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range
 fn find_random(
     text: &str,
     at: usize,
-    is_password: bool,
+    may_be_short: bool,
     is_literal: bool,
     name: &Range<usize>,
 ) -> Option<Range<usize>> {
@@ -175,12 +177,12 @@ fn find_random(
         && shown.bytes().all(is_word)
         && let Some((typed, true)) = skip_sign(bytes, value.end).and_then(|at| read_literal(text, at))
     {
-        return is_secret(&text[typed.clone()], is_password, true).then_some(typed);
+        return is_secret(&text[typed.clone()], may_be_short, true).then_some(typed);
     }
     if !is_quoted && shown.contains(['(', '[', '{']) {
         return None;
     }
-    let is_secret = is_secret(shown, is_password, is_quoted || is_literal);
+    let is_secret = is_secret(shown, may_be_short, is_quoted || is_literal);
     (is_secret || (is_uuid(shown) && has_uuid_tokens(text, name.start))).then_some(value)
 }
 
@@ -193,13 +195,21 @@ fn has_uuid_tokens(text: &str, name: usize) -> bool {
 }
 
 /// Whether a value looks like a secret; `is_literal` when it cannot be a piece of code.
-fn is_secret(value: &str, is_password: bool, is_literal: bool) -> bool {
+fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     // `config.db2.token3`: names joined by dots.
     let is_path = !is_literal && value.contains('.');
-    let looks_secret = (!is_path && is_random(value)) || (is_password && is_literal && is_mixed_password(value));
+    let looks_secret = (!is_path && is_random(value)) || (may_be_short && is_literal && is_mixed_password(value));
     let is_place = || value.contains("://") || value.starts_with(['/', '.', '~']);
     let is_hash = || HASHES.iter().any(|hash| value.starts_with(hash));
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
+}
+
+/// Whether the name is that of a parameter in a URL.
+fn is_in_query(bytes: &[u8], name: usize) -> bool {
+    let before = bytes[..name].iter().rev().take(40).take_while(|&&byte| is_word(byte) || byte == b'-').count();
+    bytes[..name - before].ends_with(b"?")
+        || bytes[..name - before].ends_with(b"&")
+        || matches!(bytes[name], b'?' | b'&')
 }
 
 /// Whether the name is that of a command-line option, whose value may follow after a blank.

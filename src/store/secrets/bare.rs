@@ -43,8 +43,7 @@ fn is_key(run: &str) -> bool {
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
     // Of random keys one in a thousand has fewer.
     is_mixed
-        && digit_turns(run) >= 3
-        && kinds() >= 15
+        && (digit_turns(run) >= 3 && kinds() >= 15 || digit_turns(run) >= 1 && kinds() >= 18)
         && run.bytes().filter(|byte| *byte == b'/').count() <= 4
         && !run.starts_with(['/', '='])
         && !is_placeholder(run)

@@ -190,8 +190,8 @@ pub(super) const KINDS: &[Kind] = &[
     format("CFPAT-", Url, 40..60),
     format("shpat_", Hex, 32..33),
     format("shpss_", Hex, 32..33),
-    common("pat-na1-", Url, 36..37),
-    common("pat-eu1-", Url, 36..37),
+    format("pat-na1-", Url, 36..37),
+    format("pat-eu1-", Url, 36..37),
     // Atlassian
     format("ATATT3", Both, 100..256),
     format("ATCTT3", Both, 100..256),

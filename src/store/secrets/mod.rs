@@ -237,6 +237,20 @@ mod tests {
             "漢",
             "Bearer ",
             "--token ",
+            "curl ",
+            "curl -u a:' \"",
+            "mysql -pa ",
+            "password: abcd\n",
+            "password = abcd ",
+            "password=\\n",
+            "--password ",
+            "machine a login ",
+            ":5432:",
+            "Cookie: a=b;",
+            "authorization: a ",
+            "Private-Lines: 9",
+            "auth=",
+            "cvc=",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let t = std::time::Instant::now();

@@ -25,7 +25,7 @@ pub(super) struct Place {
 const REACH: usize = 256;
 
 /// Within so many bytes before and after, a variable is used again.
-const NEIGHBOURHOOD: usize = 1024;
+const NEIGHBOURHOOD: usize = 512;
 
 /// The password at a place.
 pub(super) fn find(text: &str, place: &Place) -> Option<Range<usize>> {
