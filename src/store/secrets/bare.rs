@@ -41,7 +41,7 @@ fn is_key(run: &str) -> bool {
     let kinds = || turns(run, |byte| (byte.is_ascii_digit(), byte.is_ascii_uppercase()));
     let has = |kind: fn(&u8) -> bool| run.bytes().any(|byte| kind(&byte));
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    // Of random keys one in a thousand has fewer.
+    // Few random keys have fewer, and no path or identifier as many.
     is_mixed
         && (digit_turns(run) >= 3 && kinds() >= 15 || digit_turns(run) >= 1 && kinds() >= 18)
         && run.bytes().filter(|byte| *byte == b'/').count() <= 4

@@ -1,4 +1,4 @@
-//! Finds secrets in text before it is stored: known key formats and high-entropy assignments.
+//! Finds secrets in text before it is stored: keys by their form, values by the name, header, command or file that they stand in.
 //!
 //! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are made of, and
 //! each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear in the text.
