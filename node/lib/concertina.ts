@@ -116,6 +116,7 @@ export class Concertina {
    *
    * @param input.toolName the tool, where the message does not name it itself
    * @param input.args what the tool was given, where the caller knows it
+   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
    */
   async admitToolResult<M extends Message>(input: {
     sessionId: string;
@@ -123,18 +124,20 @@ export class Concertina {
     message: M;
     toolName?: string;
     args?: unknown;
+    hostCutAt?: number;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
     needObject("input", input);
     needObject("message", input.message);
     if (input.toolName !== undefined) needString("toolName", input.toolName);
+    if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
     const { message } = input;
     const call = callOf(message, input.toolName, input.args);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), [call, message]);
-      const outcome = await queued(() => this.#native.admit(handover, scope, now));
+      const outcome = await queued(() => this.#native.admit(handover, scope, now, input.hostCutAt));
       const { messages, changedMeanwhile } = await applyInSlices([message], crossed.slice(1), outcome);
       return { message: messages?.[0] ?? message, report: reportOf(outcome, changedMeanwhile) };
     });
@@ -215,8 +218,7 @@ export class Concertina {
     if (input.named !== undefined) needStrings("named", input.named);
     const parent = session(input.parent?.sessionId, input.parent?.agentId);
     const child = session(input.child?.sessionId, input.child?.agentId);
-    const named = input.named === undefined ? null : JSON.stringify(input.named);
-    await awaiting(() => this.#native.inherit(parent, child, named, moment(input.now)));
+    await awaiting(() => this.#native.inherit(parent, child, moment(input.now), input.named));
   }
 
   /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
@@ -274,7 +276,7 @@ export class Concertina {
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     needObject("input", input);
     needStrings("sessionIds", input.sessionIds);
-    return { ended: await awaiting(() => this.#native.settle(JSON.stringify(input.sessionIds), moment(input.now))) };
+    return { ended: await awaiting(() => this.#native.settle(input.sessionIds, moment(input.now))) };
   }
 
   /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */

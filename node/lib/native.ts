@@ -60,17 +60,17 @@ export interface NativeCompressJob {
 /** One open store with one set of options. */
 export interface NativeConcertina {
   readonly warnings: string[];
-  admit(messages: NativeHandover, session: string, now: number): Promise<Outcome>;
+  admit(messages: NativeHandover, session: string, now: number, hostCutAt?: number): Promise<Outcome>;
   assemble(messages: NativeHandover, session: string, options: string, now: number): Promise<Outcome>;
   commitTurn(session: string, advancementKey: string, now: number): Promise<string>;
-  inherit(parent: string, child: string, named: string | null, now: number): Promise<void>;
+  inherit(parent: string, child: string, now: number, named?: string[]): Promise<void>;
   recordRules(session: string, report: string, now: number): Promise<void>;
   fetch(request: string, now: number): Promise<string>;
   stats(sessionId?: string): Promise<string>;
   sweep(now: number): Promise<string>;
   purge(sessionId: string, dry: boolean): Promise<string>;
   unfold(messages: NativeHandover, request: string, now: number): Promise<Outcome>;
-  settle(alive: string, now: number): Promise<number>;
+  settle(alive: string[], now: number): Promise<number>;
   endSession(sessionId: string, now: number): Promise<void>;
   notices(): string[];
   close(): Promise<void>;

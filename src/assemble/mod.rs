@@ -14,10 +14,11 @@ mod replay;
 mod schedule;
 mod unfold;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
@@ -187,9 +188,30 @@ impl Engine {
         }
     }
 
-    /// A label as it is stored: at most 120 characters.
+    /// The words for an original in lists: without secrets unless texts are stored with theirs, and cut to 120 characters
+    /// only after that.
     fn label(&self, words: &str) -> String {
+        let words = match self.config.secrets {
+            Secrets::Store => Cow::Borrowed(words),
+            Secrets::KeepInline | Secrets::Redact => secrets::scrub(words),
+        };
         words.chars().take(120).collect()
+    }
+
+    /// Shrunk arguments as they may be stored and shown: where texts are redacted, so are the short strings that stay.
+    /// `None` when what is left is no JSON.
+    fn showable(&self, value: Value) -> Option<Value> {
+        if self.config.secrets != Secrets::Redact {
+            return Some(value);
+        }
+        let json = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match secrets::scrub(&json) {
+            Cow::Borrowed(_) => Some(value),
+            Cow::Owned(json) => {
+                let parsed = serde_json::from_str(&json).ok()?;
+                Some(if value.is_string() { Value::String(json) } else { parsed })
+            }
+        }
     }
 
     /// Puts a batch that decides on no block, unless there is nothing to put; the caller shows its proposals only on `Ok`.

@@ -1,21 +1,21 @@
 //! `password = "..."`, `API_KEY=...`, `"token": "..."`: a telling name, a sign of assignment, a value that looks random.
 //!
 //! The value decides. Code assigns names, calls and templates to such names all day; what counts is a literal that no one
-//! would write as a word.
+//! would write as a word. Only behind names of passwords may it be a word, and there the place decides.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
-use super::{digit_turns, is_placeholder, is_random, is_word};
+use super::chosen::is_mixed_password;
+use super::header::is_user_and_password;
+use super::{is_placeholder, is_random, is_uuid, is_word, plain};
 
 /// Ends of names that hold secrets, in lower case.
-const NAMES: [&str; 22] = [
+pub(super) const NAMES: [&str; 37] = [
     "password",
     "passwd",
     "passphrase",
     "pwd",
+    "pass",
     "secret",
     "token",
     "api_key",
@@ -34,10 +34,27 @@ const NAMES: [&str; 22] = [
     "authkey",
     "credential",
     "credentials",
+    "phpsessid",
+    "jsessionid",
+    "?key",
+    "&key",
+    "?signature",
+    "&signature",
+    "amz-signature",
+    "auth",
+    "card_number",
+    "cardnumber",
+    "card-number",
+    "cvc",
+    "cvv",
+    "security_code",
 ];
 
 /// How many of [`NAMES`] hold passwords, which people choose and keep short.
-const PASSWORDS: usize = 4;
+const PASSWORDS: usize = 5;
+
+/// From which of [`NAMES`] on they hold what is printed on a payment card.
+const CARDS: usize = 31;
 
 /// What may follow in the name.
 const SUFFIXES: [&str; 10] = ["", "key", "value", "hex", "b64", "base64", "raw", "base", "keybase", "accesskey"];
@@ -52,29 +69,58 @@ const HASHES: [&str; 6] = ["sha1-", "sha256-", "sha384-", "sha512-", "sha256:", 
 /// Longest value, in bytes.
 const LONGEST: usize = 512;
 
-static NAME_ENDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-        .ascii_case_insensitive(true)
-        .build(NAMES)
-        .expect("the names fit into an automaton")
-});
-
-/// Ranges of values that were assigned to telling names.
-pub(super) fn find(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut done = 0;
-    for hit in NAME_ENDS.find_iter(text) {
-        if hit.start() < done || is_other_token(text, hit.start()) {
-            continue;
-        }
-        let is_password = hit.pattern().as_usize() < PASSWORDS;
-        if let Some(range) = find_value(text, hit.range(), is_password) {
-            done = range.end;
-            found.push(range);
-        }
+/// The value assigned to a name that ends, but for a suffix, with [`NAMES`]`[which]`, at `name`.
+pub(super) fn find(text: &str, which: usize, name: Range<usize>) -> Option<Range<usize>> {
+    if is_other_token(text, name.start) {
+        return None;
     }
-    found
+    match NAMES[which] {
+        "pass" if !is_end_of_name(text, &name) => None,
+        "auth" => find_pair(text, name),
+        _ if which >= CARDS => find_card(text, name),
+        _ => find_value(text, name, which < PASSWORDS),
+    }
+}
+
+/// Whether `pass` is a name or the last word of one, and not the beginning of a sentence.
+fn is_end_of_name(text: &str, name: &Range<usize>) -> bool {
+    let bytes = text.as_bytes();
+    let is_upper = text[name.clone()].bytes().all(|byte| byte.is_ascii_uppercase());
+    let before = name.start.checked_sub(1).map(|at| bytes[at]);
+    before.is_some_and(|byte| matches!(byte, b'_' | b'-' | b'.' | b'"' | b'\'' | b'?' | b'&'))
+        || is_upper && bytes.get(name.end) == Some(&b'=')
+}
+
+/// `"auth": "<base64 of user:password>"`.
+fn find_pair(text: &str, name: Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let at = skip_sign(bytes, skip_quote(bytes, name.end))?;
+    let (value, _) = read_literal(text, at)?;
+    is_user_and_password(&text[value.clone()]).then_some(value)
+}
+
+/// The number of a payment card, or the three or four digits on its back.
+fn find_card(text: &str, name: Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let at = skip_sign(bytes, skip_quote(bytes, name.end))?;
+    let (value, _) = read_literal(text, at)?;
+    let shown = &text[value.clone()];
+    let is_number =
+        shown.bytes().all(|byte| byte.is_ascii_digit()) && shown.bytes().any(|byte| byte != bytes[value.start]);
+    let names_number = text[name].to_ascii_lowercase().ends_with("number");
+    let is_card = match names_number {
+        true => (13..=19).contains(&shown.len()) && has_check_digit(shown),
+        false => (3..=4).contains(&shown.len()) && shown != "123" && shown != "1234",
+    };
+    (is_number && is_card).then_some(value)
+}
+
+/// Whether the last digit is right by the Luhn formula, as on every payment card.
+fn has_check_digit(number: &str) -> bool {
+    let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
+    let digits = number.bytes().rev().map(|byte| u32::from(byte - b'0'));
+    let sum: u32 = digits.enumerate().map(|(at, digit)| if at % 2 == 1 { doubled(digit) } else { digit }).sum();
+    sum.is_multiple_of(10)
 }
 
 fn is_other_token(text: &str, start: usize) -> bool {
@@ -107,6 +153,23 @@ fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range
         None if is_flag && bytes.get(at) == Some(&b' ') => at + 1,
         None => return None,
     };
+    // Nothing but a value stands behind a flag and in a query.
+    let may_be_short = is_password || is_flag || is_in_query(bytes, name.start);
+    find_random(text, at, may_be_short, is_tight || is_flag, &name).or_else(|| {
+        let place = plain::Place { name: name.start, value: at, is_tight, is_flag };
+        is_password.then(|| plain::find(text, &place)).flatten()
+    })
+}
+
+/// A value at `at` that looks random; `is_literal` when it cannot be a piece of code.
+fn find_random(
+    text: &str,
+    at: usize,
+    may_be_short: bool,
+    is_literal: bool,
+    name: &Range<usize>,
+) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
     let (value, is_quoted) = read_literal(text, at)?;
     let shown = &text[value.clone()];
     // A name and its type: `token: str = "..."`.
@@ -114,33 +177,39 @@ fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range
         && shown.bytes().all(is_word)
         && let Some((typed, true)) = skip_sign(bytes, value.end).and_then(|at| read_literal(text, at))
     {
-        return is_secret(&text[typed.clone()], is_password, true).then_some(typed);
+        return is_secret(&text[typed.clone()], may_be_short, true).then_some(typed);
     }
     if !is_quoted && shown.contains(['(', '[', '{']) {
         return None;
     }
-    is_secret(shown, is_password, is_quoted || is_tight || is_flag).then_some(value)
+    let is_secret = is_secret(shown, may_be_short, is_quoted || is_literal);
+    (is_secret || (is_uuid(shown) && has_uuid_tokens(text, name.start))).then_some(value)
+}
+
+/// Whether those who issue the keys of this name make them like UUIDs: `_authToken` of npm, `HEROKU_API_KEY`.
+fn has_uuid_tokens(text: &str, name: usize) -> bool {
+    let before = &text.as_bytes()[..name];
+    [&b"_auth"[..], b"heroku_", b"heroku-"]
+        .iter()
+        .any(|word| before.len() >= word.len() && before[before.len() - word.len()..].eq_ignore_ascii_case(word))
 }
 
 /// Whether a value looks like a secret; `is_literal` when it cannot be a piece of code.
-fn is_secret(value: &str, is_password: bool, is_literal: bool) -> bool {
+fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     // `config.db2.token3`: names joined by dots.
     let is_path = !is_literal && value.contains('.');
-    let looks_secret = (!is_path && is_random(value)) || (is_password && is_literal && is_chosen_password(value));
+    let looks_secret = (!is_path && is_random(value)) || (may_be_short && is_literal && is_mixed_password(value));
     let is_place = || value.contains("://") || value.starts_with(['/', '.', '~']);
     let is_hash = || HASHES.iter().any(|hash| value.starts_with(hash));
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
 }
 
-/// Whether a short value is a password that no word list has: letters in both cases or signs, with digits among them.
-fn is_chosen_password(value: &str) -> bool {
-    let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
-    (8..=64).contains(&value.len())
-        && value.is_ascii()
-        && has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_digit)
-        && (has(u8::is_ascii_uppercase) || value.bytes().any(|byte| b"!@#$%^&*?+=".contains(&byte)))
-        && digit_turns(value) >= 2
+/// Whether the name is that of a parameter in a URL.
+fn is_in_query(bytes: &[u8], name: usize) -> bool {
+    let before = bytes[..name].iter().rev().take(40).take_while(|&&byte| is_word(byte) || byte == b'-').count();
+    bytes[..name - before].ends_with(b"?")
+        || bytes[..name - before].ends_with(b"&")
+        || matches!(bytes[name], b'?' | b'&')
 }
 
 /// Whether the name is that of a command-line option, whose value may follow after a blank.
@@ -150,7 +219,7 @@ fn is_flag(bytes: &[u8], name: usize) -> bool {
 }
 
 /// Behind a closing quote of a key, which in JSON inside a string has a backslash.
-fn skip_quote(bytes: &[u8], at: usize) -> usize {
+pub(super) fn skip_quote(bytes: &[u8], at: usize) -> usize {
     let behind = at + usize::from(bytes.get(at) == Some(&b'\\'));
     if matches!(bytes.get(behind), Some(b'"' | b'\'' | b'`')) { behind + 1 } else { at }
 }
@@ -195,7 +264,7 @@ fn read_literal(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::find_secrets;
 
     #[test]
     fn values_of_telling_names_are_found() {
@@ -213,7 +282,7 @@ mod tests {
             ("run --api-key q8w7e6r5t4y3u2i1o0pA now", "q8w7e6r5t4y3u2i1o0pA"),
             ("?token=q8w7e6r5t4y3u2i1o0pA", "q8w7e6r5t4y3u2i1o0pA"),
         ] {
-            let found: Vec<&str> = find(text).into_iter().map(|range| &text[range]).collect();
+            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
             assert_eq!(found, [expected], "{text}");
         }
     }
@@ -221,6 +290,6 @@ mod tests {
     #[test]
     fn a_value_that_does_not_end_is_not_read_for_ever() {
         let text = format!("token=\"{}", "a1B2".repeat(100_000));
-        assert!(find(&text).is_empty());
+        assert!(find_secrets(&text).is_empty());
     }
 }

@@ -1,11 +1,23 @@
-//! Finds secrets in text before it is stored: known key formats and high-entropy assignments.
+//! Finds secrets in text before it is stored: keys by their form, values by the name, header, command or file that they stand in.
 //!
 //! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are made of, and
 //! each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear in the text.
 
 mod assignment;
+mod bare;
+mod chosen;
+mod command;
+mod credential_file;
 mod format;
+mod header;
+mod kinds;
+mod name;
+#[cfg(test)]
+mod noise;
+mod plain;
+mod private_key;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The text that stands where a secret was.
@@ -14,7 +26,8 @@ const REDACTED: &str = "[REDACTED]";
 /// The byte ranges of what looks like a secret: in order, not overlapping, on character boundaries.
 pub fn find_secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = format::find(text);
-    found.extend(assignment::find(text));
+    found.extend(name::find(text));
+    found.extend(bare::find(text));
     found.sort_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
     for range in found {
@@ -42,6 +55,14 @@ pub fn redact(text: &str, ranges: &[Range<usize>]) -> String {
     redacted
 }
 
+/// A line for people without its secrets. It is scrubbed whole and cut after that: half a secret is not found.
+pub fn scrub(line: &str) -> Cow<'_, str> {
+    match find_secrets(line) {
+        found if found.is_empty() => Cow::Borrowed(line),
+        found => Cow::Owned(redact(line, &found)),
+    }
+}
+
 /// Whether a string is as mixed as a random key: long, with few repeats, and with a digit among letters that change places
 /// with digits, or large with small, much more often than in words. Identifiers with a number, paths, dates and version
 /// numbers are not.
@@ -52,6 +73,13 @@ fn is_random(value: &str) -> bool {
         && (digit_turns(value) >= 3 || (digit_turns(value) >= 1 && turns() * 2 > length))
         && entropy(value) >= 3.2
         && !is_uuid(value)
+}
+
+/// Whether a value has digits among its letters, as no word of a sentence has.
+fn is_mixed(value: &str) -> bool {
+    value.len() >= 6
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// How often letters turn into digits or back, ignoring other characters.
@@ -78,7 +106,7 @@ fn entropy(value: &str) -> f64 {
 
 /// Whether a value says of itself that it stands for another.
 fn is_placeholder(value: &str) -> bool {
-    const SIGNS: [&str; 16] = [
+    const SIGNS: [&str; 18] = [
         "...",
         "***",
         "xxxx",
@@ -92,6 +120,8 @@ fn is_placeholder(value: &str) -> bool {
         "changeme",
         "your",
         "dummy",
+        "fake",
+        "invalid",
         "redacted",
         "environ",
         "process.env",
@@ -109,6 +139,17 @@ fn is_uuid(value: &str) -> bool {
 /// Whether a byte can be part of a word, so that what stands beside it is not the beginning or end of one.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The characters of base64.
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Whether a key can start here: not inside a word, but behind a line end that JSON or a shell escaped.
+fn is_start(bytes: &[u8], start: usize) -> bool {
+    let is_escape = || start >= 2 && bytes[start - 2] == b'\\' && matches!(bytes[start - 1], b'n' | b'r' | b't');
+    start == 0 || !(is_word(bytes[start - 1]) || bytes[start - 1] == b'-') || is_escape()
 }
 
 #[cfg(test)]
@@ -196,6 +237,20 @@ mod tests {
             "漢",
             "Bearer ",
             "--token ",
+            "curl ",
+            "curl -u a:' \"",
+            "mysql -pa ",
+            "password: abcd\n",
+            "password = abcd ",
+            "password=\\n",
+            "--password ",
+            "machine a login ",
+            ":5432:",
+            "Cookie: a=b;",
+            "authorization: a ",
+            "Private-Lines: 9",
+            "auth=",
+            "cvc=",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let t = std::time::Instant::now();
