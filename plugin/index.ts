@@ -6,7 +6,7 @@ import { FETCH_TOOL } from "../node/lib/index.js";
 import { registerCli } from "./cli.js";
 import { runSlashCommand } from "./commands.js";
 import { createEngine } from "./engine.js";
-import { purgeEndedSession } from "./hooks.js";
+import { endSession } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
 import { refreshEvery, refreshRules } from "./rules.js";
@@ -33,6 +33,6 @@ export default {
       handler: (context) => runSlashCommand(state, context),
     });
     if (refreshEvery(state) > 0) api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
-    if (state.options.purgeOnReset === true) api.on("session_end", (event) => purgeEndedSession(state, event));
+    api.on("session_end", (event) => endSession(state, event));
   },
 };

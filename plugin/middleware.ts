@@ -9,6 +9,9 @@ import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
 import type { AgentMessage, CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
 import type { PluginState } from "./state.js";
 
+/** Before any middleware the host cuts a text to this many characters, and does not say so. */
+const HOST_CUTS_AT = 100_000;
+
 export async function foldToolResult(
   state: PluginState,
   event: ToolResultEvent,
@@ -17,8 +20,6 @@ export async function foldToolResult(
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
-    const store = await state.store();
-    if (store === undefined) return;
     const fresh: AgentMessage = {
       role: "toolResult",
       toolCallId: event.toolCallId,
@@ -26,12 +27,10 @@ export async function foldToolResult(
       content: event.result.content,
       isError: event.isError ?? false,
     };
-    const { message, report } = await store.admitToolResult({
-      sessionId,
-      agentId: context.agentId ?? agentOf(context.sessionKey),
-      message: fresh,
-      args: event.args,
-    });
+    const scope = { sessionId, agentId: agentOf(context.sessionKey) };
+    const admitted = await state.use((store) => store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT }));
+    if (admitted === undefined) return;
+    const { message, report } = admitted;
     if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
     if (message === fresh) return;
     return { result: { ...event.result, content: message.content as ContentBlock[] } };
