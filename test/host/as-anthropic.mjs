@@ -1,11 +1,22 @@
-// Preloaded into the host's processes: what they send to Anthropic goes to the scripted model, so that the host takes it for the real route.
+// Preloaded into the host's processes: Anthropic's name leads to this machine, so that the host takes the scripted model for the real route.
 
-const model = process.env.CONCERTINA_SCRIPTED_MODEL;
-const send = globalThis.fetch;
+import dns from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
 
-globalThis.fetch = (input, init) => {
-  const url = new URL(input instanceof Request ? input.url : input);
-  if (url.hostname !== "api.anthropic.com") return send(input, init);
-  const here = new URL(url.pathname + url.search, model);
-  return send(input instanceof Request ? new Request(here, input) : here, init);
+const HERE = { address: "127.0.0.1", family: 4 };
+const isAnthropic = (name) => name === "api.anthropic.com";
+
+const { lookup } = dns;
+dns.lookup = (name, options, done = options) => {
+  if (!isAnthropic(name)) return lookup(name, options, done);
+  if (options?.all) return process.nextTick(done, null, [HERE]);
+  return process.nextTick(done, null, HERE.address, HERE.family);
 };
+
+const { lookup: lookupLater } = dns.promises;
+dns.promises.lookup = async (name, options) => {
+  if (!isAnthropic(name)) return lookupLater(name, options);
+  return options?.all ? [HERE] : HERE;
+};
+
+syncBuiltinESMExports();

@@ -1,6 +1,7 @@
 // The host's own pruner, switched on: what it does to folded and fetched results, and what its operator is told.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
@@ -13,9 +14,11 @@ import { about, findResult, idsIn } from "./reading.mjs";
 
 const FETCH = "fetch_original_data";
 const COMMAND = "cat steps.log";
-const steps = Array.from({ length: 300 }, (_, at) => `step ${at} of ${(at * 7919) % 9973}: took ${(at * 104_729) % 991} ms`).join("\n");
-const chapter = (number) => Array.from({ length: 200 }, (_, at) => `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`).join("\n");
-const numbers = Array.from({ length: 9 }, (_, at) => at);
+/** About 12,000 characters that no stage can shorten without an id. */
+const steps = Array.from({ length: 170 }, (_, at) => `step ${at} leaves ${createHash("sha256").update(`step ${at}`).digest("hex").slice(0, 48)}`).join("\n");
+/** About 11,000 characters of words, which are fewer tokens than code of that length: the context must be long for the host and not full. */
+const chapter = (number) => Array.from({ length: 110 }, (_, at) => `In chapter ${number} on page ${at} the harbour master counts ${(at * 37 + number) % 91} boats and writes that down before evening.`).join("\n");
+const numbers = Array.from({ length: 14 }, (_, at) => at);
 
 const running = [];
 
@@ -23,14 +26,14 @@ after(async () => {
   for (const each of running) await (each.remove ?? each.stop).call(each);
 });
 
-/** A host whose pruner is on, with files for about 130,000 characters of context. */
+/** A host whose pruner is on, with files for about 150,000 characters of context. */
 async function startHost(name, pruning, change = (config) => config) {
   const provider = await startProvider();
   running.push(provider);
   const host = new Host({ name, provider, api: "anthropic-messages", contextWindow: 100_000 });
   running.push(host);
   fs.writeFileSync(path.join(host.workspace, "steps.log"), steps);
-  for (const number of numbers) fs.writeFileSync(path.join(host.workspace, `chapter-${number}.ts`), chapter(number));
+  for (const number of numbers) fs.writeFileSync(path.join(host.workspace, `chapter-${number}.txt`), chapter(number));
   await host.install(packedPlugin(), { sccsCompressThreshold: 3000 });
   const config = change(host.readConfig(), provider);
   config.agents.defaults.contextPruning = pruning;
@@ -43,7 +46,7 @@ async function startHost(name, pruning, change = (config) => config) {
 const session = [
   { user: "Show the steps.", steps: [[{ name: "exec", args: { command: COMMAND } }], "Shown."] },
   { user: "What were they exactly?", recall: COMMAND },
-  { user: "Read the chapters.", steps: [numbers.map((number) => ({ name: "read", args: { path: `chapter-${number}.ts` } })), "Read."] },
+  { user: "Read the chapters.", steps: [numbers.map((number) => ({ name: "read", args: { path: `chapter-${number}.txt` } })), "Read."] },
   { user: "Go on.", steps: ["Going on."] },
   { user: "Go on.", steps: ["Going on."] },
   { user: "Go on.", steps: ["Going on."] },
@@ -75,7 +78,7 @@ test("where the host prunes after a pause, a fetched original is cut in words, a
   await sleep(1500);
   const [whole] = await playTurns(host, provider, "agent:main:whole", last);
   assert.equal(findResult(whole.requests[0], isFetch).text, steps);
-  assert.match(findResult(whole.requests[0], about("chapter-0.ts")).text, /Tool result trimmed/);
+  assert.match(findResult(whole.requests[0], about("chapter-0.txt")).text, /Tool result trimmed/);
   assert.equal(warnings(host).length, 1);
   assert.match(warnings(host)[0], /fetched originals are kept out of it/);
   assert.deepEqual(provider.failures, []);
@@ -85,9 +88,9 @@ test("where the host prunes after a pause, a fetched original is cut in words, a
 test("with an Anthropic API key the provider is asked to clear old results, and not the fetched ones that the configuration names", async () => {
   const { host, provider } = await startHost("pruned by Anthropic", { mode: "cache-ttl", tools: { deny: [FETCH] } }, (config, { url }) => {
     const { scripted } = config.models.providers;
-    config.models.providers = { anthropic: { ...scripted, baseUrl: "https://api.anthropic.com", apiKey: "sk-ant-api03-none" } };
+    config.models.providers = { anthropic: { ...scripted, baseUrl: `http://api.anthropic.com:${new URL(url).port}`, apiKey: "sk-ant-api03-none", request: { allowPrivateNetwork: true } } };
     config.agents.defaults.model.primary = "anthropic/scripted";
-    running.at(-1).env = { NODE_OPTIONS: `--import=${path.join(import.meta.dirname, "as-anthropic.mjs")}`, CONCERTINA_SCRIPTED_MODEL: url };
+    running.at(-1).env = { NODE_OPTIONS: `--import=${path.join(import.meta.dirname, "as-anthropic.mjs")}` };
     return config;
   });
   const played = await playTurns(host, provider, "agent:main:cleared", session.slice(0, 2));
