@@ -28,7 +28,7 @@ export default {
     });
     api.registerCommand({
       name: "concertina",
-      description: "What Concertina folded in this session and saved; `purge` forgets this session's originals.",
+      description: "What Concertina folded in this session and saved; `purge` forgets its originals, once confirmed.",
       acceptsArgs: true,
       handler: (context) => runSlashCommand(state, context),
     });

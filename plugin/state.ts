@@ -25,6 +25,7 @@ export class PluginState {
   readonly enabled: boolean;
   readonly sessions = new Sessions();
   readonly #api: PluginApi;
+  readonly #ownDirectory: string | undefined;
   #guidance: string | undefined;
   #hasNoLibrary = false;
   #store: Promise<Store | undefined> | undefined;
@@ -35,6 +36,9 @@ export class PluginState {
     this.#api = api;
     this.options = (api.pluginConfig ?? {}) as Options;
     this.enabled = this.options.sccsEnabled !== false;
+    const { sccsStorageDir } = this.options;
+    // The host resolves paths during registration only.
+    if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#ownDirectory = api.resolvePath(sccsStorageDir);
   }
 
   /** What the model is told about placeholders: always the same text. Undefined when the native library does not load here. */
@@ -88,7 +92,11 @@ export class PluginState {
 
   /** Logs what the open store noticed since the last time. */
   async logNotices(): Promise<void> {
-    for (const notice of (await this.#store)?.notices() ?? []) this.warn(notice);
+    try {
+      for (const notice of (await this.#store)?.notices() ?? []) this.warn(notice);
+    } catch (error) {
+      this.complain("asking the store what it noticed", error, "it is asked again at its next use");
+    }
   }
 
   /** Logs one line. */
@@ -98,10 +106,7 @@ export class PluginState {
 
   /** Where the store lives. */
   directory(): string {
-    const { sccsStorageDir } = this.options;
-    return typeof sccsStorageDir === "string" && sccsStorageDir !== ""
-      ? this.#api.resolvePath(sccsStorageDir)
-      : join(this.#api.runtime.state.resolveStateDir(), "concertina");
+    return this.#ownDirectory ?? join(this.#api.runtime.state.resolveStateDir(), "concertina");
   }
 
   /** Every session that the host can still show. @throws when the host cannot tell. */

@@ -22,7 +22,7 @@ let provider;
 before(async () => {
   provider = await startProvider();
   host = new Host({ name: "trouble", provider });
-  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000 });
+  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageDir: "~/originals" });
   host.loadPlugin("odd-results");
   await host.start();
 });
@@ -33,7 +33,7 @@ after(async () => {
 });
 
 const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:"));
-const storeFiles = () => path.join(host.state, "concertina");
+const storeFiles = () => path.join(host.home, "originals");
 
 /** Lets the model make one call in a turn of its own; what it got to see. */
 async function resultOf(name, args) {
