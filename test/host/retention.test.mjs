@@ -27,7 +27,8 @@ const TTL_SECONDS = 600;
 const said = (words) => turns.find(({ user }) => user.includes(words));
 const working = [said("Run the tests"), said("Install everything"), said("Thank you")];
 /** What only one session has printed. */
-const counting = { user: "Count.", steps: [[{ name: "exec", args: { command: "seq -f 'only here: %g' 1 4000" } }], "Counted."] };
+const leaving = { user: "What leaves?", steps: [[{ name: "exec", args: { command: "cat leaving.log" } }], "All of it."] };
+const leavingLog = Array.from({ length: 200 }, (_, at) => `leaves ${createHash("sha256").update(`leaves ${at}`).digest("hex")}`).join("\n");
 
 let host;
 let provider;
@@ -39,9 +40,10 @@ before(async () => {
   provider = await startProvider();
   host = new Host({ name: "retention", provider });
   fillWorkspace(host.workspace);
+  fs.writeFileSync(path.join(host.workspace, "leaving.log"), leavingLog);
   await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageTtlSeconds: TTL_SECONDS });
   await host.start();
-  await playTurns(host, provider, RESTING, [...working, counting]);
+  await playTurns(host, provider, RESTING, [...working, leaving]);
   await playTurns(host, provider, RESET, working);
   await host.call("sessions.reset", { key: RESET });
   await playTurns(host, provider, RESET, [{ user: "Good morning.", steps: ["Good morning."] }]);
