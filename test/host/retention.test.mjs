@@ -45,6 +45,8 @@ before(async () => {
   await host.start();
   await playTurns(host, provider, RESTING, [...working, leaving]);
   await playTurns(host, provider, RESET, working);
+  // Before the clock runs ahead: the host makes the database of an agent by clocks of several processes.
+  await playTurns(host, provider, OTHERS, working);
   await host.call("sessions.reset", { key: RESET });
   await playTurns(host, provider, RESET, [{ user: "Good morning.", steps: ["Good morning."] }]);
   for (const [key, [sessionId]] of transcripts()) {
