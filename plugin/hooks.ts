@@ -1,8 +1,8 @@
 /**
  * What the end of a session means for its originals.
  *
- * A reset leaves the old transcript where the host can show it again, so only a deleted session ends here. Whatever else leaves the
- * host is noticed before the next sweep.
+ * A reset keeps the session's id and the old part of its transcript, and an automatic one keeps the old session beside the new: the
+ * host can show both again, so only a deleted session ends here. Whatever else leaves the host is noticed before the next sweep.
  */
 
 import type { SessionEnd } from "./host.js";

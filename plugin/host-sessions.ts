@@ -1,8 +1,8 @@
 /**
  * Which sessions the host still has, and what their transcripts say: read from the host's own databases, never written.
  *
- * The host's listing of sessions names only the current one of each key. What a reset, an archive or cold storage left behind can be
- * shown again as well, and so do the placeholders in it: only what has left the databases is gone.
+ * The host's listing of sessions names only the current one of each key. What an automatic reset, an archive or cold storage keeps can
+ * be shown again as well, and with it the placeholders in it: only what has left the databases is gone.
  */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
