@@ -20,6 +20,6 @@ export type Store = Concertina & {
 
 /** Opens the store of a host: a damaged one is set aside under today's date. @throws when it cannot be opened. */
 export async function openStore(options: OpenOptions): Promise<Store> {
-  const kept = { ...options, retention: "host" as const, setAside: new Date().toISOString().slice(0, 10) };
+  const kept = { ...options, retention: "host" as const, today: new Date().toISOString().slice(0, 10) };
   return (await Concertina.open(kept)) as Store;
 }
