@@ -1,13 +1,20 @@
 /**
- * `openclaw concertina ...`: figures, sweep, purge and fetch, in a process of its own beside the gateway.
+ * `openclaw concertina ...`: figures, sweep, purge, fetch and unfold, in a process of its own beside the gateway.
  *
  * Figures and originals go to standard output, failures to standard error with exit status 1.
  */
 
-import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+
+import { agentOf, type ContentBlock } from "../node/lib/index.js";
 import { removedTable, statsTable } from "./commands.js";
 import type { PluginApi } from "./host.js";
+import type { HostSession } from "./host-sessions.js";
 import type { PluginState } from "./state.js";
+import type { Store } from "./store.js";
+import { unfoldSessions } from "./unfold.js";
 
 const DESCRIPTION = "Context savings, and the originals of what was folded";
 
@@ -17,6 +24,12 @@ interface FetchOptions {
   pattern?: string;
   maxChars?: string;
   json?: boolean;
+}
+
+interface UnfoldOptions {
+  session?: string;
+  agent?: string;
+  out?: string;
 }
 
 /** Registers the commands; nothing is opened before one of them runs. */
@@ -41,6 +54,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((options: { json?: boolean }) =>
         withStore(state, async (store) => {
+          await state.settle(store);
           const removed = await store.sweep({});
           print(options.json ? json(removed) : removedTable(removed));
         }),
@@ -49,9 +63,11 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .command("purge")
       .description("Forget a session: its originals, its figures and how its context is shown")
       .requiredOption("--session <id>", "The session")
+      .option("--yes", "Do not ask")
       .option("--json", "Print JSON")
-      .action((options: { session: string; json?: boolean }) =>
+      .action((options: { session: string; yes?: boolean; json?: boolean }) =>
         withStore(state, async (store) => {
+          if (!options.yes && !(await isAgreed(state, store, options.session))) return;
           const removed = await store.purge({ sessionId: options.session });
           print(options.json ? json(removed) : removedTable(removed));
         }),
@@ -78,11 +94,57 @@ export function registerCli(api: PluginApi, state: PluginState): void {
           print(text);
         }),
       );
+    root
+      .command("unfold")
+      .description("Write copies of transcripts with the originals in place of placeholders; to be run before uninstalling")
+      .option("--session <id-or-key>", "Only this session")
+      .option("--agent <id>", "Only sessions of this agent")
+      .option("--out <dir>", "Where to (default: concertina-unfolded-DATE in the current directory)")
+      .action((options: UnfoldOptions) => withStore(state, (store) => unfold(state, store, options)));
   }, { descriptors });
 }
 
-async function withStore(state: PluginState, run: (store: Concertina) => Promise<void>): Promise<void> {
-  let store: Concertina | undefined;
+async function unfold(state: PluginState, store: Store, options: UnfoldOptions): Promise<void> {
+  const sessions = (await state.hostSessions()).filter((session) => isAsked(session, options));
+  if (sessions.length === 0) throw new Error(`the host has no session ${[options.session, options.agent && `of agent ${options.agent}`].filter(Boolean).join(" ")}`);
+  const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
+  const { transcripts, originals, missing } = await unfoldSessions(store, sessions, directory);
+  if (transcripts.length === 0) print(`Nothing is folded in ${sessions.length} sessions; nothing was written.`);
+  else print([`${transcripts.length} transcripts and ${originals.length} originals that they name, in ${directory}:`, ...transcripts].join("\n"));
+  for (const { refId, session } of missing) {
+    process.stderr.write(`concertina: ${refId} cannot be had; session ${session.sessionId} (${session.sessionKey}) names it\n`);
+  }
+  if (missing.length > 0) process.exitCode = 1;
+}
+
+function isAsked({ agentId, sessionId, sessionKey }: HostSession, { session, agent }: UnfoldOptions): boolean {
+  return (session === undefined || session === sessionId || session === sessionKey) && (agent === undefined || agent === agentId);
+}
+
+function freeDirectory(): string {
+  const wanted = resolve(`concertina-unfolded-${new Date().toISOString().slice(0, 10)}`);
+  let directory = wanted;
+  for (let at = 2; existsSync(directory); at++) directory = `${wanted}-${at}`;
+  return directory;
+}
+
+/** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
+async function isAgreed(state: PluginState, store: Store, sessionId: string): Promise<boolean> {
+  const { originals } = await store.purge({ sessionId, dry: true });
+  const isThere = (await state.hostSessions()).some((session) => session.sessionId === sessionId);
+  const strands = isThere
+    ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${sessionId}" writes it with the originals in place.`
+    : "The host no longer has its transcript.";
+  const warning = `Purging session ${sessionId} removes ${originals} originals for good. ${strands}`;
+  if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${warning}\nPurge it? [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+async function withStore(state: PluginState, run: (store: Store) => Promise<void>): Promise<void> {
+  let store: Store | undefined;
   try {
     store = await state.open();
     await run(store);
@@ -90,6 +152,7 @@ async function withStore(state: PluginState, run: (store: Concertina) => Promise
     process.stderr.write(`concertina: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   } finally {
+    for (const notice of store?.notices() ?? []) process.stderr.write(`concertina: ${notice}\n`);
     await store?.close();
   }
 }

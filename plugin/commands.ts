@@ -6,26 +6,33 @@ import type { PluginState } from "./state.js";
 
 const LISTED = 5;
 
-/** Answers `/concertina` with this session's figures and `/concertina purge` with what was forgotten. */
+/** Answers `/concertina` with this session's figures, `purge` with what that would strand, and `purge confirmed` by doing it. */
 export async function runSlashCommand(
   state: PluginState,
   context: CallContext & { args?: string },
 ): Promise<{ text: string }> {
   const word = context.args?.trim() ?? "";
-  if (word !== "" && word !== "stats" && word !== "purge") {
+  if (!["", "stats", "purge", "purge confirmed"].includes(word)) {
     return { text: `Unknown: ${word}. Use /concertina or /concertina purge.` };
   }
   const { sessionId } = context;
   if (sessionId === undefined) return { text: "There is no session here yet." };
   try {
-    const store = await state.store();
-    if (store === undefined) return { text: "Concertina is not active: see the gateway log for the reason." };
-    if (word === "purge") return { text: removedTable(await store.purge({ sessionId })) };
-    return { text: statsTable(await store.stats({ sessionId })) };
+    const answer = await state.use(async (store) => {
+      if (word === "purge confirmed") return removedTable(await store.purge({ sessionId }));
+      if (word === "purge") return purgeWarning(await store.purge({ sessionId, dry: true }));
+      const warning = state.sessions.warning(sessionId);
+      return statsTable(await store.stats({ sessionId })) + (warning === undefined ? "" : `\n\nNote: ${warning}.`);
+    });
+    return { text: answer ?? "Concertina is not active: see the gateway log for the reason." };
   } catch (error) {
     state.complain(`/concertina ${word}`, error, "nothing was changed");
     return { text: `That failed: ${error instanceof Error ? error.message : String(error)}` };
   }
+}
+
+function purgeWarning({ originals }: Removed): string {
+  return `This removes ${grouped(originals)} originals for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
 }
 
 /** What was folded and saved, why bytes already sent were changed, and how much is stored. */

@@ -7,7 +7,9 @@
 
 import { agentOf, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
 import type { AssembleParams, ContextEngine, HostConfig } from "./host.js";
+import { prunerWarning } from "./host-pruner.js";
 import { pricesOf } from "./prices.js";
+import { isIncognito, type Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
 
 /** The engine of one turn. */
@@ -22,18 +24,27 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
   });
   return {
     ...engine,
+    // The prompt names what the session of another agent may fetch.
+    info: { ...engine.info, acceptedHostParams: [...engine.info.acceptedHostParams, "prompt"] },
     async assemble(params) {
-      const canFetch = params.availableTools?.has(FETCH_TOOL) ?? false;
+      const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       state.sessions.noteTurn(params.sessionKey, scope, canFetch);
       // Without the library there is no guidance to give either.
       if (!state.enabled || !canFetch || state.guidance() === undefined) return { messages: params.messages, estimatedTokens: 0 };
+      warnOfPruner(state, config, params);
       await inheritFromParent(state, params, scope);
       const view = await engine.assemble({ ...params, model: params.runtimeSettings?.model?.resolved ?? params.model });
+      await state.logNotices();
       state.sweepWhenDue();
       return view;
     },
-    commitTurn: async (params) => (state.enabled ? engine.commitTurn(params) : { status: "committed" }),
+    async commitTurn(params) {
+      if (!state.enabled || isIncognito(params.sessionKey)) return { status: "committed" };
+      const committed = await engine.commitTurn(params);
+      await state.logNotices();
+      return committed;
+    },
     // The child's session has no id yet: it inherits at the start of its first turn.
     prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
       state.sessions.noteSpawn(parentSessionKey, childSessionKey);
@@ -42,12 +53,26 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
   };
 }
 
-async function inheritFromParent(state: PluginState, params: AssembleParams, child: { agentId: string; sessionId: string }): Promise<void> {
+/** Once for each session and what there is to say. */
+function warnOfPruner(state: PluginState, config: HostConfig | undefined, params: AssembleParams): void {
+  const warning = prunerWarning(config, params);
+  if (state.sessions.noteWarning(params.sessionId, warning)) state.warn(`session ${params.sessionId}: ${warning}`);
+}
+
+/** A sub-agent of the same agent may fetch all that its parent may; one of another agent what its task names. */
+async function inheritFromParent(state: PluginState, params: AssembleParams, child: Scope): Promise<void> {
   const parent = state.sessions.takeParent(params.sessionKey);
   if (parent === undefined) return;
+  const named = parent.agentId === child.agentId ? undefined : idsIn(`${params.prompt ?? ""}\n${JSON.stringify(params.messages)}`);
   try {
-    await (await state.store())?.inherit({ parent, child });
+    await state.use((store) => store.inherit({ parent, child, named }));
   } catch (error) {
     state.complain("preparing a sub-agent", error, "it cannot fetch its parent's originals");
   }
+}
+
+/** The ids that a text names, in markers or bare; a model may write them in capitals. */
+function idsIn(text: string): string[] {
+  const ids = text.match(/(?<![0-9a-f])[0-9a-f]{16,64}(?![0-9a-f])/gi) ?? [];
+  return [...new Set(ids.map((id) => id.toLowerCase()))];
 }

@@ -1,18 +1,23 @@
-/** Clean-up at the end of a session, for operators who ask for it; by default originals leave only when they expire. */
+/**
+ * What the end of a session means for its originals.
+ *
+ * A reset keeps the session's id and the old part of its transcript, and an automatic one keeps the old session beside the new: the
+ * host can show both again, so only a deleted session ends here. Whatever else leaves the host is noticed before the next sweep.
+ */
 
 import type { SessionEnd } from "./host.js";
 import type { PluginState } from "./state.js";
 
-/** Reasons after which a conversation does not come back. */
+/** Reasons after which a conversation does not go on. */
 const FINAL = new Set(["new", "reset", "deleted"]);
 
-/** Forgets a session that was ended for good: its originals, its ledger and its figures. */
-export async function purgeEndedSession(state: PluginState, event: SessionEnd): Promise<void> {
-  if (event.reason === undefined || !FINAL.has(event.reason)) return;
+/** Ends a deleted session, whose originals then age; with `purgeOnReset`, forgets one that was reset or deleted at once. */
+export async function endSession(state: PluginState, { sessionId, reason = "" }: SessionEnd): Promise<void> {
+  if (!FINAL.has(reason)) return;
   try {
-    const store = await state.store();
-    await store?.purge({ sessionId: event.sessionId });
+    if (state.options.purgeOnReset === true) await state.use((store) => store.purge({ sessionId }));
+    else if (reason === "deleted") await state.use((store) => store.endSession({ sessionId }));
   } catch (error) {
-    state.complain("purging an ended session", error, "its originals stay until they expire");
+    state.complain("ending a session", error, "its originals stay until the host no longer has it");
   }
 }

@@ -25,7 +25,7 @@ export interface Logger {
 /** The branch of the host's configuration that is read here. */
 export interface HostConfig {
   models?: { providers?: Record<string, { models?: HostModel[] }> };
-  agents?: { defaults?: AgentConfig; entries?: Record<string, AgentConfig> };
+  agents?: { defaults?: AgentConfig & { contextPruning?: ContextPruning }; entries?: Record<string, AgentConfig> };
   [key: string]: unknown;
 }
 
@@ -35,14 +35,22 @@ export interface AgentConfig {
   models?: Record<string, { params?: { cacheRetention?: string } }>;
 }
 
+/** The host's own pruning of tool results. */
+export interface ContextPruning {
+  mode?: string;
+  tools?: { allow?: string[]; deny?: string[] };
+}
+
 export interface HostModel {
   id: string;
   /** US dollars per million tokens. */
   cost?: { input?: number; cacheRead?: number; cacheWrite?: number };
 }
 
-/** What the library's engine takes, and what the host says of the model. */
+/** What the library's engine takes, and what the host says of the model and of the turn. */
 export interface AssembleParams extends AssembleParameters {
+  /** What the turn was started with. */
+  prompt?: string;
   runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null } };
 }
 

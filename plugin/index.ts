@@ -6,7 +6,7 @@ import { FETCH_TOOL } from "../node/lib/index.js";
 import { registerCli } from "./cli.js";
 import { runSlashCommand } from "./commands.js";
 import { createEngine } from "./engine.js";
-import { purgeEndedSession } from "./hooks.js";
+import { endSession } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
 import { refreshEvery, refreshRules } from "./rules.js";
@@ -28,11 +28,11 @@ export default {
     });
     api.registerCommand({
       name: "concertina",
-      description: "What Concertina folded in this session and saved; `purge` forgets this session's originals.",
+      description: "What Concertina folded in this session and saved; `purge` forgets its originals, once confirmed.",
       acceptsArgs: true,
       handler: (context) => runSlashCommand(state, context),
     });
     if (refreshEvery(state) > 0) api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
-    if (state.options.purgeOnReset === true) api.on("session_end", (event) => purgeEndedSession(state, event));
+    api.on("session_end", (event) => endSession(state, event));
   },
 };

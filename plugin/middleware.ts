@@ -9,16 +9,22 @@ import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
 import type { AgentMessage, CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
 import type { PluginState } from "./state.js";
 
+/** Before any middleware the host cuts a text to this many characters, and does not say so. */
+const HOST_CUTS_AT = 100_000;
+
+/** A larger image, in base64, is none that the host passes on. */
+const HOST_IMAGE_CHARS = 5_000_000;
+
 export async function foldToolResult(
   state: PluginState,
   event: ToolResultEvent,
   context: CallContext,
 ): Promise<{ result: ToolResult } | undefined> {
+  const unheard = refused(event.result.content);
+  if (unheard !== undefined) return { result: { ...event.result, content: [tellOf(state, event.toolName, unheard)] } };
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
-    const store = await state.store();
-    if (store === undefined) return;
     const fresh: AgentMessage = {
       role: "toolResult",
       toolCallId: event.toolCallId,
@@ -26,12 +32,10 @@ export async function foldToolResult(
       content: event.result.content,
       isError: event.isError ?? false,
     };
-    const { message, report } = await store.admitToolResult({
-      sessionId,
-      agentId: context.agentId ?? agentOf(context.sessionKey),
-      message: fresh,
-      args: event.args,
-    });
+    const scope = { sessionId, agentId: agentOf(context.sessionKey) };
+    const admitted = await state.use((store) => store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT }));
+    if (admitted === undefined) return;
+    const { message, report } = admitted;
     if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
     if (message === fresh) return;
     return { result: { ...event.result, content: message.content as ContentBlock[] } };
@@ -39,4 +43,24 @@ export async function foldToolResult(
     state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
     return;
   }
+}
+
+/** What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name and size. */
+function refused(content: readonly unknown[]): string | undefined {
+  const blocks = content as { type?: string; mimeType?: string; data?: unknown; text?: unknown }[];
+  if (blocks.length === 0 || blocks.some(isTaken)) return undefined;
+  return blocks.map(({ type, mimeType, data }) => `${mimeType ?? type ?? "something"}${typeof data === "string" ? ` of ${data.length} base64 characters` : ""}`).join(", ");
+}
+
+function isTaken({ type, mimeType, data, text }: { type?: string; mimeType?: string; data?: unknown; text?: unknown }): boolean {
+  if (type === "text") return typeof text === "string";
+  if (type === "image") return typeof mimeType === "string" && typeof data === "string" && data.length <= HOST_IMAGE_CHARS;
+  return /^tool_?result$/i.test(type ?? "");
+}
+
+/** The host would say that the tool failed, for every plugin that looks at results: the model is told what happened instead. */
+function tellOf(state: PluginState, toolName: string, unheard: string): ContentBlock {
+  const why = "where a plugin looks at tool results, OpenClaw passes on texts and images only";
+  state.complain(`passing on a result of ${toolName}`, new Error(`${why}, and this one is ${unheard}`), "the model is told so");
+  return { type: "text", text: `[The tool answered with ${unheard}. It cannot be shown: ${why}.]` };
 }

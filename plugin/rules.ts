@@ -74,8 +74,7 @@ async function record(state: PluginState, context: PromptContext, { report }: Co
   const { sessionId, sessionKey } = context;
   if (sessionId === undefined) return;
   try {
-    const store = await state.store();
-    await store?.recordRules({ sessionId, agentId: context.agentId ?? agentOf(sessionKey), report });
+    await state.use((store) => store.recordRules({ sessionId, agentId: agentOf(sessionKey), report }));
   } catch (error) {
     complaints.push(error);
   }

@@ -14,7 +14,16 @@ export interface Scope {
   sessionId: string;
 }
 
+/** Keys of sessions that the host keeps in memory only, as it tells them itself. */
+const INCOGNITO = /^agent:[^:]+:(?:dashboard|subagent|internal-session-effects):incognito-[^:]+$/i;
+
+/** Whether nothing of a session may reach a disk. */
+export function isIncognito(sessionKey: string | undefined): boolean {
+  return INCOGNITO.test(sessionKey?.trim() ?? "");
+}
+
 export class Sessions {
+  readonly #warnings = new Map<string, string>();
   readonly #fetching = new Map<string, true>();
   readonly #current = new Map<string, Scope>();
   readonly #parents = new Map<string, Scope>();
@@ -24,6 +33,22 @@ export class Sessions {
     if (sessionKey !== undefined) keep(this.#current, sessionKey, scope);
     if (canFetch) keep(this.#fetching, scope.sessionId, true);
     else this.#fetching.delete(scope.sessionId);
+  }
+
+  /** Notes what its operator should know about a session. @returns whether that is news */
+  noteWarning(sessionId: string, warning: string | undefined): boolean {
+    if (warning === undefined) {
+      this.#warnings.delete(sessionId);
+      return false;
+    }
+    const isNew = this.#warnings.get(sessionId) !== warning;
+    keep(this.#warnings, sessionId, warning);
+    return isNew;
+  }
+
+  /** What the operator of a session should know. */
+  warning(sessionId: string): string | undefined {
+    return this.#warnings.get(sessionId);
   }
 
   /** Whether what is folded in this session can be unfolded by its model. */

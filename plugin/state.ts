@@ -7,10 +7,13 @@
 
 import { join } from "node:path";
 
-import { Concertina, describe, guidance, type Options } from "../node/lib/index.js";
+import { describe, guidance, type Options } from "../node/lib/index.js";
+import { complaintLine } from "./complaints.js";
 import { PLUGIN_DEFAULTS } from "./defaults.js";
 import type { PluginApi } from "./host.js";
+import { hostSessions, type HostSession } from "./host-sessions.js";
 import { Sessions } from "./sessions.js";
+import { openStore, type Store } from "./store.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
@@ -22,17 +25,20 @@ export class PluginState {
   readonly enabled: boolean;
   readonly sessions = new Sessions();
   readonly #api: PluginApi;
+  readonly #ownDirectory: string | undefined;
   #guidance: string | undefined;
   #hasNoLibrary = false;
-  #store: Promise<Concertina | undefined> | undefined;
+  #store: Promise<Store | undefined> | undefined;
   #reopenAt = 0;
   #sweptAt = 0;
-  #lastComplaint = "";
 
   constructor(api: PluginApi) {
     this.#api = api;
     this.options = (api.pluginConfig ?? {}) as Options;
     this.enabled = this.options.sccsEnabled !== false;
+    const { sccsStorageDir } = this.options;
+    // The host resolves paths during registration only.
+    if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#ownDirectory = api.resolvePath(sccsStorageDir);
   }
 
   /** What the model is told about placeholders: always the same text. Undefined when the native library does not load here. */
@@ -47,53 +53,94 @@ export class PluginState {
     return this.#guidance;
   }
 
-  /** The open store, or undefined while it cannot be used. A failure is tried again after a minute and logged when it is a new one. */
-  async store(): Promise<Concertina | undefined> {
+  /** The open store, or undefined while it cannot be used. A failure is tried again after a minute. */
+  async store(): Promise<Store | undefined> {
     if (this.guidance() === undefined) return undefined;
     if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;
     this.#store ??= this.#openOrComplain();
     return this.#store;
   }
 
-  async #openOrComplain(): Promise<Concertina | undefined> {
+  async #openOrComplain(): Promise<Store | undefined> {
     this.#reopenAt = 0;
     try {
       const store = await this.open();
-      for (const warning of store.warnings) this.#api.logger.warn(`concertina: ${warning}`);
+      for (const line of [...store.warnings, ...store.notices()]) this.warn(line);
       return store;
     } catch (error) {
       this.#reopenAt = Date.now() + REOPEN_AFTER_MS;
-      const complaint = `concertina: the store cannot be opened (${describe(error)}); ${UNCHANGED}`;
-      if (complaint !== this.#lastComplaint) this.#api.logger.warn(complaint);
-      this.#lastComplaint = complaint;
+      this.complain("opening the store", error, UNCHANGED);
       return undefined;
     }
   }
 
   /** Opens the store. @throws when it cannot be opened. */
-  open(): Promise<Concertina> {
-    return Concertina.open({ ...PLUGIN_DEFAULTS, ...this.options, dir: this.directory() });
+  open(): Promise<Store> {
+    return openStore({ ...PLUGIN_DEFAULTS, ...this.options, dir: this.directory() });
+  }
+
+  /** Does something with the store, where there is one, and logs what the store has to tell about it. */
+  async use<Value>(run: (store: Store) => Promise<Value>): Promise<Value | undefined> {
+    const store = await this.store();
+    if (store === undefined) return undefined;
+    try {
+      return await run(store);
+    } finally {
+      await this.logNotices();
+    }
+  }
+
+  /** Logs what the open store noticed since the last time. */
+  async logNotices(): Promise<void> {
+    try {
+      for (const notice of (await this.#store)?.notices() ?? []) this.warn(notice);
+    } catch (error) {
+      this.complain("asking the store what it noticed", error, "it is asked again at its next use");
+    }
+  }
+
+  /** Logs one line. */
+  warn(line: string): void {
+    this.#api.logger.warn(`concertina: ${line}`);
   }
 
   /** Where the store lives. */
   directory(): string {
-    const { sccsStorageDir } = this.options;
-    return typeof sccsStorageDir === "string" && sccsStorageDir !== ""
-      ? this.#api.resolvePath(sccsStorageDir)
-      : join(this.#api.runtime.state.resolveStateDir(), "concertina");
+    return this.#ownDirectory ?? join(this.#api.runtime.state.resolveStateDir(), "concertina");
   }
 
-  /** Logs, in one line, that a step failed and what that means for the conversation. */
+  /** Every session that the host can still show. @throws when the host cannot tell. */
+  hostSessions(): Promise<HostSession[]> {
+    return hostSessions(this.#api.runtime.state.resolveStateDir());
+  }
+
+  /** Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. */
   complain(step: string, error: unknown, consequence: string): void {
-    this.#api.logger.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`);
+    const line = complaintLine(step, error, consequence);
+    if (line !== undefined) this.#api.logger.warn(line);
   }
 
-  /** Removes expired originals, at most hourly; nobody waits for it. */
+  /** Tells the store which sessions the host still has, and removes what expired: at most hourly; nobody waits for it. */
   sweepWhenDue(): void {
     const now = Date.now();
     if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
     this.#sweptAt = now;
-    const swept = this.store().then((store) => store?.sweep({}));
+    const swept = this.use(async (store) => {
+      await this.settle(store);
+      await store.sweep({});
+    });
     swept.catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
+  }
+
+  /** Ends the sessions that the host no longer has. While the host cannot tell, none ends, and what they hold stays. */
+  async settle(store: Store): Promise<void> {
+    let sessions: HostSession[];
+    try {
+      sessions = await this.hostSessions();
+    } catch (error) {
+      this.complain("asking the host for its sessions", error, "the originals of all sessions stay");
+      return;
+    }
+    await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
 }

@@ -22,10 +22,9 @@ export function createFetchTool(state: PluginState, context: CallContext): Tool 
 
 async function fetchOriginals(state: PluginState, context: CallContext, parameters: unknown): Promise<ContentBlock[]> {
   try {
-    const store = await state.store();
-    if (store === undefined) return unreachable("the store cannot be opened");
-    const agentId = context.agentId ?? agentOf(context.sessionKey);
-    return await answerFetch(store, parameters, { agentId, sessionId: context.sessionId });
+    const scope = { agentId: agentOf(context.sessionKey), sessionId: context.sessionId };
+    const answer = await state.use((store) => answerFetch(store, parameters, scope));
+    return answer ?? unreachable("the store cannot be opened");
   } catch (error) {
     // The model's own mistake: the host shows it the message, and it can call again properly.
     if (error instanceof TypeError) throw error;

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const OPENCLAW = path.join(HERE, "node_modules/openclaw/openclaw.mjs");
 const TOKEN = "host-test";
-const GATEWAY_READY_MS = 120_000;
+const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
 /** Signals that end a test run before its time, and what it then exits with: the hosts it started must end with it. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]];
@@ -36,6 +36,8 @@ export class Host {
   constructor({ name, provider, api = "openai-completions", contextWindow = 200_000, cost }) {
     this.name = name;
     this.log = "";
+    /** What the host's processes find in their environment beside the usual. */
+    this.env = {};
     this.children = new Set();
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-host-"));
     this.home = path.join(this.root, "home");
@@ -101,6 +103,13 @@ export class Host {
 
   /** Runs a command of the host; its standard output. Rejects when it fails. */
   async openclaw(args) {
+    const { code, output, errors } = await this.run(args);
+    if (code !== 0) throw new Error(`openclaw ${args.join(" ")} ended with ${code}:\n${output}\n${errors}`);
+    return output;
+  }
+
+  /** Runs a command of the host to its end, whatever that is. */
+  async run(args) {
     const child = this.#spawn(args);
     let output = "";
     let errors = "";
@@ -109,8 +118,21 @@ export class Host {
     const timer = setTimeout(() => killGroup(child, "SIGKILL"), COMMAND_MS);
     const code = await new Promise((resolve) => child.on("close", resolve));
     clearTimeout(timer);
-    if (code !== 0) throw new Error(`openclaw ${args.join(" ")} ended with ${code}:\n${output}\n${errors}`);
-    return output;
+    return { code, output, errors };
+  }
+
+  /** Lets the host's processes that start from now on live in the future. */
+  shiftClock(byMs) {
+    this.env.NODE_OPTIONS = `--import=${path.join(HERE, "clock.mjs")}`;
+    this.env.CONCERTINA_CLOCK_AHEAD_MS = String(byMs);
+  }
+
+  /** Lets the host load a plugin of ours from a directory beside this file. */
+  loadPlugin(name) {
+    const config = this.readConfig();
+    const { load, entries, ...plugins } = config.plugins ?? {};
+    const paths = [...(load?.paths ?? []), path.join(HERE, name)];
+    this.writeConfig({ ...config, plugins: { ...plugins, load: { ...load, paths }, entries: { ...entries, [name]: { enabled: true } } } });
   }
 
   /** The JSON that a command prints. */
@@ -192,6 +214,7 @@ export class Host {
         OPENCLAW_STATE_DIR: this.state,
         NO_COLOR: "1",
         npm_config_cache: process.env.npm_config_cache ?? path.join(os.homedir(), ".npm"),
+        ...this.env,
       },
       stdio: ["ignore", "pipe", "pipe"],
       // The host starts itself anew as a child: the whole group must be signalled.

@@ -183,23 +183,23 @@ test("another agent cannot fetch what this agent's session folded", async () => 
   assert.match(answer, /unknown|expired|not known/i);
 });
 
-test("a sub-agent fetches what its parent's session folded, even when it is another agent", async () => {
+test("a sub-agent of another agent fetches what its task names, and nothing else of its parent", async () => {
   const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
+  const [unnamed] = idsIn(findResult(played.at(-1).requests[0], about("sh run-tests.sh")).text);
   const spawn = { id: "sessions_spawn", args: { agentId: "other", task: `Find the warning in [REF_ID: ${id}].` } };
   const search = { ref_ids: [id], pattern: "npm warn" };
+  const guess = { ref_ids: [unnamed], pattern: "FAIL" };
   const from = provider.requests.length;
   provider.play(
     [[{ name: "tool_call", args: spawn }], "Somebody looks at it.", "It is about inflight."],
-    [[{ name: "fetch_original_data", args: search }], "inflight is not supported."],
+    [[{ name: "fetch_original_data", args: search }, { name: "fetch_original_data", args: guess }], "inflight is not supported."],
   );
   await host.turn(SESSION, "Let somebody else find the warning.");
-  const isSearch = ({ args }) => args.pattern === search.pattern;
-  let found;
-  for (let tries = 0; tries < 100 && found === undefined; tries++) {
-    await sleep(200);
-    found = provider.requests.slice(from).map((request) => findResult(request, isSearch)).find(Boolean);
-  }
-  assert.match(found.text, /inflight@1\.0\.6/);
+  const answerTo = ({ pattern }) => provider.requests.slice(from).map((request) => findResult(request, ({ args }) => args.pattern === pattern)).find(Boolean);
+  for (let tries = 0; tries < 100 && answerTo(guess) === undefined; tries++) await sleep(200);
+  assert.match(answerTo(search).text, /inflight@1\.0\.6/);
+  assert.doesNotMatch(answerTo(guess).text, /AssertionError/);
+  assert.match(answerTo(guess).text, /No original is stored under/);
   // The host tells the parent's session what came out, which is a turn of its own.
   for (let tries = 0; tries < 100 && provider.requests.length < from + 5; tries++) await sleep(200);
   assert.deepEqual(provider.failures, []);

@@ -62,7 +62,7 @@ test("with a store that cannot be opened turns use the host's own messages and o
   const directory = path.join(host.state, "concertina");
   fs.rmSync(directory, { recursive: true });
   fs.writeFileSync(directory, "in the way");
-  await assertUntouched(/the store cannot be opened .* context goes to the model unchanged/);
+  await assertUntouched(/opening the store failed .* context goes to the model unchanged/);
   fs.rmSync(directory);
 });
 

@@ -1,0 +1,45 @@
+/**
+ * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held back.
+ *
+ * The host evaluates this module several times in one process, and a store that stays away fails in all copies alike: the record of
+ * what was said is the process's own.
+ */
+
+import { describe } from "../node/lib/index.js";
+
+const AGAIN_AFTER_MS = 600_000;
+/** Kinds of failures remembered; the oldest is forgotten first, and would only be said again. */
+const MOST = 100;
+
+interface Said {
+  at: number;
+  heldBack: number;
+}
+
+const SAID = Symbol.for("openclaw-concertina.complaints");
+
+function said(): Map<string, Said> {
+  const shared = globalThis as { [SAID]?: Map<string, Said> };
+  return (shared[SAID] ??= new Map());
+}
+
+/** The line to log for a failure of a step, or undefined when the same was said less than ten minutes ago. */
+export function complaintLine(step: string, error: unknown, consequence: string, now = Date.now()): string | undefined {
+  const kind = `${step}\n${codeOf(error)}`;
+  const before = said().get(kind);
+  if (before !== undefined && now - before.at < AGAIN_AFTER_MS && now >= before.at) {
+    before.heldBack++;
+    return undefined;
+  }
+  said().delete(kind);
+  said().set(kind, { at: now, heldBack: 0 });
+  const [oldest] = said().keys();
+  if (said().size > MOST && oldest !== undefined) said().delete(oldest);
+  const again = before === undefined || before.heldBack === 0 ? "" : ` (and ${before.heldBack} times since this was last said)`;
+  return `concertina: ${step} failed (${describe(error)}); ${consequence}${again}`;
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : describe(error);
+}

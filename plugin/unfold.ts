@@ -1,0 +1,91 @@
+/**
+ * Transcripts of the host with the originals back in place, written beside the host's files and never into them.
+ *
+ * A transcript also names ids in words: a task, an answer, a summary. There is no place for an original there, so each of those goes
+ * into a file of its own.
+ */
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { agentOf, type Message } from "../node/lib/index.js";
+import { transcriptOf, type HostSession } from "./host-sessions.js";
+import type { Store } from "./store.js";
+
+/** What was written, and what could not be had. */
+export interface Unfolded {
+  transcripts: string[];
+  originals: string[];
+  missing: { refId: string; session: HostSession }[];
+}
+
+const MARKERS = /\[(?:REF_ID: |\[?REWIND:sha256:)([0-9a-f]{16,64})\]/gi;
+const ALL = 2 ** 31;
+
+/** Writes the sessions that hold anything folded to `<directory>/<agent>/<session>.jsonl`. @throws when a file is there already. */
+export async function unfoldSessions(store: Store, sessions: HostSession[], directory: string): Promise<Unfolded> {
+  const done: Unfolded = { transcripts: [], originals: [], missing: [] };
+  const written = new Set<string>();
+  for (const session of sessions) {
+    const lines = await transcriptOf(session);
+    const copy = await unfolded(store, session, lines);
+    const named = idsIn(copy.lines);
+    if (copy.changed === 0 && named.length === 0) continue;
+    const below = join(directory, encodeURIComponent(session.agentId));
+    done.transcripts.push(await write(below, `${encodeURIComponent(session.sessionId)}.jsonl`, `${copy.lines.join("\n")}\n`));
+    for (const refId of new Set([...named, ...copy.missing])) {
+      if (written.has(`${session.agentId} ${refId}`)) continue;
+      const original = await originalOf(store, session, refId);
+      if (original === undefined) {
+        done.missing.push({ refId, session });
+        continue;
+      }
+      written.add(`${session.agentId} ${refId}`);
+      done.originals.push(await write(join(below, "originals"), `${refId}${original.suffix}`, original.data));
+    }
+  }
+  return done;
+}
+
+interface Event {
+  type?: string;
+  message?: Message;
+}
+
+/** The lines of a transcript, in which only those of unfolded messages differ. */
+async function unfolded(store: Store, session: HostSession, lines: string[]): Promise<{ lines: string[]; changed: number; missing: string[] }> {
+  const events = lines.map((line) => JSON.parse(line) as Event);
+  const at = events.flatMap(({ message }, index) => (typeof message?.role === "string" ? [index] : []));
+  const before = at.map((index) => events[index]?.message as Message);
+  const { sessionId, sessionKey } = session;
+  const { messages, missing } = await store.unfold({ sessionId, agentId: agentOf(sessionKey), messages: before });
+  const copy = [...lines];
+  let changed = 0;
+  messages.forEach((message, index) => {
+    const line = at[index];
+    if (line === undefined || message === before[index]) return;
+    copy[line] = JSON.stringify({ ...events[line], message });
+    changed++;
+  });
+  return { lines: copy, changed, missing };
+}
+
+async function originalOf(store: Store, { sessionKey }: HostSession, refId: string): Promise<{ data: string | Buffer; suffix: string } | undefined> {
+  const { content, found } = await store.fetch({ refIds: [refId], agentId: agentOf(sessionKey), maxChars: ALL });
+  const [block] = content;
+  if (found === 0 || block === undefined) return undefined;
+  if (block.type === "text") return { data: block.text, suffix: ".txt" };
+  return { data: Buffer.from(block.data, "base64"), suffix: `.${block.mimeType.replace(/^.*\//, "").replace(/[^a-z0-9]+/gi, "-")}` };
+}
+
+function idsIn(lines: string[]): string[] {
+  const found = lines.flatMap((line) => [...line.matchAll(MARKERS)].map(([, id = ""]) => id.toLowerCase()));
+  return [...new Set(found)];
+}
+
+async function write(directory: string, name: string, data: string | Buffer): Promise<string> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, name);
+  await writeFile(file, data, { mode: 0o600, flag: "wx" });
+  return file;
+}

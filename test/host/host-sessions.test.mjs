@@ -1,0 +1,115 @@
+// Reading the host's databases: what counts as a session that it can show, and what makes that unknown. No host is started.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, beforeEach, test } from "node:test";
+import { zstdCompressSync } from "node:zlib";
+
+import { hostSessions, transcriptOf } from "../../dist/plugin/host-sessions.js";
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-sessions-"));
+let state;
+let count = 0;
+
+beforeEach(() => {
+  state = path.join(root, String(count++));
+  fs.mkdirSync(path.join(state, "state"), { recursive: true });
+});
+
+after(() => fs.rmSync(root, { recursive: true }));
+
+const EVENT = '{"type":"message","message":{"role":"user","content":"ä"}}';
+
+/** A database as the host lays it out, as far as it is read. */
+function agentDatabase(file, sessionId, fill = () => {}) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const database = new DatabaseSync(file);
+  database.exec(`CREATE TABLE session_windows (session_id TEXT, session_key TEXT);
+    CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB);
+    CREATE TABLE session_transcript_archives (session_id TEXT, session_key TEXT, reason TEXT, encoding TEXT, archive_blob BLOB, created_at INTEGER);
+    CREATE TABLE session_transcript_cold_archives (session_id TEXT, archive_name TEXT, archive_blob BLOB);`);
+  database.prepare("INSERT INTO session_windows VALUES (?, 'agent:a:work')").run(sessionId);
+  fill(database);
+  database.close();
+  return file;
+}
+
+const ofAgent = (agent) => path.join(state, "agents", agent, "agent", "openclaw-agent.sqlite");
+
+function register(rows) {
+  const database = new DatabaseSync(path.join(state, "state", "openclaw.sqlite"));
+  database.exec("CREATE TABLE agent_databases (agent_id TEXT, path TEXT)");
+  for (const row of rows) database.prepare("INSERT INTO agent_databases VALUES (?, ?)").run(...row);
+  database.close();
+}
+
+const ids = async () => (await hostSessions(state)).map(({ sessionId }) => sessionId).sort();
+
+test("the sessions of every agent are found, where the host puts them and where its list says", async () => {
+  agentDatabase(ofAgent("a"), "one");
+  agentDatabase(ofAgent("b"), "two");
+  agentDatabase(path.join(state, "elsewhere", "c.sqlite"), "three");
+  register([["a", "agents/a/agent/openclaw-agent.sqlite"], ["c", path.join(state, "elsewhere", "c.sqlite")]]);
+  assert.deepEqual(await ids(), ["one", "three", "two"]);
+});
+
+test("what a reset archived counts as there, and what a deletion archived does not", async () => {
+  const archive = (database, id, reason, encoding, blob) =>
+    database.prepare("INSERT INTO session_transcript_archives VALUES (?, 'agent:a:work', ?, ?, ?, 1)").run(id, reason, encoding, blob);
+  agentDatabase(ofAgent("a"), "one", (database) => {
+    archive(database, "reset", "reset", "zstd", zstdCompressSync(Buffer.from(`${EVENT}\n`)));
+    archive(database, "plain", "reset", "identity", Buffer.from(`${EVENT}\n${EVENT}\n`));
+    archive(database, "deleted", "deleted", "identity", Buffer.from(EVENT));
+  });
+  const sessions = await hostSessions(state);
+  assert.deepEqual(sessions.map(({ sessionId }) => sessionId).sort(), ["one", "plain", "reset"]);
+  const read = async (id) => transcriptOf(sessions.find(({ sessionId }) => sessionId === id));
+  assert.deepEqual(await read("reset"), [EVENT]);
+  assert.deepEqual(await read("plain"), [EVENT, EVENT]);
+});
+
+test("events are read as they are, compressed, and from cold storage", async () => {
+  const file = agentDatabase(ofAgent("a"), "one", (database) => {
+    database.prepare("INSERT INTO transcript_events VALUES ('one', 2, NULL, ?), ('one', 1, ?, NULL)").run(zstdCompressSync(Buffer.from(EVENT)), '{"type":"session"}');
+    database.exec("INSERT INTO session_windows VALUES ('cold', 'agent:a:old'); INSERT INTO session_transcript_cold_archives VALUES ('cold', 'cold.jsonl.zst', NULL)");
+  });
+  const sessions = await hostSessions(state);
+  assert.deepEqual(await transcriptOf(sessions.find(({ sessionId }) => sessionId === "one")), ['{"type":"session"}', EVENT]);
+  const cold = sessions.find(({ sessionId }) => sessionId === "cold");
+  await assert.rejects(transcriptOf(cold), /cold\.jsonl\.zst/);
+  const directory = path.join(path.dirname(file), "..", "sessions", "cold");
+  fs.mkdirSync(directory, { recursive: true });
+  fs.writeFileSync(path.join(directory, "cold.jsonl.zst"), zstdCompressSync(Buffer.from(`${EVENT}\n`)));
+  assert.deepEqual(await transcriptOf(cold), [EVENT]);
+});
+
+test("a database that is listed and gone, damaged or of another shape is an error that names it", async () => {
+  await assert.rejects(hostSessions(state), /no database of OpenClaw is in /);
+  agentDatabase(ofAgent("a"), "one");
+  register([["b", "agents/b/agent/openclaw-agent.sqlite"]]);
+  await assert.rejects(hostSessions(state), /sessions of agent b in .*agents\/b\/agent\/openclaw-agent\.sqlite, which is not there/);
+  fs.mkdirSync(path.dirname(ofAgent("b")), { recursive: true });
+  fs.writeFileSync(ofAgent("b"), "no database at all");
+  await assert.rejects(hostSessions(state), /agents\/b\/agent\/openclaw-agent\.sqlite cannot be read: /);
+  fs.rmSync(ofAgent("b"));
+  new DatabaseSync(ofAgent("b")).close();
+  await assert.rejects(hostSessions(state), /agents\/b\/agent\/openclaw-agent\.sqlite cannot be read: no such table/);
+});
+
+test("a database that has moved with its agent is found where it is now", async () => {
+  agentDatabase(ofAgent("a"), "one");
+  register([["a", "/where/it/was/openclaw-agent.sqlite"]]);
+  assert.deepEqual(await ids(), ["one"]);
+});
+
+test("nothing is written to what is read", async () => {
+  const file = agentDatabase(ofAgent("a"), "one");
+  fs.chmodSync(file, 0o400);
+  const before = fs.readFileSync(file);
+  await transcriptOf((await hostSessions(state))[0]);
+  assert.deepEqual(fs.readFileSync(file), before);
+  assert.deepEqual(fs.readdirSync(path.dirname(file)), ["openclaw-agent.sqlite"]);
+});

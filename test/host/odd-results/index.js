@@ -1,0 +1,33 @@
+// Tools for the tests: one prints more than the host passes on, one answers with a sound.
+
+const line = (at) => `step ${at} took ${(at * 7919) % 9973} ms`;
+
+/** Numbered lines of at least so many characters. */
+export function numberedLines(chars) {
+  const lines = [];
+  for (let length = 0; length < chars; length += lines.at(-1).length + 1) lines.push(line(lines.length));
+  return lines.join("\n");
+}
+
+export const SOUND = Buffer.alloc(24_000, "RIFF sound ").toString("base64");
+
+const parameters = { type: "object", additionalProperties: true, properties: {} };
+const tool = (name, content) => ({
+  name,
+  label: name,
+  description: name,
+  parameters,
+  catalogMode: "direct-only",
+  execute: async (_id, given) => ({ content: content(given), details: {} }),
+});
+
+export default {
+  id: "odd-results",
+  name: "Odd results",
+  description: "Tools whose results no ordinary tool has",
+  register(api) {
+    const sound = { type: "audio", data: SOUND, mimeType: "audio/wav" };
+    api.registerTool(() => tool("print_much", ({ chars }) => [{ type: "text", text: numberedLines(chars) }]), { name: "print_much" });
+    api.registerTool(() => tool("record_sound", ({ caption }) => (caption ? [{ type: "text", text: caption }, sound] : [sound])), { name: "record_sound" });
+  },
+};

@@ -1,0 +1,102 @@
+// What goes wrong around the plugin: results that the host cuts or refuses, store files that vanish or are damaged.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { Host, packedPlugin, say } from "./host.mjs";
+import { numberedLines } from "./odd-results/index.js";
+import { playTurns } from "./play.mjs";
+import { startProvider } from "./provider.mjs";
+import { idsIn } from "./reading.mjs";
+
+const SESSION = "agent:main:work";
+/** As much as the host hands to a plugin that looks at results. */
+const HANDED_ON = 100_000;
+
+let host;
+let provider;
+
+before(async () => {
+  provider = await startProvider();
+  host = new Host({ name: "trouble", provider });
+  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageDir: "~/originals" });
+  host.loadPlugin("odd-results");
+  await host.start();
+});
+
+after(async () => {
+  await host?.remove();
+  await provider?.stop();
+});
+
+const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:"));
+const storeFiles = () => path.join(host.home, "originals");
+
+/** Lets the model make one call in a turn of its own; what it got to see. */
+async function resultOf(name, args) {
+  const [turn] = await playTurns(host, provider, SESSION, [{ user: `Call ${name}.`, steps: [[{ name, args }], "Called."] }]);
+  return turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
+}
+
+/** Reads an original from the files that are on the disk now. */
+async function onDisk(id) {
+  const [entry] = fs.globSync("**/openclaw-concertina/index.js", { cwd: host.state });
+  const { Concertina } = await import(pathToFileURL(path.join(host.state, entry)).href);
+  const store = await Concertina.open({ dir: storeFiles() });
+  const { content, found } = await store.fetch({ refIds: [id], agentId: "main", maxChars: 2 ** 31 });
+  await store.close();
+  return found === 1 ? content[0].text : undefined;
+}
+
+test("of a result of 5 MB the model is told that the host cut it, and where", async () => {
+  const all = numberedLines(5_000_000);
+  const shown = await resultOf("print_much", { chars: 5_000_000 });
+  say(shown.slice(-300));
+  const [id] = idsIn(shown);
+  assert.equal(await onDisk(id), all.slice(0, HANDED_ON));
+  assert.match(shown, /cut by the host at 100,000 characters; the rest was never here/);
+  const whole = await resultOf("print_much", { chars: 60_000 });
+  assert.doesNotMatch(whole, /cut by the host/);
+});
+
+test("of a result that the host refuses to pass on the model is told what it was", async () => {
+  const shown = await resultOf("record_sound", {});
+  assert.match(shown, /^\[The tool answered with audio\/wav of 32000 base64 characters\. It cannot be shown: /);
+  assert.equal(ownLines().filter((line) => line.includes("passing on a result of record_sound")).length, 1);
+  await resultOf("record_sound", {});
+  assert.equal(ownLines().length, 1, ownLines().join("\n"));
+});
+
+test("beside a text a sound is dropped by the host, and the text stays", async () => {
+  assert.equal(await resultOf("record_sound", { caption: "a dog" }), "a dog");
+});
+
+test("when the store's files vanish, the next result is in the files that are there then, and one line says so", async () => {
+  host.log = "";
+  fs.rmSync(storeFiles(), { recursive: true });
+  const shown = await resultOf("print_much", { chars: 70_000 });
+  const [id] = idsIn(shown);
+  if (id === undefined) assert.equal(shown.slice(0, 15_000), numberedLines(70_000).slice(0, 15_000));
+  else assert.equal(await onDisk(id), numberedLines(70_000));
+  assert.equal(ownLines().length, 1, ownLines().join("\n"));
+  say(ownLines()[0]);
+});
+
+test("a damaged store is set aside under today's date, and work goes on with a new one", async () => {
+  await host.stop();
+  const file = path.join(storeFiles(), "concertina.sqlite");
+  for (const suffix of ["-wal", "-shm"]) fs.rmSync(`${file}${suffix}`, { force: true });
+  fs.writeFileSync(file, "this was a store once".repeat(1000));
+  host.log = "";
+  await host.start();
+  const [id] = idsIn(await resultOf("print_much", { chars: 80_000 }));
+  assert.equal(await onDisk(id), numberedLines(80_000));
+  const today = new Date().toISOString().slice(0, 10);
+  assert.deepEqual(fs.readdirSync(storeFiles()).filter((name) => name.includes("damaged")), [`concertina.sqlite.damaged-${today}`]);
+  const [line] = ownLines();
+  say(line);
+  assert.ok(line.includes(`concertina.sqlite.damaged-${today}`), line);
+});
