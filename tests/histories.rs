@@ -77,7 +77,9 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
         (Said::Assistant(text), _) => vec![json!({ "role": "assistant", "content": text })],
         (Said::Calls(calls), Shape::OpenClaw) => {
             let parts: Vec<Value> = (calls.iter())
-                .map(|call| json!({ "type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments }))
+                .map(
+                    |call| json!({ "type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments }),
+                )
                 .collect();
             let results = calls.iter().map(|call| {
                 json!({ "role": "toolResult", "toolCallId": call.id, "toolName": call.name, "isError": call.is_error,
@@ -271,7 +273,8 @@ impl Host {
     }
 
     fn messages(&self) -> (Vec<Value>, Vec<usize>) {
-        let of = |item: &Item| messages_of(item, self.shape).into_iter().map(|message| (message, item.serial)).collect();
+        let of =
+            |item: &Item| messages_of(item, self.shape).into_iter().map(|message| (message, item.serial)).collect();
         self.items.iter().flat_map(|item| -> Vec<(Value, usize)> { of(item) }).unzip()
     }
 
@@ -336,7 +339,11 @@ impl Host {
             for (text, _) in copies.iter().filter(|(_, in_sight)| !**in_sight) {
                 let hash = ContentHash::of(text.as_bytes());
                 let mut rows = ledger.projections.iter().filter(|row| row.block.hash == hash);
-                assert!(rows.any(|row| !Reason::needs_successor(&row.reason)), "no copy in sight of {text}: {}", self.context());
+                assert!(
+                    rows.any(|row| !Reason::needs_successor(&row.reason)),
+                    "no copy in sight of {text}: {}",
+                    self.context()
+                );
             }
         }
         self.sent = (messages.to_vec(), shown);
@@ -355,7 +362,8 @@ impl Host {
             Marker::Reference(id) => Some(id.to_string()),
             _ => None,
         });
-        let asked = Fetch { ref_ids: vec![id.expect("a placeholder has an id")], max_chars: usize::MAX, ..Fetch::default() };
+        let asked =
+            Fetch { ref_ids: vec![id.expect("a placeholder has an id")], max_chars: usize::MAX, ..Fetch::default() };
         let answer = self.engines[0].fetch(&scope(), &asked, self.now).expect("a fetch");
         assert_eq!(answer.blocks, [FetchedBlock::Text(before.to_owned())]);
     }

@@ -10,9 +10,9 @@ use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
+use crate::history::Meter;
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, Compressed};
-use crate::history::Meter;
 use crate::plan::utf16;
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
@@ -179,7 +179,13 @@ impl Engine {
         if !self.config.fusion_enabled || result.tool_name == Some(FETCH_TOOL) || !self.may_replace(result, "") {
             return None;
         }
-        let shrunk = shrink_block(message, block, self.label(&Hints::from(result).label()), Provider::default(), self.config.preset)?;
+        let shrunk = shrink_block(
+            message,
+            block,
+            self.label(&Hints::from(result).label()),
+            Provider::default(),
+            self.config.preset,
+        )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
         Some(Proposal { block: index, path: &block.path, original, form, tokens_before })

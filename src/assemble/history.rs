@@ -178,7 +178,9 @@ impl Engine {
                 };
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
                     Some(stored) => Source::Stored(stored),
-                    None => Source::New(Original::text(&self.storable(text)?, self.label(&Hints::from(result).label()))),
+                    None => {
+                        Source::New(Original::text(&self.storable(text)?, self.label(&Hints::from(result).label())))
+                    }
                 };
                 let text = std::str::from_utf8(&source.original().bytes).ok()?;
                 let summary = self.told(text, result, max_chars, known.tokens, in_sight);
@@ -195,7 +197,8 @@ impl Engine {
                     Some(stored) => Source::Stored(stored),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
-                        let label = result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
+                        let label =
+                            result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
                         let mime = image.mime.unwrap_or("application/octet-stream");
                         Source::New(Original::image(bytes, mime, self.label(&label)))
                     }
@@ -208,14 +211,7 @@ impl Engine {
     }
 
     /// Puts the originals of the proposals that pay, and only then shows them, as the store has them.
-    fn fold(
-        &self,
-        scope: &Scope,
-        known: &[Known],
-        fold: &Fold,
-        ledger: &Ledger,
-        shown: &mut Shown,
-    ) -> Result<()> {
+    fn fold(&self, scope: &Scope, known: &[Known], fold: &Fold, ledger: &Ledger, shown: &mut Shown) -> Result<()> {
         let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
         let meter = Meter::new(None, self.config.encoding);

@@ -90,7 +90,9 @@ fn share_fates(known: &mut [Known]) {
 
 fn stays_longer(a: Fate, b: Fate) -> Fate {
     match (a, b) {
-        (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(if first.calls <= second.calls { first } else { second }),
+        (Fate::MayGo(first), Fate::MayGo(second)) => {
+            Fate::MayGo(if first.calls <= second.calls { first } else { second })
+        }
         (Fate::MayGo(_), other) | (other, Fate::MayGo(_)) => other,
         (Fate::Young, Fate::Young) => Fate::Young,
         _ => Fate::Stays,

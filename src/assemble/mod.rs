@@ -20,11 +20,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use self::memo::Memo;
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
-use crate::pipeline::{CompressOptions, FusionEngine, FusionPipeline};
-use self::memo::Memo;
 use crate::history::exempt;
+use crate::pipeline::{CompressOptions, FusionEngine, FusionPipeline};
 use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, TurnStatus, secrets};
 use crate::transcript::{Rewrite, ToolResult};

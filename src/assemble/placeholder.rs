@@ -52,7 +52,9 @@ impl Placeholder<'_> {
                 };
                 json!(format!("{marker} (Summary: {summary})\n{rest}"))
             }
-            Self::Image { part, tokens } => text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}")),
+            Self::Image { part, tokens } => {
+                text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"))
+            }
             Self::Arguments(call) => {
                 engine.showable(arguments::shrink(call, engine.config(), meter, Some(&marker))?.value)?
             }

@@ -65,13 +65,7 @@ impl Engine {
         Choice { blocks: blocks.collect(), cause: None }
     }
 
-    fn choose_by_price(
-        &self,
-        transcript: &Transcript,
-        known: &[Known],
-        states: &[State],
-        moment: &Moment,
-    ) -> Choice {
+    fn choose_by_price(&self, transcript: &Transcript, known: &[Known], states: &[State], moment: &Moment) -> Choice {
         let model = moment.options.model.as_deref();
         let family = Family::of(model);
         let prices = moment.options.prices.unwrap_or(family.prices);

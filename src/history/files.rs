@@ -68,8 +68,17 @@ const TOOLS: &[(&[&str], Use, &[&str])] = &[
     (&["write", "Write", "write_file", "writeFile", "WriteFile", "create_file", "createFile"], Use::Write, BODY),
     (
         &[
-            "edit", "Edit", "edit_file", "editFile", "MultiEdit", "multi_edit", "str_replace", "search_replace",
-            "apply_patch", "replace_in_file", "insert",
+            "edit",
+            "Edit",
+            "edit_file",
+            "editFile",
+            "MultiEdit",
+            "multi_edit",
+            "str_replace",
+            "search_replace",
+            "apply_patch",
+            "replace_in_file",
+            "insert",
         ],
         Use::Edit,
         &[],
@@ -170,7 +179,11 @@ fn is_one_heredoc(after: &str) -> bool {
     let Some((word, body)) = after.split_once('\n') else { return false };
     let end = word.trim_start_matches('-').trim().trim_matches(['\'', '"']);
     let is_word = !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_word && body.lines().position(|line| line.trim() == end).is_some_and(|at| body.lines().skip(at + 1).all(str::is_empty))
+    is_word
+        && body
+            .lines()
+            .position(|line| line.trim() == end)
+            .is_some_and(|at| body.lines().skip(at + 1).all(str::is_empty))
 }
 
 /// A path in a folder that the command changed to; `None` for what is an option or quoted with blanks.
@@ -239,7 +252,9 @@ static CUT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 fn ends_in_marker(text: &str) -> bool {
-    text.lines().last().is_some_and(|line| crate::reference::find_markers(line).any(|(_, marker)| !matches!(marker, Marker::Repeat { .. })))
+    text.lines().last().is_some_and(|line| {
+        crate::reference::find_markers(line).any(|(_, marker)| !matches!(marker, Marker::Repeat { .. }))
+    })
 }
 
 /// Whether a result tells of a failure of its call, in its first or last two lines: the words of shells and tools.

@@ -192,7 +192,10 @@ fn only_a_whole_write_that_succeeded_supersedes_a_read() {
     for words in ["a.rs: Permission denied", "done\n\n(Command exited with code 1)", "Error: the disk is full"] {
         assert_eq!(conversation("write", write(), result("b", words)), [], "{words}");
     }
-    assert_eq!(conversation("write", json!({ "path": "a.rs", "content": "x", "append": true }), result("b", "done")), []);
+    assert_eq!(
+        conversation("write", json!({ "path": "a.rs", "content": "x", "append": true }), result("b", "done")),
+        []
+    );
     assert_eq!(conversation("edit", json!({ "path": "a.rs", "oldText": "t" }), result("b", "done")), []);
     assert_eq!(conversation("review_code", write(), result("b", "done")), []);
 }

@@ -174,7 +174,8 @@ fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut 
         let mut shown = Vec::new();
         for (number, block) in message.blocks.iter().enumerate() {
             let content = block.path.clone().parent();
-            if block.result.is_none() || !last.starts_with(content.steps()) || is_cache_point(message.raw, &block.path) {
+            if block.result.is_none() || !last.starts_with(content.steps()) || is_cache_point(message.raw, &block.path)
+            {
                 continue;
             }
             let Some(shrunk) =

@@ -7,8 +7,8 @@
 //! when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;
-use crate::history::MayGo;
 use super::prices::Prices;
+use crate::history::MayGo;
 
 /// What share of the price of an epoch must have been paid as rent.
 pub const EAGERNESS: f64 = 0.5;
@@ -179,8 +179,8 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
 
 #[cfg(test)]
 mod tests {
-    use crate::history::Reason;
     use super::*;
+    use crate::history::Reason;
 
     const WARM: Situation = Situation {
         prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 },

@@ -196,6 +196,7 @@ impl<'a> Transcript<'a> {
     /// All blocks with the index of their message and their own in it, oldest first.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize, &Block<'a>)> {
         let messages = self.messages.iter().enumerate();
-        messages.flat_map(|(at, message)| message.blocks.iter().enumerate().map(move |(index, block)| (at, index, block)))
+        messages
+            .flat_map(|(at, message)| message.blocks.iter().enumerate().map(move |(index, block)| (at, index, block)))
     }
 }
