@@ -12,7 +12,8 @@ fn assistant() -> Value {
 }
 
 fn call(id: &str, name: &str, arguments: Value) -> Value {
-    json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": id, "name": name, "arguments": arguments }] })
+    let part = Value::from_iter([("type", json!("toolCall")), ("id", json!(id)), ("name", json!(name)), ("arguments", arguments)]);
+    json!({ "role": "assistant", "content": [part] })
 }
 
 fn result(id: &str, text: &str) -> Value {
