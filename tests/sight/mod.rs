@@ -48,7 +48,7 @@ impl Shelf {
             self.put(compressed.originals.clone());
             let marker = find_markers(&compressed.text).last();
             let Some((_, Marker::Rewind(id))) = marker else { panic!("a reversible text ends with its marker") };
-            let (_, original) = self.store.get(&id, "main").expect("a sound store").expect("the id resolves");
+            let (_, original) = self.store.get(&id, "main", 0).expect("a sound store").expect("the id resolves");
             assert!(original.bytes == text.as_bytes(), "the original is the text, byte for byte");
             fetched = Some(text.to_owned());
         }
