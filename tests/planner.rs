@@ -205,7 +205,7 @@ fn a_sub_agent_sees_what_its_parent_was_sent() {
     let dir = TempDir::new().unwrap();
     let (engine, sent) = played(&dir, &messages);
     let child = Scope { session_id: "child".into(), ..scope() };
-    engine.inherit(&scope(), &child, next(&messages)).unwrap();
+    engine.inherit(&scope(), &child, None, next(&messages)).unwrap();
     let forked = engine.assemble(&child, &messages, &options(), next(&messages));
     assert_eq!(forked.rewrite.apply(&messages), sent);
 }

@@ -181,7 +181,7 @@ fn a_file_that_is_not_damaged_is_never_set_aside() {
 }
 
 #[test]
-fn upkeep_of_a_damaged_file_fails() {
+fn upkeep_of_a_file_that_was_cut_off_fails() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     put_text(&store, &"a line\n".repeat(20_000));
@@ -192,8 +192,22 @@ fn upkeep_of_a_damaged_file_fails() {
     let error = store.sweep(START).unwrap_err();
     assert!(matches!(error, Error::StoreDamaged { .. }), "cut off under an open store: {error}");
     drop(store);
+    let error = SqliteStore::open(dir.path(), options()).unwrap_err();
+    assert!(matches!(error, Error::StoreDamaged { .. }), "{error}");
+}
+
+#[test]
+fn figures_of_a_damaged_file_fail() {
+    let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    for error in [store.sweep(START).unwrap_err(), store.stats(None).unwrap_err(), store.purge("s").unwrap_err()] {
+    put(&store, &scope("main", "s"), (0..2_000).map(|i| Original::text(&i.to_string(), "test")).collect(), START);
+    drop(store);
+    let mut bytes = fs::read(dir.path().join(FILE)).unwrap();
+    let from = bytes.len() / 2;
+    bytes[from..].fill(0xa5);
+    fs::write(dir.path().join(FILE), bytes).unwrap();
+    let store = open(dir.path());
+    for error in [store.stats(None).unwrap_err(), store.sweep(START + 100 * 600_000).unwrap_err()] {
         assert!(matches!(error, Error::StoreDamaged { .. }), "{error}");
     }
 }

@@ -181,10 +181,13 @@ pub(super) fn skip(
     now: Millis,
 ) -> Outcome<Option<Vec<Projection>>> {
     let Batch { originals, withdrawn, projections, printed, receipts, epoch, in_context, tools, since, .. } = batch;
-    let has_rows = !(originals.is_empty() && projections.is_empty() && printed.is_empty() && receipts.is_empty())
-        || !withdrawn.is_empty()
-        || epoch.is_some();
-    if has_rows {
+    let is_empty = originals.is_empty()
+        && withdrawn.is_empty()
+        && projections.is_empty()
+        && printed.is_empty()
+        && receipts.is_empty()
+        && epoch.is_none();
+    if !is_empty {
         return Ok(None);
     }
     let seen = connection

@@ -73,8 +73,10 @@ impl SqliteStore {
 
     fn open_with(dir: &Path, options: StoreOptions, set_aside: Option<&str>) -> Result<(Self, Option<String>)> {
         let wait_ms = options.busy_timeout_ms;
-        let (opened, aside) = Opened::open(Directory::new(dir), wait_ms, set_aside)
-            .map_err(|(directory, failure)| failure.at(&directory.file, wait_ms))?;
+        let directory = Directory::new(dir);
+        let file = directory.file.clone();
+        let (opened, aside) =
+            Opened::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
         let in_memory = memory(options.max_entries);
         Ok((Self { options, opened, in_memory, remembered: AtomicU64::new(1) }, aside))
     }

@@ -61,11 +61,7 @@ pub(super) enum Which {
 
 impl Opened {
     /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that says so.
-    pub(super) fn open(
-        directory: Directory,
-        wait_ms: u64,
-        set_aside: Option<&str>,
-    ) -> Result<(Self, Option<String>), (Directory, Failure)> {
+    pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
         let mut notices = Vec::new();
         let mut aside = None;
         let damaged = |failure: Failure| match (set_aside, failure.damage()) {
@@ -75,20 +71,16 @@ impl Opened {
             }
             _ => Err(failure),
         };
-        match connect(&directory, wait_ms, None, &mut notices, damaged) {
-            Ok((writer, reader)) => {
-                let opened = Self {
-                    directory,
-                    wait_ms,
-                    writer: Mutex::new(writer),
-                    reader: Mutex::new(reader),
-                    generation: AtomicU64::new(1),
-                    notices: Mutex::new(notices),
-                };
-                Ok((opened, aside))
-            }
-            Err(failure) => Err((directory, failure)),
-        }
+        let (writer, reader) = connect(&directory, wait_ms, None, &mut notices, damaged)?;
+        let opened = Self {
+            directory,
+            wait_ms,
+            writer: Mutex::new(writer),
+            reader: Mutex::new(reader),
+            generation: AtomicU64::new(1),
+            notices: Mutex::new(notices),
+        };
+        Ok((opened, aside))
     }
 
     pub(super) fn directory(&self) -> &Directory {
