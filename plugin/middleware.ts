@@ -7,6 +7,7 @@
 
 import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
 import type { AgentMessage, CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
+import { hostMasks } from "./redactor.js";
 import type { PluginState } from "./state.js";
 
 /** Before any middleware the host cuts a text to this many characters, and does not say so. */
@@ -25,6 +26,8 @@ export async function foldToolResult(
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
+    // What the host masks in its transcript must not stand in our store: the result stays as it is, and so out of the store.
+    if ((state.options.secrets ?? "keep-inline") === "keep-inline" && (await hostMasks(textsOf(event)))) return;
     const fresh: AgentMessage = {
       role: "toolResult",
       toolCallId: event.toolCallId,
@@ -43,6 +46,12 @@ export async function foldToolResult(
     state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
     return;
   }
+}
+
+/** The words of a result and of the call that made it. */
+function textsOf({ args, result }: ToolResultEvent): string[] {
+  const texts = result.content.flatMap((block) => (block.type === "text" && typeof block.text === "string" ? [block.text] : []));
+  return [...Object.values(args ?? {}).filter((value) => typeof value === "string"), ...texts];
 }
 
 /** What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name and size. */
