@@ -148,6 +148,10 @@ test("what the host had cut says so wherever it is shown", async () => {
     const other = await opened();
     const shown = await other.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: text.length });
     assert.match(textOf(shown.message), words);
+    const { refId } = shown.report.actions[0];
+    const page = async (chars) => (await other.fetch({ refIds: [refId], sessionId, chars })).content[0].text;
+    assert.match(await page(`${text.length - 99}-`), words);
+    assert.doesNotMatch(await page("1-100"), words);
   }
 });
 

@@ -361,7 +361,7 @@ knobs! {
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
     /// With "cache-aware": content smaller than this many tokens stays.
     min_tokens_to_fold: u64 = 150, "minTokensToFold", [min 50];
-    /// With "cache-aware": how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short, some more of what is very long.
+    /// With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short.
     keep_names: u64 = 120, "keepNames", [min 0];
     /// Content older than this many user turns may go.
     stale_turns: u64 = 4, "staleTurns", [min 1];
@@ -389,15 +389,15 @@ knobs! {
     sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;
     /// Summarize by type; off keeps the head of the text instead.
     sccs_enable_smart_summary: bool = true, "sccsEnableSmartSummary", lenient;
-    /// How many seconds an original lives after the last time a context referred to it.
+    /// How many seconds an original lives after the last time an assembled context referred to it; what was folded at birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session.
     sccs_storage_ttl_seconds: u64 = 86400, "sccsStorageTtlSeconds", [min 600], lenient;
     /// Directory of the store; empty means the host's state directory for this plugin.
     sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
     /// How many originals are held in memory; the disk holds more.
     sccs_max_entries: u64 = 10000, "sccsMaxEntries", [min 1000], lenient;
-    /// Largest size of the store on disk, in bytes. What a live session shows is never removed.
+    /// Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is left, nothing more is folded.
     store_max_bytes: u64 = 1_073_741_824, "storeMaxBytes", [min 1048576];
-    /// Forget a session as soon as its user resets or deletes it, instead of when its originals expire. Only the plugin does this.
+    /// Forget a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds` later. What its transcript still shows can then not be fetched. Only the plugin does this.
     purge_on_reset: bool = false, "purgeOnReset";
     /// What happens to a text that seems to hold a secret.
     secrets: Secrets = Secrets::KeepInline, "secrets";

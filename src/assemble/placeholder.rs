@@ -63,7 +63,7 @@ impl Placeholder<'_> {
 }
 
 /// How an output that the host had cut before it reached us says so, in its label and wherever it is shown.
-const HOST_CUT: &str = "cut by the host; what came after was never here";
+pub(super) const HOST_CUT: &str = "cut by the host; what came after was never here";
 
 /// The label of an output that the host had cut.
 pub(super) fn cut_label(label: &str) -> String {
