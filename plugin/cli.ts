@@ -8,12 +8,11 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 
-import { agentOf, type ContentBlock } from "../node/lib/index.js";
+import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
 import { removedTable, statsTable } from "./commands.js";
 import type { PluginApi } from "./host.js";
 import type { HostSession } from "./host-sessions.js";
 import type { PluginState } from "./state.js";
-import type { Store } from "./store.js";
 import { unfoldSessions } from "./unfold.js";
 
 const DESCRIPTION = "Context savings, and the originals of what was folded";
@@ -104,7 +103,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
   }, { descriptors });
 }
 
-async function unfold(state: PluginState, store: Store, options: UnfoldOptions): Promise<void> {
+async function unfold(state: PluginState, store: Concertina, options: UnfoldOptions): Promise<void> {
   const sessions = (await state.hostSessions()).filter((session) => isAsked(session, options));
   if (sessions.length === 0) throw new Error(`the host has no session ${[options.session, options.agent && `of agent ${options.agent}`].filter(Boolean).join(" ")}`);
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
@@ -129,7 +128,7 @@ function freeDirectory(): string {
 }
 
 /** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
-async function isAgreed(state: PluginState, store: Store, sessionId: string): Promise<boolean> {
+async function isAgreed(state: PluginState, store: Concertina, sessionId: string): Promise<boolean> {
   const { originals } = await store.purge({ sessionId, dry: true });
   const isThere = (await state.hostSessions()).some((session) => session.sessionId === sessionId);
   const strands = isThere
@@ -143,8 +142,8 @@ async function isAgreed(state: PluginState, store: Store, sessionId: string): Pr
   return /^y(es)?$/i.test(answer.trim());
 }
 
-async function withStore(state: PluginState, run: (store: Store) => Promise<void>): Promise<void> {
-  let store: Store | undefined;
+async function withStore(state: PluginState, run: (store: Concertina) => Promise<void>): Promise<void> {
+  let store: Concertina | undefined;
   try {
     store = await state.open();
     await run(store);

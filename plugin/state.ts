@@ -2,18 +2,17 @@
  * What one registration of the plugin holds: its options and the store, opened when first needed.
  *
  * The host evaluates this module several times in one process and registers each copy, so nothing here is shared between the
- * engine and the tool. What must be shared is in the store, which the addon opens once per directory and process.
+ * engine and the tool. What must be shared is in the store's file.
  */
 
 import { join } from "node:path";
 
-import { describe, guidance, type Options } from "../node/lib/index.js";
+import { Concertina, describe, guidance, type Options } from "../node/lib/index.js";
 import { complaintLine } from "./complaints.js";
 import { PLUGIN_DEFAULTS } from "./defaults.js";
 import type { PluginApi } from "./host.js";
 import { hostSessions, type HostSession } from "./host-sessions.js";
 import { Sessions } from "./sessions.js";
-import { openStore, type Store } from "./store.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
@@ -28,7 +27,7 @@ export class PluginState {
   readonly #ownDirectory: string | undefined;
   #guidance: string | undefined;
   #hasNoLibrary = false;
-  #store: Promise<Store | undefined> | undefined;
+  #store: Promise<Concertina | undefined> | undefined;
   #reopenAt = 0;
   #sweptAt = 0;
 
@@ -54,14 +53,14 @@ export class PluginState {
   }
 
   /** The open store, or undefined while it cannot be used. A failure is tried again after a minute. */
-  async store(): Promise<Store | undefined> {
+  async store(): Promise<Concertina | undefined> {
     if (this.guidance() === undefined) return undefined;
     if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;
     this.#store ??= this.#openOrComplain();
     return this.#store;
   }
 
-  async #openOrComplain(): Promise<Store | undefined> {
+  async #openOrComplain(): Promise<Concertina | undefined> {
     this.#reopenAt = 0;
     try {
       const store = await this.open();
@@ -74,13 +73,14 @@ export class PluginState {
     }
   }
 
-  /** Opens the store. @throws when it cannot be opened. */
-  open(): Promise<Store> {
-    return openStore({ ...PLUGIN_DEFAULTS, ...this.options, dir: this.directory() });
+  /** Opens the store; a damaged one is set aside under today's date. @throws when it cannot be opened. */
+  open(): Promise<Concertina> {
+    const today = new Date().toISOString().slice(0, 10);
+    return Concertina.open({ ...PLUGIN_DEFAULTS, ...this.options, dir: this.directory(), retention: "host", today });
   }
 
   /** Does something with the store, where there is one, and logs what the store has to tell about it. */
-  async use<Value>(run: (store: Store) => Promise<Value>): Promise<Value | undefined> {
+  async use<Value>(run: (store: Concertina) => Promise<Value>): Promise<Value | undefined> {
     const store = await this.store();
     if (store === undefined) return undefined;
     try {
@@ -133,7 +133,7 @@ export class PluginState {
   }
 
   /** Ends the sessions that the host no longer has. While the host cannot tell, none ends, and what they hold stays. */
-  async settle(store: Store): Promise<void> {
+  async settle(store: Concertina): Promise<void> {
     let sessions: HostSession[];
     try {
       sessions = await this.hostSessions();

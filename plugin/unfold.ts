@@ -8,9 +8,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { agentOf, type Message } from "../node/lib/index.js";
+import { agentOf, type Concertina, type Message } from "../node/lib/index.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
-import type { Store } from "./store.js";
 
 /** What was written, and what could not be had. */
 export interface Unfolded {
@@ -23,7 +22,7 @@ const MARKERS = /\[(?:REF_ID: |\[?REWIND:sha256:)([0-9a-f]{16,64})\]/gi;
 const ALL = 2 ** 31;
 
 /** Writes the sessions that hold anything folded to `<directory>/<agent>/<session>.jsonl`. @throws when a file is there already. */
-export async function unfoldSessions(store: Store, sessions: HostSession[], directory: string): Promise<Unfolded> {
+export async function unfoldSessions(store: Concertina, sessions: HostSession[], directory: string): Promise<Unfolded> {
   const done: Unfolded = { transcripts: [], originals: [], missing: [] };
   const written = new Set<string>();
   for (const session of sessions) {
@@ -53,7 +52,7 @@ interface Event {
 }
 
 /** The lines of a transcript, in which only those of unfolded messages differ. */
-async function unfolded(store: Store, session: HostSession, lines: string[]): Promise<{ lines: string[]; changed: number; missing: string[] }> {
+async function unfolded(store: Concertina, session: HostSession, lines: string[]): Promise<{ lines: string[]; changed: number; missing: string[] }> {
   const events = lines.map((line) => JSON.parse(line) as Event);
   const at = events.flatMap(({ message }, index) => (typeof message?.role === "string" ? [index] : []));
   const before = at.map((index) => events[index]?.message as Message);
@@ -70,7 +69,7 @@ async function unfolded(store: Store, session: HostSession, lines: string[]): Pr
   return { lines: copy, changed, missing };
 }
 
-async function originalOf(store: Store, { sessionKey }: HostSession, refId: string): Promise<{ data: string | Buffer; suffix: string } | undefined> {
+async function originalOf(store: Concertina, { sessionKey }: HostSession, refId: string): Promise<{ data: string | Buffer; suffix: string } | undefined> {
   const { content, found } = await store.fetch({ refIds: [refId], agentId: agentOf(sessionKey), maxChars: ALL });
   const [block] = content;
   if (found === 0 || block === undefined) return undefined;

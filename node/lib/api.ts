@@ -127,6 +127,8 @@ export type OpenOptions = {
   dir: string;
   /** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
   retention?: "clock" | "host";
+  /** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
+  today?: string;
 } & Options;
 
 /** The exact bytes that a marker stands for. */

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, cut_label, is_cut, with_cut, with_names};
+use super::placeholder::{Placeholder, cut_label, cut_of, with_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -72,7 +72,10 @@ impl Form<'_> {
         let text = match self {
             Self::Shortened(compressed) => {
                 let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
-                let shown = if is_cut(original) { with_cut(&compressed.text) } else { compressed.text.clone() };
+                let shown = match cut_of(original) {
+                    Some(words) => format!("{}\n[{words}]", compressed.text),
+                    None => compressed.text.clone(),
+                };
                 printed.then(|| json!(shown))
             }
             Self::Reference(placeholder) => placeholder.render(id, engine, meter),
@@ -121,8 +124,8 @@ impl Engine {
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) => {
-                    let is_cut = host_cut_at.is_some_and(|units| utf16::len(text) == units);
-                    self.propose_fresh(index, &block.path, text, result, is_cut)
+                    let cut_at = host_cut_at.filter(|&units| utf16::len(text) == units);
+                    self.propose_fresh(index, &block.path, text, result, cut_at)
                 }
                 (Kind::Image(_), Some(result)) => self.propose_smaller(index, message, block, result),
                 _ => None,
@@ -143,7 +146,7 @@ impl Engine {
         path: &'a Path,
         text: &str,
         result: &ToolResult,
-        is_cut: bool,
+        cut_at: Option<usize>,
     ) -> Option<Proposal<'a>> {
         let tool = result.tool_name.unwrap_or_default();
         if tool == FETCH_TOOL || self.config.is_exact_tool(tool) || !self.may_replace(result, text) {
@@ -151,7 +154,8 @@ impl Engine {
         }
         let stored = self.storable(text)?;
         let label = self.label(&Hints::from(result).label());
-        let original = Original::text(&stored, if is_cut { cut_label(&label) } else { label });
+        let label = cut_at.map_or_else(|| label.clone(), |units| cut_label(&label, units));
+        let original = Original::text(&stored, label);
         let compressed = self.shorten(&stored, result);
         let shown = compressed.as_ref().map_or(stored.as_str(), |compressed| compressed.text.as_str());
         let form = match compressed {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use regex::RegexBuilder;
 use serde::Serialize;
 
-use super::placeholder::{HOST_CUT, is_cut};
+use super::placeholder::cut_of;
 use super::{Engine, FETCH_TOOL};
 use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, RefId, parse_ref};
@@ -131,9 +131,9 @@ impl Engine {
                 Media::Text => String::from_utf8_lossy(&original.bytes),
             };
             let mut part = part(&id, &text, fetch, pattern.as_ref(), room.left.saturating_sub(kept));
-            if is_cut(&original) && is_last_page(&part) {
+            if let Some(words) = cut_of(&original).filter(|_| is_last_page(&part)) {
                 part.pop();
-                let _ = write!(part, "; {HOST_CUT}]");
+                let _ = write!(part, "; {words}]");
             }
             let Some(text) = room.take(part, kept) else { continue };
             batch.printed.push(PrintedText {
@@ -290,7 +290,8 @@ fn close(page: &mut String, id: &RefId, unit: &str, first: usize, last: usize, t
 /// Whether a page says that it is the last part of its original.
 fn is_last_page(page: &str) -> bool {
     static LAST: LazyLock<regex::Regex> = LazyLock::new(|| {
-        regex::Regex::new(r"\A\[(?:lines|chars) [0-9]+-([0-9]+) of ([0-9]+)\]\z").expect("the pattern of pages is valid")
+        regex::Regex::new(r"\A\[(?:lines|chars) [0-9]+-([0-9]+) of ([0-9]+)\]\z")
+            .expect("the pattern of pages is valid")
     });
     page.rsplit('\n').next().and_then(|line| LAST.captures(line)).is_some_and(|page| page[1] == page[2])
 }

@@ -6,7 +6,7 @@ use super::Engine;
 use super::identity::Known;
 use crate::config::{Config, Schedule};
 use crate::history::Meter;
-use crate::plan::arguments;
+use crate::plan::{arguments, utf16};
 use crate::reference::{Marker, Original, RefId};
 use crate::summarize::{NamesInSight, salient_identifiers};
 use crate::transcript::{Call, Kind, text_in_place};
@@ -25,7 +25,7 @@ const TOLD_CHARS: usize = 5600;
 #[derive(Debug)]
 pub(super) enum Placeholder<'a> {
     /// A tool output: summary, and how much is behind it.
-    Output { summary: String, characters: usize, lines: usize, is_cut: bool },
+    Output { summary: String, characters: usize, lines: usize, cut: Option<String> },
     /// An image, by its tokens.
     Image { part: &'a Value, tokens: u64 },
     /// Tool-call arguments, whose own shape says what is missing.
@@ -36,16 +36,16 @@ impl Placeholder<'_> {
     /// A placeholder for a text.
     pub(super) fn output(original: &Original, text: &str, summary: String) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
-        Self::Output { summary, characters, lines, is_cut: is_cut(original) }
+        Self::Output { summary, characters, lines, cut: cut_of(original).map(str::to_owned) }
     }
 
     /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten.
     pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Value> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
-            Self::Output { summary, characters, lines, is_cut } => {
+            Self::Output { summary, characters, lines, cut } => {
                 let size = size(*characters, *lines);
-                let cut = if *is_cut { format!("; {HOST_CUT}") } else { String::new() };
+                let cut = cut.as_ref().map_or_else(String::new, |words| format!("; {words}"));
                 let rest = match *characters {
                     0..WORDY_CHARS => format!("[{size} folded{cut}]"),
                     _ => format!("[{size} of output folded; fetch_original_data returns all or part of it{cut}]"),
@@ -62,27 +62,32 @@ impl Placeholder<'_> {
     }
 }
 
-/// How an output that the host had cut before it reached us says so, in its label and wherever it is shown.
-pub(super) const HOST_CUT: &str = "cut by the host; what came after was never here";
+/// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever it is shown.
+pub(super) fn cut_words(units: usize) -> String {
+    format!("{CUT_AT}{}{CUT_REST}", utf16::thousands(units))
+}
+
+const CUT_AT: &str = "cut by the host at ";
+const CUT_REST: &str = " characters; the rest was never here";
 
 /// The label of an output that the host had cut.
-pub(super) fn cut_label(label: &str) -> String {
-    format!("{label} ({HOST_CUT})")
+pub(super) fn cut_label(label: &str, units: usize) -> String {
+    format!("{label} ({})", cut_words(units))
 }
 
-/// A shortened output with the words that the host had cut it.
-pub(super) fn with_cut(shown: &str) -> String {
-    format!("{shown}\n[{HOST_CUT}]")
+/// The words for an original that the host had cut before it was stored; `None` for a whole one.
+pub(super) fn cut_of(original: &Original) -> Option<&str> {
+    let words = original.label.strip_suffix(')')?;
+    words.ends_with(CUT_REST).then(|| words.rfind(CUT_AT).map(|at| &words[at..]))?
 }
 
-/// A shortened output without these words.
+/// A shortened output without the words that the host had cut it.
 pub(super) fn without_cut(shown: &str) -> &str {
-    shown.strip_suffix(']').and_then(|shown| shown.strip_suffix(HOST_CUT)?.strip_suffix("\n[")).unwrap_or(shown)
-}
-
-/// Whether the host had cut an output before it was stored.
-pub(super) fn is_cut(original: &Original) -> bool {
-    original.label.ends_with(&format!("({HOST_CUT})"))
+    let shortened = || {
+        let words = shown.strip_suffix(']')?.strip_suffix(CUT_REST)?;
+        shown[..words.rfind(CUT_AT)?].strip_suffix("\n[")
+    };
+    shortened().unwrap_or(shown)
 }
 
 /// A summary, and after it the names of the text that are not in sight yet; from then on they are.

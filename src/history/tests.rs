@@ -12,7 +12,12 @@ fn assistant() -> Value {
 }
 
 fn call(id: &str, name: &str, arguments: Value) -> Value {
-    let part = Value::from_iter([("type", json!("toolCall")), ("id", json!(id)), ("name", json!(name)), ("arguments", arguments)]);
+    let part = Value::from_iter([
+        ("type", json!("toolCall")),
+        ("id", json!(id)),
+        ("name", json!(name)),
+        ("arguments", arguments),
+    ]);
     json!({ "role": "assistant", "content": [part] })
 }
 
