@@ -309,8 +309,8 @@ impl Host {
         self.epochs = epochs;
         let same = messages.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
         if !is_logged {
-            for at in 0..same {
-                assert_eq!(shown[at], self.sent.1[at], "what was sent stays, message {at}: {}", self.context());
+            for (at, (now, then)) in shown.iter().zip(&self.sent.1).enumerate().take(same) {
+                assert_eq!(now, then, "what was sent stays, message {at}: {}", self.context());
             }
         }
 

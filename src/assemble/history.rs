@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::identity::{Known, know};
 use super::placeholder::Placeholder;
-use super::replay::{Shown, State, printed, replay, show};
+use super::replay::{Decided, Shown, State, printed, replay, show};
 use super::schedule::Moment;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
@@ -84,7 +84,7 @@ impl Engine {
         let has_fetch_tool =
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         let unfolded = |warning: Option<&Error>| {
-            let known = know(&transcript, &fates, &Ledger::default(), &self.memo, &meter);
+            let known = know(&transcript, &fates, &Decided::default(), &self.memo, &meter);
             Reply::unchanged(Report { warning: warning.map(Into::into), ..untouched(&known) })
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
@@ -92,8 +92,9 @@ impl Engine {
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
-            let known = know(&transcript, &fates, &ledger, &self.memo, &meter);
-            self.assemble_known(scope, &transcript, &known, &ledger, options, now)
+            let decided = Decided::of(&ledger, &self.memo);
+            let known = know(&transcript, &fates, &decided, &self.memo, &meter);
+            self.assemble_known(scope, &transcript, &known, (&ledger, &decided), options, now)
         };
         // A store that was replaced under us knows nothing of what was read from the one before.
         let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
@@ -107,12 +108,12 @@ impl Engine {
         scope: &Scope,
         transcript: &Transcript,
         known: &[Known],
-        ledger: &Ledger,
+        (ledger, decided): (&Ledger, &Decided),
         options: &AssembleOptions,
         now: Millis,
     ) -> Result<Reply> {
         let mut shown = Shown { reply: Reply::unchanged(untouched(known)), ..Shown::default() };
-        let states = replay(ledger, known, &self.memo, &mut shown);
+        let states = replay(ledger, decided, known, &self.memo, &mut shown);
         let tools = hash_of_tools(options);
         let moment = Moment {
             options,

@@ -9,9 +9,10 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::memo::Memo;
+use super::replay::Decided;
 use crate::history::{Fate, Meter};
 use crate::reference::ContentHash;
-use crate::store::{BlockKey, Ledger};
+use crate::store::BlockKey;
 use crate::transcript::{Block, Kind, Message, Role, Transcript};
 
 /// One block with what it is known by and what is decided on it.
@@ -36,14 +37,13 @@ pub(super) struct Known<'t, 'a> {
 pub(super) fn know<'t, 'a>(
     transcript: &'t Transcript<'a>,
     fates: &[Vec<Fate>],
-    ledger: &Ledger,
+    decided: &Decided,
     memo: &Memo,
     meter: &Meter,
 ) -> Vec<Known<'t, 'a>> {
     // A caller may keep the folded history as its own: a placeholder then stands where its block stood.
-    let stands_for: HashMap<ContentHash, ContentHash> = (ledger.projections.iter())
-        .filter_map(|row| Some((memo.of_shown(&serde_json::from_str(&row.replacement).ok()?).0, row.block.hash)))
-        .collect();
+    let stands_for: HashMap<ContentHash, ContentHash> =
+        decided.rows.iter().map(|row| (row.shown, row.projection.block.hash)).collect();
     let mut past = 0_u64;
     let mut known: Vec<Known> = Vec::new();
     for (message, view) in transcript.messages.iter().enumerate() {

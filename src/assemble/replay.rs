@@ -35,28 +35,53 @@ pub(super) enum State {
     Replaced(u64),
 }
 
+/// A row of the ledger with what it shows.
+pub(super) struct Row<'l> {
+    pub(super) projection: &'l Projection,
+    value: Value,
+    /// What the value is known by.
+    pub(super) shown: ContentHash,
+}
+
+/// What earlier calls decided.
+#[derive(Default)]
+pub(super) struct Decided<'l> {
+    pub(super) rows: Vec<Row<'l>>,
+}
+
+impl<'l> Decided<'l> {
+    pub(super) fn of(ledger: &'l Ledger, memo: &Memo) -> Self {
+        let row = |projection: &'l Projection| {
+            let value: Value = serde_json::from_str(&projection.replacement).ok()?;
+            Some(Row { projection, shown: memo.of_shown(&value).0, value })
+        };
+        Self { rows: ledger.projections.iter().filter_map(row).collect() }
+    }
+}
+
 /// Patches what earlier calls decided; returns how each block is shown now.
-pub(super) fn replay(ledger: &Ledger, known: &[Known], memo: &Memo, shown: &mut Shown) -> Vec<State> {
-    let rows: HashMap<BlockKey, (&Projection, Option<Value>)> = (ledger.projections.iter())
-        .map(|row| (row.block, (row, serde_json::from_str(&row.replacement).ok())))
-        .collect();
-    let placeholders: HashMap<ContentHash, ContentHash> = (rows.values())
-        .filter_map(|(row, value)| Some((memo.of_shown(value.as_ref()?).0, row.original)))
-        .chain(printed(ledger, Printed::Placeholder))
-        .collect();
+pub(super) fn replay(
+    ledger: &Ledger,
+    decided: &Decided,
+    known: &[Known],
+    memo: &Memo,
+    shown: &mut Shown,
+) -> Vec<State> {
+    let rows: HashMap<BlockKey, &Row> = decided.rows.iter().map(|row| (row.projection.block, row)).collect();
+    let ours = decided.rows.iter().map(|row| (row.shown, row.projection.original));
+    let placeholders: HashMap<ContentHash, ContentHash> = ours.chain(printed(ledger, Printed::Placeholder)).collect();
     let copies = printed(ledger, Printed::Copy);
     let state_of = |block: &Known| {
         if let Some(original) = placeholders.get(&block.key.hash) {
             shown.in_context.insert(*original);
             return State::Placeholder(block.tokens);
         }
-        if let Some((row, value)) = rows.get(&block.key) {
-            let holds = still_holds(row, block);
-            if let Some(value) = value.as_ref().filter(|_| holds) {
-                shown.in_context.insert(row.original);
+        if let Some(Row { projection, value, .. }) = rows.get(&block.key) {
+            if still_holds(projection, block) {
+                shown.in_context.insert(projection.original);
                 return State::Replaced(show(block, "replay", None, value.clone(), memo, shown));
             }
-            shown.withdrawn.push(row.block);
+            shown.withdrawn.push(projection.block);
         }
         // A copy in sight keeps its original alive: its placeholder will name it.
         shown.in_context.extend(copies.get(&block.key.hash));

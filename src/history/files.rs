@@ -226,7 +226,7 @@ pub(super) fn lines_shown(asked: Lines, text: &str) -> Option<(Lines, Lines)> {
             if !line.trim().is_empty() {
                 return None;
             }
-        } else if CUT.is_match(line) {
+        } else if line.trim_start().starts_with(['[', '(', '<', '.', '…']) && CUT.is_match(line) {
             is_cut = true;
         } else {
             count += 1;
