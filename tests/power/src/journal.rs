@@ -180,7 +180,9 @@ impl Change {
                 while from < at + new.len() {
                     let to = ((from / SECTOR + 1) * SECTOR).min(at + new.len());
                     if keeps() {
-                        bytes.resize(bytes.len().max(to), 0);
+                        if bytes.len() < to {
+                            bytes.resize(to, 0);
+                        }
                         bytes[from..to].copy_from_slice(&new[from - at..to - at]);
                     }
                     from = to;
