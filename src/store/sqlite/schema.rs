@@ -56,8 +56,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let found = recognise(&connection.transaction()?)?;
     if matches!(found, Found::Blank) {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
     }
+    log_ahead(&connection)?;
     // In a write-ahead log only FULL syncs on every commit.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -67,6 +67,15 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     migrate(&mut connection, &found)?;
     Ok(connection)
+}
+
+/// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement writes only
+/// after its row: an error is returned only to who asks for a further one.
+fn log_ahead(connection: &Connection) -> Outcome<()> {
+    let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
+    let mut rows = statement.query(())?;
+    while rows.next()?.is_some() {}
+    Ok(())
 }
 
 /// Says what a file is. One transaction, because another process may be creating it at this moment.
