@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FETCH_CHARS } from "openclaw-concertina";
-
+import { FETCH_CHARS } from "../../dist/node/lib/index.js";
 import { noteBudget, roomIn } from "../../dist/plugin/room.js";
 
 test("an answer is as long as the host takes one for the budget of the session's latest turn", () => {
