@@ -30,6 +30,8 @@ export function say(line) {
   process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${line}\n`);
 }
 
+process.once("exit", () => say(`${path.basename(process.argv[1])} took ${Math.round(process.uptime())} s`));
+
 export class Host {
   /**
    * @param {{ name: string, provider: { url: string }, api?: "openai-completions" | "anthropic-messages",
