@@ -9,6 +9,7 @@ import { agentOf, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
 import type { AssembleParams, ContextEngine, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
 import { pricesOf } from "./prices.js";
+import { noteBudget } from "./room.js";
 import { isIncognito, type Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
 
@@ -30,6 +31,7 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       state.sessions.noteTurn(params.sessionKey, scope, canFetch);
+      noteBudget(params.sessionId, params.tokenBudget);
       // Without the library there is no guidance to give either.
       if (!state.enabled || !canFetch || state.guidance() === undefined) return { messages: params.messages, estimatedTokens: 0 };
       warnOfPruner(state, config, params);

@@ -4,9 +4,13 @@
  * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
  */
 
-import { agentOf, answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../node/lib/index.js";
+import { agentOf, answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParametersFor } from "../node/lib/index.js";
 import type { CallContext, ContentBlock, Tool } from "./host.js";
+import { MOST_CHARS, roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
+
+/** The same bytes for every session: the host refuses a call beyond the maximum, so it is that of the largest window. */
+const parameters = fetchToolParametersFor(MOST_CHARS);
 
 /** The tool of one conversation. */
 export function createFetchTool(state: PluginState, context: CallContext): Tool {
@@ -14,16 +18,16 @@ export function createFetchTool(state: PluginState, context: CallContext): Tool 
     name: FETCH_TOOL,
     label: "Fetch original data",
     description: fetchToolDescription,
-    parameters: fetchToolParameters,
+    parameters,
     catalogMode: "direct-only",
-    execute: async (_toolCallId, parameters) => ({ content: await fetchOriginals(state, context, parameters), details: {} }),
+    execute: async (_toolCallId, given) => ({ content: await fetchOriginals(state, context, given), details: {} }),
   };
 }
 
-async function fetchOriginals(state: PluginState, context: CallContext, parameters: unknown): Promise<ContentBlock[]> {
+async function fetchOriginals(state: PluginState, context: CallContext, given: unknown): Promise<ContentBlock[]> {
   try {
-    const scope = { agentId: agentOf(context.sessionKey), sessionId: context.sessionId };
-    const answer = await state.use((store) => answerFetch(store, parameters, scope));
+    const scope = { agentId: agentOf(context.sessionKey), sessionId: context.sessionId, maxChars: roomIn(context.sessionId) };
+    const answer = await state.use((store) => answerFetch(store, given, scope));
     return answer ?? unreachable("the store cannot be opened");
   } catch (error) {
     // The model's own mistake: the host shows it the message, and it can call again properly.

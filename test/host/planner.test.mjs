@@ -13,6 +13,7 @@ import { startProvider } from "./provider.mjs";
 import { conversation, idsIn, prefixBreaks, prefixShare } from "./reading.mjs";
 
 const SESSION = "agent:main:work";
+const SMALL = "agent:other:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const HOUR_MS = 3_600_000;
 
@@ -40,13 +41,23 @@ const reading = (count) =>
     ],
   }));
 
-async function startHost(name, options, plugin) {
+/** The scripted model once more, with a window of its own, for the agent `other`. */
+function addSmallWindow(host) {
+  const config = host.readConfig();
+  const { models } = config.models.providers.scripted;
+  models.push({ ...models[0], id: "small", contextWindow: 32_000 });
+  config.agents.entries.other = { workspace: host.workspace, model: { primary: "scripted/small" } };
+  host.writeConfig(config);
+}
+
+async function startHost(name, plugin) {
   const provider = await startProvider();
   providers.push(provider);
-  const host = new Host({ name, provider, cost: COST, ...options });
+  const host = new Host({ name, provider, cost: COST });
   hosts.push(host);
   for (let at = 0; at < 40; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapter(at));
   if (plugin) await host.install(packedPlugin());
+  addSmallWindow(host);
   await host.start();
   return { host, provider };
 }
@@ -70,7 +81,7 @@ function makeOlder(host, byMs) {
 let long;
 
 before(async () => {
-  long = await startHost("thirty turns", {}, true);
+  long = await startHost("with Concertina", true);
 });
 
 test("in thirty turns the prefix breaks as often as an epoch is logged", async () => {
@@ -100,14 +111,13 @@ test("a session that is resumed cold is folded at once", async () => {
 });
 
 test("a window that makes the host alone compact twice needs no compaction", async () => {
-  const count = ({ provider }) => new Set(provider.requests.map((request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0])).size - 1;
+  const count = (requests) => new Set(requests.map((request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0])).size - 1;
   const compactions = [];
-  for (const [name, plugin] of [["small window, without", false], ["small window, with", true]]) {
-    const started = await startHost(name, { contextWindow: 32_000 }, plugin);
-    await playTurns(started.host, started.provider, SESSION, reading(24));
-    compactions.push(count(started));
-    say(`${name}: ${compactions.at(-1)} compactions, ${started.provider.others.length} requests of the host's own`);
-    await started.host.stop();
+  for (const { host, provider } of [await startHost("without", false), long]) {
+    const others = provider.others.length;
+    const played = await playTurns(host, provider, SMALL, reading(24));
+    compactions.push(count(played.flatMap(({ requests }) => requests)));
+    say(`small window, ${host.name}: ${compactions.at(-1)} compactions, ${provider.others.length - others} requests of the host's own`);
   }
   assert.ok(compactions[0] >= 2, `the host alone compacted ${compactions[0]} times`);
   assert.equal(compactions[1], 0);

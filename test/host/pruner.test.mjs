@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Host, packedPlugin, say } from "./host.mjs";
@@ -20,27 +20,35 @@ const steps = Array.from({ length: 170 }, (_, at) => `step ${at} leaves ${create
 const chapter = (number) => Array.from({ length: 110 }, (_, at) => `In chapter ${number} on page ${at} the harbour master counts ${(at * 37 + number) % 91} boats and writes that down before evening.`).join("\n");
 const numbers = Array.from({ length: 14 }, (_, at) => at);
 
-const running = [];
+const CUT = "agent:main:cut";
+const WHOLE = "agent:main:whole";
+/** The same on the route of Anthropic's own service. */
+const CLEARED = "agent:other:cleared";
 
-after(async () => {
-  for (const each of running) await (each.remove ?? each.stop).call(each);
-});
+let host;
+let provider;
 
-/** A host whose pruner is on, with files for about 150,000 characters of context. */
-async function startHost(name, pruning, change = (config) => config) {
-  const provider = await startProvider();
-  running.push(provider);
-  const host = new Host({ name, provider, api: "anthropic-messages", contextWindow: 100_000 });
-  running.push(host);
+before(async () => {
+  provider = await startProvider();
+  host = new Host({ name: "pruned", provider, api: "anthropic-messages", contextWindow: 100_000 });
   fs.writeFileSync(path.join(host.workspace, "steps.log"), steps);
   for (const number of numbers) fs.writeFileSync(path.join(host.workspace, `chapter-${number}.txt`), chapter(number));
   await host.install(packedPlugin(), { sccsCompressThreshold: 3000 });
-  const config = change(host.readConfig(), provider);
-  config.agents.defaults.contextPruning = pruning;
+  const config = host.readConfig();
+  const { providers } = config.models;
+  const url = `http://api.anthropic.com:${new URL(provider.url).port}`;
+  providers.anthropic = { ...providers.scripted, baseUrl: url, apiKey: "sk-ant-api03-none", request: { allowPrivateNetwork: true } };
+  config.agents.entries.other = { workspace: host.workspace, model: { primary: "anthropic/scripted" } };
+  config.agents.defaults.contextPruning = { mode: "cache-ttl", ttl: "1s" };
   host.writeConfig(config);
+  host.env.NODE_OPTIONS = `--import=${path.join(import.meta.dirname, "as-anthropic.mjs")}`;
   await host.start();
-  return { host, provider };
-}
+});
+
+after(async () => {
+  await host?.remove();
+  await provider?.stop();
+});
 
 /** Folds a result, fetches it back, and reads on until both are old. */
 const session = [
@@ -54,52 +62,50 @@ const session = [
 const last = [{ user: "And now?", steps: ["Nothing."] }];
 
 const isFetch = ({ name }) => name === FETCH;
-const warnings = (host) => host.log.split("\n").filter((line) => line.includes("the host's own pruner is on"));
+const warnings = () => host.log.split("\n").filter((line) => line.includes("the host's own pruner is on"));
 
-test("where the host prunes after a pause, a fetched original is cut in words, and kept whole where the configuration says so", async () => {
-  const { host, provider } = await startHost("pruned by the host", { mode: "cache-ttl", ttl: "1s" });
-  await playTurns(host, provider, "agent:main:cut", session);
+/** Plays the session, lets the cache go cold, and goes on. */
+async function prunedTurn(sessionKey) {
+  await playTurns(host, provider, sessionKey, session);
   await sleep(1500);
-  const [cut] = await playTurns(host, provider, "agent:main:cut", last);
-  const arrived = findResult(cut.requests[0], isFetch).text;
+  const [turn] = await playTurns(host, provider, sessionKey, last);
+  return turn.requests[0];
+}
+
+test("where the host prunes after a pause, a fetched original is cut in words, and its operator is told what keeps it whole", async () => {
+  const request = await prunedTurn(CUT);
+  const arrived = findResult(request, isFetch).text;
   say(`of ${steps.length} characters arrive ${arrived.length}: ${JSON.stringify(arrived.slice(-120))}`);
   assert.match(arrived, /\[Tool result trimmed: kept first 1500 chars and last 1500 chars of \d+ chars\.\]$/);
-  assert.equal(idsIn(findResult(cut.requests[0], about(COMMAND)).text).length, 1);
-  assert.equal(warnings(host).length, 1);
-  assert.match(warnings(host)[0], /contextPruning\.tools\.deny: \["fetch_original_data"\]/);
+  assert.equal(idsIn(findResult(request, about(COMMAND)).text).length, 1);
+  assert.equal(warnings().length, 1);
+  assert.match(warnings()[0], /contextPruning\.tools\.deny: \["fetch_original_data"\]/);
+});
 
+test("where the configuration says so, a fetched original stays whole, and others are cut", async () => {
+  await host.stop();
   const config = host.readConfig();
   config.agents.defaults.contextPruning.tools = { deny: [FETCH] };
-  await host.stop();
   host.writeConfig(config);
   host.log = "";
   await host.start();
-  await playTurns(host, provider, "agent:main:whole", session);
-  await sleep(1500);
-  const [whole] = await playTurns(host, provider, "agent:main:whole", last);
-  assert.equal(findResult(whole.requests[0], isFetch).text, steps);
-  assert.match(findResult(whole.requests[0], about("chapter-0.txt")).text, /Tool result trimmed/);
-  assert.equal(warnings(host).length, 1);
-  assert.match(warnings(host)[0], /fetched originals are kept out of it/);
-  assert.deepEqual(provider.failures, []);
-  await host.stop();
+  const request = await prunedTurn(WHOLE);
+  assert.equal(findResult(request, isFetch).text, steps);
+  assert.match(findResult(request, about("chapter-0.txt")).text, /Tool result trimmed/);
+  assert.equal(warnings().length, 1);
+  assert.match(warnings()[0], /fetched originals are kept out of it/);
 });
 
 test("with an Anthropic API key the provider is asked to clear old results, and not the fetched ones that the configuration names", async () => {
-  const { host, provider } = await startHost("pruned by Anthropic", { mode: "cache-ttl", tools: { deny: [FETCH] } }, (config, { url }) => {
-    const { scripted } = config.models.providers;
-    config.models.providers = { anthropic: { ...scripted, baseUrl: `http://api.anthropic.com:${new URL(url).port}`, apiKey: "sk-ant-api03-none", request: { allowPrivateNetwork: true } } };
-    config.agents.defaults.model.primary = "anthropic/scripted";
-    running.at(-1).env = { NODE_OPTIONS: `--import=${path.join(import.meta.dirname, "as-anthropic.mjs")}` };
-    return config;
-  });
-  const played = await playTurns(host, provider, "agent:main:cleared", session.slice(0, 2));
-  const { context_management: asked } = played.at(-1).requests.at(-1).body;
+  const played = await playTurns(host, provider, CLEARED, session.slice(0, 2));
+  const request = played.at(-1).requests.at(-1);
+  const { context_management: asked } = request.body;
   say(`asked of Anthropic: ${JSON.stringify(asked)}`);
   const clearing = asked.edits.find(({ type }) => type === "clear_tool_uses_20250919");
   assert.deepEqual(clearing.keep, { type: "tool_uses", value: 3 });
   assert.deepEqual(clearing.exclude_tools, [FETCH]);
-  assert.equal(findResult(played.at(-1).requests.at(-1), isFetch).text, steps);
-  assert.equal(warnings(host).length, 1);
-  assert.match(warnings(host)[0], /the provider is asked to clear all but the three newest/);
+  assert.equal(findResult(request, isFetch).text, steps);
+  assert.equal(warnings().length, 2);
+  assert.match(warnings()[1], /the provider is asked to clear all but the three newest/);
+  assert.deepEqual(provider.failures, []);
 });

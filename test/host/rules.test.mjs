@@ -57,10 +57,10 @@ test("the bytes of the system prompt stay, and so do the user's words", () => {
   for (const { user, requests } of played) assert.ok(lastOf(requests[0]).includes(user));
 });
 
-test("what lies outside of the workspace is not read, and each such turn logs one line", () => {
+test("what lies outside of the workspace is not read, and one line says so, however many turns it concerns", () => {
   assert.ok(provider.requests.every(({ body }) => !JSON.stringify(body).includes("outside of the workspace.")));
   const lines = host.log.split("\n").filter((line) => line.includes("concertina:"));
-  assert.equal(lines.length, 2, lines.join("\n"));
+  assert.equal(lines.length, 1, lines.join("\n"));
   assert.match(lines[0], /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn goes on/);
 });
 

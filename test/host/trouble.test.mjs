@@ -1,4 +1,4 @@
-// What goes wrong around the plugin: results that the host cuts or refuses, store files that vanish or are damaged.
+// What goes wrong around the plugin: results that the host cuts, refuses or masks, store files that vanish or are damaged.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -10,11 +10,16 @@ import { Host, packedPlugin, say } from "./host.mjs";
 import { numberedLines } from "./odd-results/index.js";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
-import { idsIn } from "./reading.mjs";
+import { about, conversation, findResult, idsIn } from "./reading.mjs";
+import { everythingIn } from "./stored.mjs";
 
 const SESSION = "agent:main:work";
+const MASKING = "agent:main:masking";
 /** As much as the host hands to a plugin that looks at results. */
 const HANDED_ON = 100_000;
+/** Secrets that only the host can know, and words that are none: in what the host masks there is no form to find. */
+const MASKED = { "by a pattern": "berth-magnolia", "from its configuration": "lantern-under-the-harbour" };
+const PLAIN = "quay-magnolia";
 
 let host;
 let provider;
@@ -24,6 +29,11 @@ before(async () => {
   host = new Host({ name: "trouble", provider });
   await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageDir: "~/originals" });
   host.loadPlugin("odd-results");
+  host.env.PLANTED_KEY = MASKED["from its configuration"];
+  const config = host.readConfig();
+  config.logging = { redactPatterns: [String.raw`\bberth-[a-z]+\b`] };
+  config.models.providers.scripted.apiKey = { source: "env", provider: "default", id: "PLANTED_KEY" };
+  host.writeConfig(config);
   await host.start();
 });
 
@@ -72,6 +82,32 @@ test("of a result that the host refuses to pass on the model is told what it was
 
 test("beside a text a sound is dropped by the host, and the text stays", async () => {
   assert.equal(await resultOf("record_sound", { caption: "a dog" }), "a dog");
+});
+
+test("what the host masks is not stored, wherever in a call or its result it stands, and is later folded as the host shows it", async () => {
+  const steps = (word) => Array.from({ length: 250 }, (_, at) => `step ${at} leaves ${word}-${(at * 7919) % 9973}`);
+  const commands = new Map();
+  for (const [how, value] of Object.entries({ ...MASKED, "not at all": PLAIN })) {
+    const [inside, beside] = [`${how}, printed`, `${how}, named`].map((name) => name.replaceAll(/\W+/g, "-"));
+    // The value lies across the end of the first piece that is looked at.
+    const before = steps(inside).join("\n").slice(0, 3990);
+    fs.writeFileSync(path.join(host.workspace, inside), `${before}\nthe lamp of ${value} is lit\n${steps(inside).join("\n")}`);
+    fs.writeFileSync(path.join(host.workspace, beside), steps(beside).join("\n"));
+    commands.set(`cat ${inside}`, value).set(`cat ${beside} # ${value}`, value);
+  }
+  const calls = [...commands.keys()].map((command) => ({ name: "exec", args: { command } }));
+  const [turn] = await playTurns(host, provider, MASKING, [{ user: "Show the steps.", steps: [calls, "Shown."] }]);
+  for (const [command, value] of commands) {
+    const isFolded = idsIn(findResult(turn.requests[1], about(command)).text).length > 0;
+    assert.equal(isFolded, value === PLAIN, command);
+  }
+  const rest = Array.from({ length: 6 }, () => ({ user: "Go on.", steps: ["Going on."] }));
+  const last = (await playTurns(host, provider, MASKING, rest)).at(-1).requests[0];
+  assert.ok(idsIn(conversation(last)).length >= commands.size, conversation(last));
+  const stored = everythingIn(storeFiles());
+  assert.ok(stored.includes(`the lamp of ${PLAIN} is lit`));
+  assert.ok(stored.includes(`named # ${PLAIN}`), "a label names the command");
+  for (const value of Object.values(MASKED)) assert.ok(!stored.includes(value), value);
 });
 
 test("when the store's files vanish, the next result is in the files that are there then, and one line says so", async () => {

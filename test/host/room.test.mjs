@@ -1,0 +1,31 @@
+// How long a fetched answer may be, from what the host says of a turn. No host is started.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { FETCH_CHARS } from "../../dist/node/lib/index.js";
+import { noteBudget, roomIn } from "../../dist/plugin/room.js";
+
+test("an answer is as long as the host takes one for the budget of the session's latest turn", () => {
+  const room = (budget) => {
+    noteBudget("one", budget);
+    return roomIn("one");
+  };
+  assert.deepEqual([1_000_000, 200_000, 199_999, 100_000, 99_999].map(room), [63_900, 63_900, 31_900, 31_900, FETCH_CHARS]);
+  assert.equal(room(undefined), FETCH_CHARS);
+});
+
+test("an unknown session, and one that was forgotten for newer ones, get what every window takes", () => {
+  noteBudget("one", 1_000_000);
+  assert.deepEqual([roomIn("two"), roomIn(undefined)], [FETCH_CHARS, FETCH_CHARS]);
+  for (let at = 0; at < 1000; at++) noteBudget(`session ${at}`, 1_000_000);
+  assert.equal(roomIn("one"), FETCH_CHARS);
+  assert.equal(roomIn("session 0"), 63_900);
+});
+
+test("copies of the module in one process know the same budgets, as the engine and the tool are in different ones", async () => {
+  noteBudget("shared", 1_000_000);
+  const copy = await import("../../dist/plugin/room.js?copy");
+  assert.notEqual(copy.roomIn, roomIn);
+  assert.equal(copy.roomIn("shared"), 63_900);
+});

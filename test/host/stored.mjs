@@ -1,0 +1,26 @@
+// What a store's directory holds, as one text to search: the bytes of its files, and every compressed value as it was before.
+
+import fs from "node:fs";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { zstdDecompressSync } from "node:zlib";
+
+/** How a value begins that zstd has compressed. */
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** Everything below a directory; bytes that are no UTF-8 are replaced. */
+export function everythingIn(directory) {
+  const names = fs.readdirSync(directory, { recursive: true }).map((name) => path.join(directory, name));
+  const files = names.filter((name) => fs.statSync(name).isFile());
+  const packed = files.filter((name) => name.endsWith(".sqlite")).flatMap(unpacked);
+  return [...names, ...files.map((name) => fs.readFileSync(name, "utf8")), ...packed].join("\n");
+}
+
+function unpacked(file) {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const values = tables.flatMap(({ name }) => database.prepare(`SELECT * FROM "${name}"`).all()).flatMap((row) => Object.values(row));
+  database.close();
+  const isPacked = (value) => value instanceof Uint8Array && ZSTD.equals(value.subarray(0, ZSTD.length));
+  return values.filter(isPacked).map((value) => zstdDecompressSync(value).toString("utf8"));
+}
