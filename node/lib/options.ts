@@ -12,7 +12,7 @@ export interface Options {
   contextThresholdPercent?: number;
   /** With "cache-aware": content smaller than this many tokens stays. Default 150, at least 50. */
   minTokensToFold?: number;
-  /** With "cache-aware": how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short, some more of what is very long. Default 120, at least 0. */
+  /** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default 120, at least 0. */
   keepNames?: number;
   /** Content older than this many user turns may go. Default 4, at least 1. */
   staleTurns?: number;
@@ -40,15 +40,15 @@ export interface Options {
   sccsSummaryMaxChars?: number;
   /** Summarize by type; off keeps the head of the text instead. Default true. */
   sccsEnableSmartSummary?: boolean;
-  /** How many seconds an original lives after the last time a context referred to it. Default 86400, at least 600. */
+  /** How many seconds an original lives after the last time an assembled context referred to it; what was folded at birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session. Default 86400, at least 600. */
   sccsStorageTtlSeconds?: number;
   /** Directory of the store; empty means the host's state directory for this plugin. Default "". */
   sccsStorageDir?: string;
   /** How many originals are held in memory; the disk holds more. Default 10000, at least 1000. */
   sccsMaxEntries?: number;
-  /** Largest size of the store on disk, in bytes. What a live session shows is never removed. Default 1073741824, at least 1048576. */
+  /** Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is left, nothing more is folded. Default 1073741824, at least 1048576. */
   storeMaxBytes?: number;
-  /** Forget a session as soon as its user resets or deletes it, instead of when its originals expire. Only the plugin does this. Default false. */
+  /** Forget a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds` later. What its transcript still shows can then not be fetched. Only the plugin does this. Default false. */
   purgeOnReset?: boolean;
   /** What happens to a text that seems to hold a secret. Default "keep-inline". */
   secrets?: "keep-inline" | "store" | "redact";
