@@ -768,7 +768,7 @@ export interface FetchToolParameters {
 /** What the model reads about the tool. */
 export declare const fetchToolDescription: string;
 /** JSON schema of the parameters, for a host that takes so many characters as one tool result. */
-export declare function fetchToolParametersFor(maxChars: number): {
+export declare function fetchToolParametersFor(maxChars?: number): {
     readonly type: "object";
     readonly additionalProperties: false;
     readonly required: readonly ["ref_ids"];
@@ -793,14 +793,14 @@ export declare function fetchToolParametersFor(maxChars: number): {
             readonly description: "Regular expression; only matching lines come back, with two lines around each";
         };
         readonly max_chars: {
+            readonly description: "Most characters of the whole answer";
+            readonly maximum?: number | undefined;
             readonly type: "integer";
             readonly minimum: 200;
-            readonly maximum: number;
-            readonly description: "Most characters of the whole answer";
         };
     };
 };
-/** JSON schema of the parameters, for every host. */
+/** JSON schema of the parameters, for every host. Hosts answer a number above a maximum with an error; without one, the answer is cut. */
 export declare const fetchToolParameters: {
     readonly type: "object";
     readonly additionalProperties: false;
@@ -826,10 +826,10 @@ export declare const fetchToolParameters: {
             readonly description: "Regular expression; only matching lines come back, with two lines around each";
         };
         readonly max_chars: {
+            readonly description: "Most characters of the whole answer";
+            readonly maximum?: number | undefined;
             readonly type: "integer";
             readonly minimum: 200;
-            readonly maximum: number;
-            readonly description: "Most characters of the whole answer";
         };
     };
 };

@@ -50,7 +50,7 @@ test("a tool that the message names itself needs no other name, and a bad one is
   });
 });
 
-test("what the model asks for beyond what the host accepts is cut to it, and the schema says so", async () => {
+test("what the model asks for beyond what the host accepts is cut to it", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const long = noise(3000);
   const { report } = await concertina.admitToolResult({ sessionId: "s", message: { ...shapes.OpenClaw("c"), content: long }, toolName: "exec" });
@@ -62,7 +62,8 @@ test("what the model asks for beyond what the host accepts is cut to it, and the
     const length = await ask(asked, scope);
     assert.ok(length <= most && length > most * 0.9, `${asked}: ${length} of ${most}`);
   }
-  assert.equal(fetchToolParameters.properties.max_chars.maximum, FETCH_CHARS);
+  // A host that validates would refuse a call that asks for more, instead of answering it with what fits.
+  assert.ok(!("maximum" in fetchToolParameters.properties.max_chars));
   assert.equal(fetchToolParametersFor(30_000).properties.max_chars.maximum, 30_000);
 });
 

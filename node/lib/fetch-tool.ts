@@ -21,7 +21,7 @@ export const fetchToolDescription =
   "For large originals ask for a part: lines (\"41-420\"), chars, or pattern (matching lines with their numbers).";
 
 /** JSON schema of the parameters, for a host that takes so many characters as one tool result. */
-export function fetchToolParametersFor(maxChars: number) {
+export function fetchToolParametersFor(maxChars?: number) {
   return {
     type: "object",
     additionalProperties: false,
@@ -31,13 +31,13 @@ export function fetchToolParametersFor(maxChars: number) {
       lines: { type: "string", description: 'Line range counted from 1: "41-420", "41-"' },
       chars: { type: "string", description: "Character range, for originals of few long lines" },
       pattern: { type: "string", description: "Regular expression; only matching lines come back, with two lines around each" },
-      max_chars: { type: "integer", minimum: 200, maximum: maxChars, description: "Most characters of the whole answer" },
+      max_chars: { type: "integer", minimum: 200, ...(maxChars === undefined ? {} : { maximum: maxChars }), description: "Most characters of the whole answer" },
     },
   } as const;
 }
 
-/** JSON schema of the parameters, for every host. */
-export const fetchToolParameters = fetchToolParametersFor(FETCH_CHARS);
+/** JSON schema of the parameters, for every host. Hosts answer a number above a maximum with an error; without one, the answer is cut. */
+export const fetchToolParameters = fetchToolParametersFor();
 
 /**
  * Answers one call of the tool.
