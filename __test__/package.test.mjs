@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 
 import * as esm from "openclaw-concertina";
+
+import { freshDir, staleConversation } from "./conversation.mjs";
+
+const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
 
 const require = createRequire(import.meta.url);
 
@@ -48,4 +55,12 @@ test("tokens are the published vocabulary's", () => {
   assert.equal(esm.countTokens("hello world"), 2);
   assert.equal(esm.countTokens("hello world", { encoding: "cl100k_base" }), 2);
   assert.equal(esm.countTokens(""), 0);
+});
+
+test("a session of long ago is analysed, and its largest fold is fetched back", () => {
+  const dir = freshDir();
+  const file = path.join(dir, "session.json");
+  writeFileSync(file, JSON.stringify(staleConversation()));
+  const output = execFileSync(process.execPath, [cli, "analyze", file], { encoding: "utf8" });
+  assert.match(output, /byte for byte the original/);
 });

@@ -108,7 +108,7 @@ async function analyze([file]: string[], flags: Flags): Promise<void> {
     const concertina = await Concertina.open({ dir });
     const shares = census(messages);
     const outcome = await replay(concertina, messages, { sessionId: path.basename(file ?? ""), prices, progress });
-    const proof = await fetchBack(concertina, outcome.folds);
+    const proof = await fetchBack(concertina, outcome);
     await concertina.close();
     if (flags.json) console.log(JSON.stringify({ file, messages: messages.length, shares, ...outcome, proof }, null, 1));
     else report(file ?? "", messages.length, shares, outcome, proof, prices);
@@ -173,10 +173,10 @@ interface Proof {
 }
 
 /** Fetches the largest fold back; an id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
-async function fetchBack(concertina: Concertina, folds: Fold[]): Promise<Proof | undefined> {
+async function fetchBack(concertina: Concertina, { folds, endedAt }: Replay): Promise<Proof | undefined> {
   const largest = folds.toSorted((a, b) => b.tokensBefore - a.tokensBefore)[0];
   if (largest === undefined) return undefined;
-  const { content } = await concertina.fetch({ refIds: [largest.refId], maxChars: 2 ** 31 });
+  const { content } = await concertina.fetch({ refIds: [largest.refId], maxChars: 2 ** 31, now: endedAt });
   const [block] = content;
   const bytes = block?.type === "text" ? Buffer.from(block.text) : Buffer.from(block?.data ?? "", "base64");
   const sha256 = (await import("node:crypto")).createHash("sha256").update(bytes).digest("hex");

@@ -42,6 +42,8 @@ export interface Replay {
   folded: Bill;
   folds: Fold[];
   warnings: string[];
+  /** The session's own time at its end, in milliseconds since 1970: what is fetched from it is asked for then. */
+  endedAt: number;
 }
 
 class Meter {
@@ -126,7 +128,7 @@ export async function replay(
     stored = [...stored, kept];
     view.push(kept);
   }
-  return { untouched: untouched.bill, folded: folded.bill, folds, warnings: [...warnings] };
+  return { untouched: untouched.bill, folded: folded.bill, folds, warnings: [...warnings], endedAt: now };
 
   async function admit(message: Message): Promise<Message> {
     const call = calls.get(String(message.toolCallId ?? message.tool_call_id));
