@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::memo::Memo;
 use super::replay::Decided;
-use crate::history::{Fate, Meter};
+use crate::history::{Fate, MayGo, Meter};
 use crate::reference::ContentHash;
 use crate::store::BlockKey;
 use crate::transcript::{Block, Kind, Message, Role, Transcript};
@@ -88,11 +88,15 @@ fn share_fates(known: &mut [Known]) {
     }
 }
 
-fn stays_longer(a: Fate, b: Fate) -> Fate {
-    match (a, b) {
-        (Fate::MayGo(first), Fate::MayGo(second)) => {
-            Fate::MayGo(if first.calls <= second.calls { first } else { second })
-        }
+/// The fate of two blocks that cannot be told apart. Of two that may go the later one says why: the other one is no copy that holds it.
+fn stays_longer(earlier: Fate, later: Fate) -> Fate {
+    match (earlier, later) {
+        (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(MayGo {
+            is_old: first.is_old && second.is_old,
+            calls: first.calls.min(second.calls),
+            turns: first.turns.min(second.turns),
+            ..second
+        }),
         (Fate::MayGo(_), other) | (other, Fate::MayGo(_)) => other,
         (Fate::Young, Fate::Young) => Fate::Young,
         _ => Fate::Stays,
