@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::identity::{Known, know};
 use super::placeholder::Placeholder;
-use super::replay::{Decided, Shown, State, printed, replay, show};
+use super::replay::{Decided, Shown, State, replay, show};
 use super::schedule::Moment;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::history::{Meter, fates};
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Printed, Projection, Receipt, Scope};
+use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
 use crate::summarize::NamesInSight;
 use crate::transcript::{Kind, Transcript};
 
@@ -113,7 +113,7 @@ impl Engine {
         now: Millis,
     ) -> Result<Reply> {
         let mut shown = Shown { reply: Reply::unchanged(untouched(known)), ..Shown::default() };
-        let states = replay(ledger, decided, known, &self.memo, &mut shown);
+        let states = replay(decided, known, &self.memo, &mut shown);
         let tools = hash_of_tools(options);
         let moment = Moment {
             options,
@@ -123,7 +123,6 @@ impl Engine {
             now,
         };
         let choice = self.choose(transcript, known, &states, &moment);
-        let copies = printed(ledger, Printed::Copy);
         let mut in_sight = match choice.blocks.as_slice() {
             [] => NamesInSight::default(),
             _ => names_in_sight(known, &states, &shown),
@@ -135,7 +134,14 @@ impl Engine {
             .filter(|chosen| seen.insert(known[chosen.known].key))
             .filter_map(|chosen| {
                 let known = &known[chosen.known];
-                self.propose_fold(scope, known, chosen.reason, copies.get(&known.key.hash).copied(), &mut in_sight, now)
+                self.propose_fold(
+                    scope,
+                    known,
+                    chosen.reason,
+                    decided.copies.get(&known.key.hash).copied(),
+                    &mut in_sight,
+                    now,
+                )
             })
             .collect();
         let fold = Fold { proposals, cause: choice.cause, tools, now };

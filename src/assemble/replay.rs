@@ -47,6 +47,10 @@ pub(super) struct Row<'l> {
 #[derive(Default)]
 pub(super) struct Decided<'l> {
     pub(super) rows: Vec<Row<'l>>,
+    /// Placeholders of ours by their text, with the originals they stand for.
+    placeholders: HashMap<ContentHash, ContentHash>,
+    /// Copies of ours by their text, with the originals they are of.
+    pub(super) copies: HashMap<ContentHash, ContentHash>,
 }
 
 impl<'l> Decided<'l> {
@@ -55,24 +59,18 @@ impl<'l> Decided<'l> {
             let value: Value = serde_json::from_str(&projection.replacement).ok()?;
             Some(Row { projection, shown: memo.of_shown(&value).0, value })
         };
-        Self { rows: ledger.projections.iter().filter_map(row).collect() }
+        let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
+        let ours = rows.iter().map(|row| (row.shown, row.projection.original));
+        let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
+        Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect() }
     }
 }
 
 /// Patches what earlier calls decided; returns how each block is shown now.
-pub(super) fn replay(
-    ledger: &Ledger,
-    decided: &Decided,
-    known: &[Known],
-    memo: &Memo,
-    shown: &mut Shown,
-) -> Vec<State> {
+pub(super) fn replay(decided: &Decided, known: &[Known], memo: &Memo, shown: &mut Shown) -> Vec<State> {
     let rows: HashMap<BlockKey, &Row> = decided.rows.iter().map(|row| (row.projection.block, row)).collect();
-    let ours = decided.rows.iter().map(|row| (row.shown, row.projection.original));
-    let placeholders: HashMap<ContentHash, ContentHash> = ours.chain(printed(ledger, Printed::Placeholder)).collect();
-    let copies = printed(ledger, Printed::Copy);
     let state_of = |block: &Known| {
-        if let Some(original) = placeholders.get(&block.key.hash) {
+        if let Some(original) = decided.placeholders.get(&block.key.hash) {
             shown.in_context.insert(*original);
             return State::Placeholder(block.tokens);
         }
@@ -84,7 +82,7 @@ pub(super) fn replay(
             shown.withdrawn.push(projection.block);
         }
         // A copy in sight keeps its original alive: its placeholder will name it.
-        shown.in_context.extend(copies.get(&block.key.hash));
+        shown.in_context.extend(decided.copies.get(&block.key.hash));
         State::Open
     };
     known.iter().map(state_of).collect()
@@ -127,6 +125,6 @@ pub(super) fn show(
 }
 
 /// Texts of ours of one kind, with the originals they stand for.
-pub(super) fn printed(ledger: &Ledger, kind: Printed) -> HashMap<ContentHash, ContentHash> {
-    ledger.printed.iter().filter(|row| row.printed == kind).map(|row| (row.text, row.original)).collect()
+fn printed(ledger: &Ledger, kind: Printed) -> impl Iterator<Item = (ContentHash, ContentHash)> {
+    ledger.printed.iter().filter(move |row| row.printed == kind).map(|row| (row.text, row.original))
 }
