@@ -264,7 +264,7 @@ fn read_literal(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find_secrets;
+    use super::super::{find_secrets, secrets_in};
 
     #[test]
     fn values_of_telling_names_are_found() {
@@ -282,7 +282,7 @@ mod tests {
             ("run --api-key q8w7e6r5t4y3u2i1o0pA now", "q8w7e6r5t4y3u2i1o0pA"),
             ("?token=q8w7e6r5t4y3u2i1o0pA", "q8w7e6r5t4y3u2i1o0pA"),
         ] {
-            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
+            let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");
         }
     }

@@ -72,7 +72,7 @@ pub(super) fn find_pgpass(text: &str, port: Range<usize>) -> Option<Range<usize>
 
 #[cfg(test)]
 mod tests {
-    use super::super::find_secrets;
+    use super::super::{find_secrets, secrets_in};
 
     #[test]
     fn passwords_of_netrc_and_pgpass_are_found() {
@@ -86,7 +86,7 @@ mod tests {
             ("# comment\n*:*:*:app:summer", "summer"),
             ("cat ~/.pgpass: \"localhost:5432:*:postgres:summer\"", "summer"),
         ] {
-            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
+            let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");
         }
     }

@@ -118,7 +118,7 @@ fn line_end(bytes: &[u8], start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find_secrets;
+    use super::super::secrets_in;
 
     #[test]
     fn credentials_and_sessions_in_headers_are_found() {
@@ -131,7 +131,7 @@ mod tests {
             ("curl -b 'session=q8w7e6r5t4' https://h/", "q8w7e6r5t4"),
             ("{\"auths\":{\"r.io\":{\"auth\":\"bWU6c3VtbWVyOTk=\"}}}", "bWU6c3VtbWVyOTk="),
         ] {
-            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
+            let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");
         }
     }
@@ -147,7 +147,7 @@ mod tests {
             "cookie = request.cookies.get('session')",
             "- [ ] Authorization: only user's campaigns",
         ] {
-            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
+            let found = secrets_in(text);
             assert!(found.is_empty(), "{text}: {found:?}");
         }
     }

@@ -12,6 +12,12 @@ mod format;
 mod header;
 mod kinds;
 mod name;
+/// The secrets of a text as they stand in it.
+#[cfg(test)]
+fn secrets_in(text: &str) -> Vec<&str> {
+    find_secrets(text).into_iter().map(|range| &text[range]).collect()
+}
+
 #[cfg(test)]
 mod noise;
 mod plain;

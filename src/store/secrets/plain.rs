@@ -186,7 +186,7 @@ fn without_comment(rest: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find_secrets;
+    use super::super::secrets_in;
 
     #[test]
     fn plain_words_are_found_where_only_a_password_can_stand() {
@@ -210,7 +210,7 @@ mod tests {
             ("  - name: DB\n    password: summer\n  - name: X\n", "summer"),
             ("SMTP_PASS=summer\n", "summer"),
         ] {
-            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
+            let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");
         }
     }
@@ -243,7 +243,7 @@ mod tests {
             "password: formData.password,",
             "type=\"password\" name=\"password\" value=\"\"",
         ] {
-            let found: Vec<&str> = find_secrets(text).into_iter().map(|range| &text[range]).collect();
+            let found = secrets_in(text);
             assert!(found.is_empty(), "{text}: {found:?}");
         }
     }
