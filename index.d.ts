@@ -415,6 +415,8 @@ export interface CompressedRules {
         }[];
     };
 }
+/** A text -> the same with masks in place of its secrets. */
+export type Redactor = (text: string) => string;
 
 /** Native errors -> JavaScript errors with a stable `code`. */
 /** An error with a stable code. */
@@ -588,7 +590,7 @@ export declare const rewindTool: {
             };
         };
     };
-    /** Answers a call with the message to append. An unknown id is answered in words. */
+    /** Answers a call with the message to append. An unknown id, and arguments that are no JSON, are answered in words. */
     handle(call: RewindCall): Promise<{
         role: "tool";
         tool_call_id: string;
@@ -619,6 +621,9 @@ export declare class Concertina {
      *
      * @param input.toolName the tool, where the message does not name it itself
      * @param input.args what the tool was given, where the caller knows it
+     * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
+     * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
+     * for texts that are not stored at birth, it is not asked
      * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
      */
     admitToolResult<M extends Message>(input: {
@@ -628,6 +633,7 @@ export declare class Concertina {
         toolName?: string;
         args?: unknown;
         hostCutAt?: number;
+        redactor?: Redactor;
         now?: number;
     }): Promise<{
         message: M;

@@ -46,7 +46,7 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
   const text = noise(400);
   for (const [toolName, args, body] of [
     ["read", { path: "a.rs" }, text],
-    ["exec", {}, noise(20)],
+    ["exec", {}, noise(5)],
     ["secret_tool", {}, text],
     [FETCH_TOOL, { ref_ids: [] }, text],
     ["exec", { path: "/ws/AGENTS.md" }, text],

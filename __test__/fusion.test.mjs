@@ -23,7 +23,7 @@ test("a text comes back byte for byte from its compressed form", async () => {
 });
 
 /** A stage that leaves something out for good, so that the original is needed. */
-const shout = { name: "shout", order: 46, apply: ({ text }) => text.replaceAll(/ took \d+ ms é✓/g, "") };
+const shout = { name: "shout", order: 13, apply: ({ text }) => text.replaceAll(/ took \d+ ms é✓/g, "") };
 
 test("a reversible result has its original and is forbidden under lossless", async () => {
   const text = noise(200);
@@ -49,7 +49,7 @@ test("stages can be left out and moved, and an unknown one is named", async () =
 test("a stage of JavaScript's runs between the others, is measured, and can be undone", async () => {
   const seen = [];
   const custom = [{
-    name: "shout", order: 46,
+    name: "shout", order: 13,
     shouldApply: ({ text }) => text.includes("unit_"),
     apply: (context) => {
       seen.push(context.contentType);
@@ -88,6 +88,8 @@ test("the rewind tool answers with the original of what this process compressed"
     const answer = await rewindTool.handle({ id: "c1", function: { name: "rewind_retrieve", arguments: JSON.stringify({ hash }) } });
     assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: original });
   }
+  const cutOff = await rewindTool.handle({ id: "c2", function: { name: "rewind_retrieve", arguments: '{"hash": "0123' } });
+  assert.match(cutOff.content, /^The arguments are no JSON \(.+\); they must be/);
   const unknown = await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash: "../../etc/passwd" } });
   assert.match(unknown.content, /^No original is kept/);
 });

@@ -151,7 +151,8 @@ test("a fresh result and a chat that the caller changes meanwhile are left as th
   assert.equal(admitted.message, fresh);
   assert.deepEqual(admitted.report.changedMeanwhile, [0]);
 
-  const chat = [user("go"), ...toolRound("a", "exec", {}, noise(300)), ...toolRound("b", "exec", {}, noise(300))];
+  // Too short to fold.
+  const chat = [user("go"), ...toolRound("a", "exec", {}, noise(2)), ...toolRound("b", "exec", {}, noise(300))];
   chat[4].content.push(thatThen(() => (chat[4].content[0] = { type: "text", text: "mine" })));
   const compressed = await compressMessages(chat);
   assert.equal(compressed.messages[4], chat[4]);

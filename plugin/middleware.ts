@@ -7,7 +7,7 @@
 
 import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
 import type { AgentMessage, CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
-import { hostMasks } from "./redactor.js";
+import { hostRedactor } from "./redactor.js";
 import type { PluginState } from "./state.js";
 
 /** Before any middleware the host cuts a text to this many characters, and does not say so. */
@@ -26,8 +26,6 @@ export async function foldToolResult(
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
-    // What the host masks in its transcript must not stand in our store: the result stays as it is, and so out of the store.
-    if ((state.options.secrets ?? "keep-inline") === "keep-inline" && (await hostMasks(textsOf(event)))) return;
     const fresh: AgentMessage = {
       role: "toolResult",
       toolCallId: event.toolCallId,
@@ -36,7 +34,11 @@ export async function foldToolResult(
       isError: event.isError ?? false,
     };
     const scope = { sessionId, agentId: agentOf(context.sessionKey) };
-    const admitted = await state.use((store) => store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT }));
+    // What the host masks in its transcript must not stand in our store.
+    const redactor = await hostRedactor();
+    const admitted = await state.use((store) =>
+      store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT, redactor }),
+    );
     if (admitted === undefined) return;
     const { message, report } = admitted;
     if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
@@ -46,12 +48,6 @@ export async function foldToolResult(
     state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
     return;
   }
-}
-
-/** The words of a result and of the call that made it. */
-function textsOf({ args, result }: ToolResultEvent): string[] {
-  const texts = result.content.flatMap((block) => (block.type === "text" && typeof block.text === "string" ? [block.text] : []));
-  return [...Object.values(args ?? {}).filter((value) => typeof value === "string"), ...texts];
 }
 
 /** What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name and size. */

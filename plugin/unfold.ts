@@ -9,6 +9,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { agentOf, type Concertina, type Message } from "../node/lib/index.js";
+import { changeBetween, withChange } from "../node/lib/json-changes.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
 
 /** What was written, and what could not be had. */
@@ -51,7 +52,7 @@ interface Event {
   message?: Message;
 }
 
-/** The lines of a transcript, in which only those of unfolded messages differ. */
+/** The lines of a transcript, in which only what was unfolded differs. */
 async function unfolded(store: Concertina, session: HostSession, lines: string[]): Promise<{ lines: string[]; changed: number; missing: string[] }> {
   const events = lines.map((line) => JSON.parse(line) as Event);
   const at = events.flatMap(({ message }, index) => (typeof message?.role === "string" ? [index] : []));
@@ -61,9 +62,10 @@ async function unfolded(store: Concertina, session: HostSession, lines: string[]
   const copy = [...lines];
   let changed = 0;
   messages.forEach((message, index) => {
-    const line = at[index];
-    if (line === undefined || message === before[index]) return;
-    copy[line] = JSON.stringify({ ...events[line], message });
+    const line = at[index] as number;
+    const change = changeBetween(events[line], { ...events[line], message });
+    if (change === undefined) return;
+    copy[line] = withChange(lines[line] as string, change);
     changed++;
   });
   return { lines: copy, changed, missing };

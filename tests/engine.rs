@@ -97,14 +97,16 @@ fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
 
 #[test]
 fn prose_in_results_is_shortened_only_where_the_scope_says_all() {
-    let about = |what: &str| {
-        format!(
-            "In order to run the {what}, you will basically need to make use of the script that is located in `{what}.sh`. \
-             Please note that the {what} are actually quite slow, due to the fact that the {what} start from scratch.\n\n"
-        )
-    };
-    let text: String =
-        ["checks", "tests", "builds", "reports", "imports", "probes", "exports", "syncs"].map(about).concat();
+    // Sentences of one shape would fold as they stand.
+    let text = "In order to run the checks, you will basically need to make use of the script that is located in `checks.sh`. \
+                Please note that they are actually quite slow, due to the fact that each of them starts from scratch.\n\n\
+                Prior to a release, it is absolutely necessary to carry out a review of the changes, in the event that one of \
+                them is able to break what is already there for the purpose of older clients.\n\n\
+                With regard to the reports, a large number of them are in close proximity to the limit of the disk. At this \
+                point in time, the vast majority of teams simply delete whatever is older than a week.\n\n\
+                Builds take the majority of an hour, despite the fact that most of the modules did not change at all. It is \
+                possible to make use of the cache, provided that the lock file has not been changed in the meantime.\n"
+        .to_owned();
     let shown = |rules_scope| {
         let dir = TempDir::new().unwrap();
         let engine = open_with(&dir, Config { rules_scope, ..Config::default() });

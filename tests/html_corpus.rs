@@ -5,8 +5,9 @@ mod corpus;
 
 use std::sync::LazyLock;
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
+use concertina::config::Preset;
 use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, restore};
@@ -137,4 +138,27 @@ fn most_of_a_page_is_markup() {
     }
     println!("{:5.1} %  {before:7} -> {after:6}  all", 100.0 * (1.0 - after as f64 / before as f64));
     assert!(before > 0);
+}
+
+#[test]
+fn lines_of_a_page_fold_only_where_the_markup_stays() {
+    let stage = STAGES.iter().find(|stage| stage.name() == "structuralCollapse").expect("a registered stage");
+    let row =
+        |n: u32| format!("<tr><td class=\"name\">part {n}</td><td class=\"size\">{}</td></tr>\n", n * 7919 % 1000);
+    let rows: String = (0..40).map(row).collect();
+    let log: String = (0..40).map(|n| format!("step {n} took {} ms\n", n * 7919 % 1000)).collect();
+    let text = [&*log, &rows, &log].concat();
+    let page = log.len()..log.len() + rows.len();
+    let segment = |range, content_type| Segment { range, ..Segment::whole("", content_type, None) };
+    let segments = [
+        segment(0..page.start, ContentType::Log),
+        segment(page.clone(), ContentType::Html),
+        segment(page.end..text.len(), ContentType::Log),
+    ];
+    for (preset, folds) in [(Preset::Lossless, true), (Preset::Balanced, false), (Preset::Max, false)] {
+        let edits = stage.apply(&FusionContext { preset, ..FusionContext::of(&text, &segments) });
+        let is_apart = |range: &Range<usize>| range.end <= page.start || range.start >= page.end;
+        assert!(!edits.is_empty(), "{preset:?}: the log folds");
+        assert_eq!(edits.iter().any(|edit| !is_apart(&edit.range)), folds, "{preset:?}");
+    }
 }

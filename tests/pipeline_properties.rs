@@ -56,6 +56,12 @@ fn line() -> impl Strategy<Value = String> {
         "fn main() {",
         "}",
         "with carriage return\r",
+        "\x1b[1;32mok\x1b[0m \x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\",
+        "fetching 10%\rfetching 50%\rfetching 100%, done.",
+        "\x1b[2A\x1b[2Kone row up, and \x1b[999Cfar to the right",
+        "N\x08NA\x08A _\x08o _\x08p\x08\x08",
+        "==================================================   ",
+        "\x1b]0;a title that never ends",
         "nul \0 and odd \u{200b} spaces \u{a0} and 🦀",
     ]);
     prop_oneof![8 => known.prop_map(str::to_owned), 1 => ".{0,40}"]

@@ -7,11 +7,16 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::sets::{changes, sampled, visible};
+use super::shell::on_screen;
 
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     // Python wants a word where a block was: an ellipsis.
     Regex::new(r"(?:\.\.\.  )?(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
         .expect("a valid pattern")
+});
+/// A line that stands for lines of a report: how many, of which, and what they came to.
+static TALLY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\[… (\d+) lines (\d+)-(\d+)\](?: progress| \d+ [^\n]*)?$").expect("a valid pattern")
 });
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d[\d.,:]*\d|https?://[^\s<>)\]`]+").expect("a valid pattern"));
@@ -20,6 +25,43 @@ static NUMBER: LazyLock<Regex> =
 pub(crate) fn false_claims(class: &str, input: &str, output: &str) -> Vec<String> {
     if output == input {
         return Vec::new();
+    }
+    let mut found = false_tallies(input, output);
+    let lines: Vec<&str> = output.lines().filter(|line| !TALLY.is_match(line)).collect();
+    found.extend(false_words(class, input, &lines.join("\n")));
+    found
+}
+
+/// The tallies whose count does not fit the lines they name: at least as many as are out of sight, at most as many as there are.
+fn false_tallies(input: &str, output: &str) -> Vec<String> {
+    let tallies: Vec<_> = output.lines().filter_map(|line| TALLY.captures(line)).collect();
+    if tallies.is_empty() {
+        return Vec::new();
+    }
+    let input = on_screen(input);
+    let lines: Vec<&str> = input.lines().map(str::trim).collect();
+    let in_sight: HashSet<&str> = output.lines().map(str::trim).collect();
+    let fits = |tally: &regex::Captures| {
+        let [count, first, last] = [1, 2, 3].map(|group| tally[group].parse().unwrap_or(0));
+        let Some(named) = (1..=last).contains(&first).then(|| lines.get(first - 1..last)).flatten() else {
+            return false;
+        };
+        let out_of_sight = named.iter().filter(|line| !line.is_empty() && !in_sight.contains(*line)).count();
+        (out_of_sight..=named.len()).contains(&count)
+    };
+    tallies.iter().filter(|tally| !fits(tally)).map(|tally| tally[0].to_owned()).collect()
+}
+
+/// The words of an output that its input does not hold, neither as it stands nor as a terminal shows it.
+fn false_words(class: &str, input: &str, output: &str) -> Vec<String> {
+    if output.contains("[sampled: rows") && class == "shell" {
+        let lines: HashSet<Vec<&str>> = input.lines().map(sorted_words).collect();
+        let shown = sampled(output).into_iter().filter(|(_, record)| !record.to_string().contains("[… "));
+        return shown
+            .map(|(number, record)| (number, cells(&record)))
+            .filter(|(_, cells)| !lines.contains(&sorted_words(cells)))
+            .map(|(number, cells)| format!("{number}: {cells}"))
+            .collect();
     }
     if output.contains("[sampled: rows") {
         let records: HashSet<Value> = records(class, input).into_iter().collect();
@@ -31,7 +73,8 @@ pub(crate) fn false_claims(class: &str, input: &str, output: &str) -> Vec<String
     }
     match class {
         "diffs" => {
-            let known = changes(input);
+            let mut known = changes(input);
+            known.extend(changes(&on_screen(input)));
             changes(output).difference(&known).map(|(file, line)| format!("{file}: {line}")).collect()
         }
         "html" | "prose" => {
@@ -44,15 +87,42 @@ pub(crate) fn false_claims(class: &str, input: &str, output: &str) -> Vec<String
                 .map(str::to_owned)
                 .collect()
         }
+        "shell" => {
+            let (input, output) = (words_of(&on_screen(input)), on_screen(output));
+            let pieces = output.lines().flat_map(|line| NOTE.split(line)).map(words_of);
+            pieces.filter(|piece| !input.contains(piece.as_str())).collect()
+        }
         _ => {
+            let shown = on_screen(input);
             let pieces = output.lines().flat_map(|line| NOTE.split(line));
             pieces
                 .map(str::trim)
-                .filter(|piece| !piece.is_empty() && !input.contains(piece))
+                .filter(|piece| !input.contains(piece) && !shown.contains(piece))
                 .map(str::to_owned)
                 .collect()
         }
     }
+}
+
+/// What a record says, without its names.
+fn cells(record: &Value) -> String {
+    let cells = record.as_object().into_iter().flatten().map(|(_, cell)| match cell {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    cells.collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a line, whose order a record does not tell.
+fn sorted_words(line: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.sort_unstable();
+    words
+}
+
+/// A text with one blank for every run of blanks.
+fn words_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether every pair of a record stands in a text that cannot be read as a whole; in a table without names, every value.
@@ -101,4 +171,39 @@ fn records(class: &str, input: &str) -> Vec<Value> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_shows_is_no_claim_and_another_word_is() {
+        let input = "\x1b[96mapp.js\x1b[0m:\x1b[93m16\x1b[0m - \x1b[91merror\x1b[0m: no module\n".repeat(2);
+        for class in ["logs", "shell"] {
+            assert_eq!(false_claims(class, &input, "app.js:16 - error: no module\n[… 1 line]"), [""; 0]);
+            assert_eq!(false_claims(class, &input, "app.js:17 - error: no module").len(), 1);
+        }
+        let diff = "\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\x1b[36m@@ -1 +1 @@\x1b[m\n\x1b[31m-old\x1b[m\n\x1b[32m+new\x1b[m\n";
+        assert_eq!(false_claims("diffs", diff, "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"), [""; 0]);
+        assert_eq!(false_claims("diffs", diff, "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+newer\n").len(), 1);
+    }
+
+    #[test]
+    fn a_tally_counts_what_is_out_of_sight_of_the_lines_it_names() {
+        let input = "start\ntest a ... ok\ntest b ... ok\nwarning: slow\ntest c ... ok\nend\n";
+        let output = |note: &str| format!("start\n{note}\nwarning: slow\nend\n");
+        for note in ["[… 3 lines 2-5] 3 passed: a, b, c", "[… 4 lines 2-5] progress"] {
+            assert_eq!(false_claims("logs", input, &output(note)), [""; 0], "{note}");
+        }
+        for note in [
+            "[… 2 lines 2-5] 3 passed: a, b, c",
+            "[… 5 lines 2-5] 3 passed",
+            "[… 3 lines 5-9] 3 passed",
+            "[… 3 lines 0-3] progress",
+            "[… 3 lines 2-5] three passed",
+        ] {
+            assert_eq!(false_claims("logs", input, &output(note)).len(), 1, "{note}");
+        }
+    }
 }

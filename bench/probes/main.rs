@@ -3,12 +3,16 @@
 //! Facts are taken from the file by code that shares nothing with the engine (`sets`). Each is in sight as it stood, in sight in
 //! another form (read back from the output alone), addressable (fetched from a real store by the output's own marker and
 //! compared byte for byte), or lost. `false` counts what the output says and the file does not (`claims`).
+//!
+//! `--by-file DIR` prints a line for each file instead (`by_command`).
 
 #[path = "../../tests/sight/mod.rs"]
 mod sight;
 
+mod by_command;
 mod claims;
 mod sets;
+mod shell;
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, stderr};
@@ -93,40 +97,83 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn ask(shelf: &Shelf, engine: &FusionEngine, options: &CompressOptions, name: &str, text: &str) -> (&'static str, Sum) {
-    let class = sets::class_of(name, text);
+/// Compresses a text and asks it for the facts of all these classes; says whether it comes back from its output alone, too. What it
+/// is taken for decides which words of an output are claims.
+fn ask(
+    shelf: &Shelf,
+    engine: &FusionEngine,
+    options: &CompressOptions,
+    name: &str,
+    text: &str,
+    classes: &[&str],
+    taken_for: &str,
+) -> (bool, Sum) {
     let shown = shelf.show(engine, text, options);
     let mut outcomes = [0; 4];
-    let facts = sets::facts(class, text);
-    for fact in &facts {
-        let outcome = match class {
-            "html" => shown.find(|text| fact.is_in(&sets::unmarked(text)) || fact.is_in(&sets::visible(text))),
-            _ => shown.find(|text| fact.is_in(text)),
-        };
-        outcomes[outcome as usize] += 1;
-        if outcome == Outcome::Lost {
-            eprintln!("lost in {name}: {fact:?}");
+    for &class in classes {
+        for fact in sets::facts(class, text) {
+            let outcome = match class {
+                "html" => shown.find(|text| fact.is_in(&sets::unmarked(text)) || fact.is_in(&sets::visible(text))),
+                "shell" => shown.find(|text| fact.is_in(&shell::on_screen(text))),
+                _ => shown.find(|text| fact.is_in(text)),
+            };
+            outcomes[outcome as usize] += 1;
+            if outcome == Outcome::Lost {
+                eprintln!("lost in {name}: {fact:?}");
+            }
         }
     }
-    let false_claims = claims::false_claims(class, &restore(text, &[]), &shown.unfolded);
+    let false_claims = claims::false_claims(taken_for, &restore(text, &[]), &shown.unfolded);
     false_claims.iter().take(5).for_each(|claim| eprintln!("false in {name}: {claim}"));
     let (before, after) = (shown.compressed.tokens_before, shown.compressed.tokens_after);
     let mut sum = Sum { files: 1, before, after, outcomes, false_claims: false_claims.len(), worst: None };
-    sum.worst = (!facts.is_empty()).then(|| (sum.in_sight(), name.to_owned()));
-    (class, sum)
+    sum.worst = (sum.probes() > 0).then(|| (sum.in_sight(), name.to_owned()));
+    (shown.compressed.lossless, sum)
+}
+
+fn progress(done: usize, all: usize) {
+    if stderr().is_terminal() {
+        eprint!("\r{done} of {all} files");
+    }
+}
+
+fn progress_ends() {
+    if stderr().is_terminal() {
+        eprintln!();
+    }
+}
+
+/// Takes an option with its value out of the words.
+fn take(words: &mut Vec<String>, option: &str) -> Option<String> {
+    let at = words.iter().position(|word| word == option)?;
+    let value = words.get(at + 1).cloned();
+    words.drain(at..(at + 2).min(words.len()));
+    value
 }
 
 fn main() {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let mut options = CompressOptions::default();
-    if let Some(at) = words.iter().position(|word| word == "--preset") {
-        options.preset = words.get(at + 1).and_then(|word| Preset::parse(word)).expect("lossless, balanced or max");
-        words.drain(at..at + 2);
+    if words.iter().any(|word| word == "--preset") {
+        options.preset =
+            take(&mut words, "--preset").as_deref().and_then(Preset::parse).expect("lossless, balanced or max");
     }
     let prints_json = words.iter().any(|word| word == "--json");
     words.retain(|word| word != "--json");
+    if let Some(dir) = take(&mut words, "--by-file") {
+        let half = take(&mut words, "--half");
+        match by_command::print(Path::new(&dir), half.as_deref(), &options, prints_json) {
+            Ok(wrong) => exit(i32::from(wrong > 0)),
+            Err(error) => {
+                eprintln!("{error}");
+                exit(2);
+            }
+        }
+    }
     if words.is_empty() {
-        eprintln!("usage: probes [--preset lossless|balanced|max] [--json] DIR...");
+        eprintln!(
+            "usage: probes [--preset lossless|balanced|max] [--json] DIR... | --by-file DIR [--half tuning|held-out]"
+        );
         exit(2);
     }
     let mut paths = Vec::new();
@@ -137,9 +184,7 @@ fn main() {
     let mut binary = 0;
     for (index, path) in paths.iter().enumerate() {
         let name = path.display().to_string();
-        if stderr().is_terminal() {
-            eprint!("\r{} of {} files", index + 1, paths.len());
-        }
+        progress(index + 1, paths.len());
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -151,13 +196,12 @@ fn main() {
                 exit(2);
             }
         };
-        let (class, sum) = ask(&shelf, &engine, &options, &name, &text);
+        let class = sets::class_of(&name, &text);
+        let (_, sum) = ask(&shelf, &engine, &options, &name, &text, &[class], class);
         all.add(&sum);
         classes.entry(class).or_default().add(&sum);
     }
-    if stderr().is_terminal() {
-        eprintln!();
-    }
+    progress_ends();
     if binary > 0 {
         eprintln!("{binary} files are no text and were left out");
     }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::shell;
 use crate::sight::has_words;
 
 /// Of facts that come in any number, so many are asked for, spread evenly.
@@ -18,6 +19,8 @@ pub(crate) enum Fact {
     Line(String),
     /// These words.
     Words(String),
+    /// Both of these in one line.
+    Together([String; 2]),
     /// This many words of negation, at least.
     Negations(usize),
     /// A changed line of a file.
@@ -36,6 +39,7 @@ impl Fact {
         match self {
             Self::Line(line) => text.contains(line.as_str()) && text.lines().any(|other| other.trim() == line),
             Self::Words(words) => has_words(text, words),
+            Self::Together([name, value]) => text.lines().any(|line| has_words(line, name) && has_words(line, value)),
             Self::Negations(count) => NEGATION.find_iter(text).count() >= *count,
             Self::Change { file, line } => changes(text).contains(&(file.clone(), line.clone())),
             Self::Json { pointer, value, record } => {
@@ -165,12 +169,18 @@ pub(crate) fn facts(class: &str, text: &str) -> Vec<Fact> {
         "code" => code(text),
         "tables" => table(text),
         "html" => prose(&visible(text)),
+        "shell" => shell::facts(text),
         _ => prose(text),
     }
 }
 
 fn spread<T>(facts: Vec<T>) -> Vec<T> {
-    let step = facts.len().div_ceil(ASKED).max(1);
+    at_most(ASKED, facts)
+}
+
+/// So many of them at most, spread evenly.
+pub(crate) fn at_most<T>(limit: usize, facts: Vec<T>) -> Vec<T> {
+    let step = facts.len().div_ceil(limit).max(1);
     facts.into_iter().step_by(step).collect()
 }
 

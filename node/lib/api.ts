@@ -319,3 +319,6 @@ export interface CompressedRules {
     }[];
   };
 }
+
+/** A text -> the same with masks in place of its secrets. */
+export type Redactor = (text: string) => string;

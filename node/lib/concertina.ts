@@ -1,9 +1,11 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type {
-  Action, CompressedRules, ContentBlock, FetchRequest, Message, OpenOptions, Prices, Removed, Report, Stats,
+  Action, CompressedRules, ContentBlock, FetchRequest, Message, OpenOptions, Prices, Redactor, Removed, Report,
+  Stats,
 } from "./api.js";
 import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
 import { applyInSlices, handOverInSlices } from "./handover.js";
+import { maskedArguments, maskedMessage } from "./masking.js";
 import { native, type NativeConcertina, type Outcome } from "./native.js";
 import { queued } from "./queue.js";
 
@@ -44,7 +46,7 @@ function pricesOf(prices: unknown): Prices | undefined {
 
 /** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
 function callOf(message: Message, toolName: string | undefined, args: unknown): Message {
-  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? stringOf(message, ["toolName", "name"]), arguments: args ?? {} });
+  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {} });
   try {
     return { role: "assistant", content: callIds(message).map(call) };
   } catch {
@@ -61,6 +63,10 @@ function callIds(message: Message): string[] {
     stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
     ...results.map((block) => stringOf(block ?? {}, ["tool_use_id", "toolUseId", "toolCallId", "id"])),
   ];
+}
+
+function toolOf(message: Message): string {
+  return stringOf(message, ["toolName", "name"]);
 }
 
 function stringOf(of: Record<string, unknown>, names: string[]): string {
@@ -116,6 +122,9 @@ export class Concertina {
    *
    * @param input.toolName the tool, where the message does not name it itself
    * @param input.args what the tool was given, where the caller knows it
+   * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
+   * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
+   * for texts that are not stored at birth, it is not asked
    * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
    */
   async admitToolResult<M extends Message>(input: {
@@ -125,22 +134,36 @@ export class Concertina {
     toolName?: string;
     args?: unknown;
     hostCutAt?: number;
+    redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
     needObject("input", input);
     needObject("message", input.message);
     if (input.toolName !== undefined) needString("toolName", input.toolName);
     if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
+    if (input.redactor !== undefined && typeof input.redactor !== "function") badArgument("redactor", input.redactor, "a function");
     const { message } = input;
-    const call = callOf(message, input.toolName, input.args);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
     return awaiting(async () => {
-      const { handover, crossed } = await handOverInSlices(native(), [call, message]);
+      const asIs = { message, args: input.args };
+      const shown = input.redactor === undefined ? asIs : await this.#masked(asIs, input.toolName, input.redactor);
+      if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
+      const call = callOf(message, input.toolName, shown.args);
+      const { handover, crossed } = await handOverInSlices(native(), [call, shown.message]);
       const outcome = await queued(() => this.#native.admit(handover, scope, now, input.hostCutAt));
-      const { messages, changedMeanwhile } = await applyInSlices([message], crossed.slice(1), outcome);
+      const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1), outcome);
       return { message: messages?.[0] ?? message, report: reportOf(outcome, changedMeanwhile) };
     });
+  }
+
+  /** What of a result and its arguments may be stored and shown; `undefined` where it must not be stored. */
+  async #masked<M extends Message>(asIs: { message: M; args: unknown }, toolName: string | undefined, redactor: Redactor) {
+    const { secrets, storesTextsOf } = JSON.parse(this.#native.atBirth(toolName ?? toolOf(asIs.message))) as { secrets: string; storesTextsOf: boolean };
+    if (secrets === "store") return asIs;
+    const args = await maskedArguments(asIs.args, redactor);
+    const message = storesTextsOf ? await maskedMessage(asIs.message, redactor) : asIs.message;
+    return secrets === "redact" || (args === asIs.args && message === asIs.message) ? { message, args } : undefined;
   }
 
   /**

@@ -75,7 +75,8 @@ function pieceEnd(text: string, from: number): number {
   return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
 }
 
-function nextTurn(): Promise<void> {
+/** Lets the event loop turn once. */
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 

@@ -80,43 +80,43 @@ class Walk {
     return true;
   }
 
+  /** An array or a plain object; what is neither, and where reading throws, is opaque as a whole, so that no patch leads through it. */
   #container(value: object, depth: number, isRepeat: boolean): unknown {
     const met = this.#met.get(value);
     const holdsItself = met === true;
     if (depth === 0 || holdsItself) return OPAQUE;
-    const parts = partsOf(value, MOST_VALUES - this.#values);
-    if (parts === undefined) return OPAQUE;
-    const isAgain = isRepeat || met === false;
     this.#met.set(value, true);
-    const lighter = parts.values.map((part) => this.lighten(part, depth - 1, isAgain));
-    this.#met.set(value, false);
-    // JSON would say null for what is not there.
-    if (parts.keys === undefined) return lighter.map((item) => (item === undefined ? OPAQUE : item));
-    const fields = {};
-    parts.keys.forEach((key, index) => ownField(fields, key, lighter[index]));
-    return fields;
+    try {
+      const isAgain = isRepeat || met === false;
+      return Array.isArray(value) ? this.#array(value, depth - 1, isAgain) : this.#object(value, depth - 1, isAgain);
+    } catch {
+      return OPAQUE;
+    } finally {
+      this.#met.set(value, false);
+    }
   }
-}
 
-interface Parts {
-  /** Of an object; an array has none. */
-  keys?: string[];
-  values: unknown[];
-}
+  #array(items: readonly unknown[], depth: number, isAgain: boolean): unknown {
+    if (items.length > MOST_VALUES - this.#values) return OPAQUE;
+    const lighter: unknown[] = [];
+    for (let index = 0; index < items.length; index++) {
+      const item = this.lighten(items[index], depth, isAgain);
+      // JSON would say null for what is not there.
+      lighter.push(item === undefined ? OPAQUE : item);
+    }
+    return lighter;
+  }
 
-/**
- * What an array or a plain object holds. `undefined` for what is neither, for more than `most` parts, and where reading throws:
- * then the whole is opaque, so that no patch leads through it.
- */
-function partsOf(value: object, most: number): Parts | undefined {
-  try {
-    if (Array.isArray(value)) return value.length > most ? undefined : { values: Array.from(value as unknown[]) };
+  #object(value: object, depth: number, isAgain: boolean): unknown {
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return undefined;
+    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return OPAQUE;
     const keys = Object.keys(value);
-    if (keys.length > most || !keys.every((key) => !key.startsWith("\0") && key.isWellFormed())) return undefined;
-    return { keys, values: keys.map((key) => (value as Record<string, unknown>)[key]) };
-  } catch {
-    return undefined;
+    if (keys.length > MOST_VALUES - this.#values) return OPAQUE;
+    const lighter = {};
+    for (const key of keys) {
+      if (key.startsWith("\0") || !key.isWellFormed()) return OPAQUE;
+      ownField(lighter, key, this.lighten((value as Record<string, unknown>)[key], depth, isAgain));
+    }
+    return lighter;
   }
 }

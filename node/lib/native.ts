@@ -60,6 +60,7 @@ export interface NativeCompressJob {
 /** One open store with one set of options. */
 export interface NativeConcertina {
   readonly warnings: string[];
+  atBirth(tool: string): string;
   admit(messages: NativeHandover, session: string, now: number, hostCutAt?: number): Promise<Outcome>;
   assemble(messages: NativeHandover, session: string, options: string, now: number): Promise<Outcome>;
   commitTurn(session: string, advancementKey: string, now: number): Promise<string>;

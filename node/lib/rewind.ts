@@ -51,16 +51,24 @@ export const rewindTool = {
       },
     },
   },
-  /** Answers a call with the message to append. An unknown id is answered in words. */
+  /** Answers a call with the message to append. An unknown id, and arguments that are no JSON, are answered in words. */
   async handle(call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }> {
     needObject("call", call);
     const { name, arguments: given } = "function" in call ? call.function : call;
     if (name !== "rewind_retrieve") badArgument("name", name, '"rewind_retrieve"');
-    const { hash } = (typeof given === "string" ? JSON.parse(given) : given) as { hash?: unknown };
-    if (typeof hash !== "string") badArgument("hash", hash, "a string of 16 to 64 hexadecimal digits");
-    const original = find(hash);
-    const content = original?.data.toString("utf8") ??
-      `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`;
-    return { role: "tool", tool_call_id: call.id ?? "", content };
+    return { role: "tool", tool_call_id: call.id ?? "", content: answer(given) };
   },
 };
+
+function answer(given: string | { hash: string }): string {
+  let read: { hash?: unknown } | null;
+  try {
+    read = (typeof given === "string" ? JSON.parse(given) : given) as { hash?: unknown } | null;
+  } catch (error) {
+    return `The arguments are no JSON (${(error as Error).message}); they must be {"hash": "<id>"}.`;
+  }
+  const hash = read?.hash;
+  if (typeof hash !== "string") badArgument("hash", hash, "a string of 16 to 64 hexadecimal digits");
+  return find(hash)?.data.toString("utf8") ??
+    `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`;
+}

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use concertina::assemble::{AssembleOptions, Engine, Fetch};
-use concertina::config::Config;
+use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch};
+use concertina::config::{Config, Secrets};
 use concertina::error::{Error, Result};
 use concertina::plan::prices::{Prices, StatedPrices};
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, SqliteStore, StoreOptions, TurnStatus};
-use napi::bindgen_prelude::AsyncTask;
+use napi::bindgen_prelude::{AsyncTask, spawn_blocking};
 use napi_derive::napi;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -116,6 +116,22 @@ impl NativeConcertina {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Error::Closed)
     }
 
+    /// JSON of what becomes of a fresh result of a tool: `secrets` is that option, and `storesTextsOf` says whether its texts may be stored.
+    #[napi]
+    pub fn at_birth(&self, tool: String) -> napi::Result<String> {
+        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        guard(|| {
+            let config = engine.config();
+            let may_store = config.sccs_enabled && tool != FETCH_TOOL && config.may_touch_tool(&tool);
+            let secrets = match config.secrets {
+                Secrets::KeepInline => "keep-inline",
+                Secrets::Store => "store",
+                Secrets::Redact => "redact",
+            };
+            Ok(to_json(&json!({ "secrets": secrets, "storesTextsOf": may_store && !config.is_exact_tool(&tool) })))
+        })
+    }
+
     /// The moment of birth. `messages` holds the result, after its call where that is known.
     #[napi]
     pub fn admit(
@@ -168,7 +184,10 @@ impl NativeConcertina {
                 prices: given.prices.map(Prices::try_from).transpose()?,
                 token_budget: given.token_budget,
             };
-            let reply = engine.assemble(&scope, &slices.read()?, &asked, now as i64);
+            let messages = slices.read()?;
+            let reply = engine.assemble(&scope, &messages, &asked, now as i64);
+            // Freeing so many small pieces takes a while, and nobody has to wait for it.
+            drop(spawn_blocking(move || drop(messages)));
             Ok(Outcome::rewrite(&reply.rewrite, &reply.report))
         }))
     }

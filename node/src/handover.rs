@@ -4,21 +4,32 @@
 //! objects) by `{ "\0opaque": … }`. Here the long strings are put back; opaque values stay, and the core leaves whatever
 //! holds one untouched.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
 use concertina::error::{Error, Result};
-use concertina::transcript::{Rewrite, Slot, Step};
+use concertina::transcript::{Rewrite, Slot};
+use napi::bindgen_prelude::spawn_blocking;
 use napi_derive::napi;
 use serde_json::{Value, json};
 
+use crate::work::to_json;
+
 /// The key that stands for a lifted string.
 const LIFTED: &str = "\0text";
+
+/// So many bytes of JSON are worth reading while the rest crosses.
+const READ_AHEAD_BYTES: usize = 32 * 1024;
 
 /// Messages on their way into the addon. JavaScript pushes slices between turns of the event loop.
 #[napi]
 #[derive(Default)]
 pub struct Handover {
-    slices: Vec<(String, Vec<String>)>,
+    slices: Arc<Slices>,
     /// Lifted strings of the slice that is not closed yet.
     texts: Vec<String>,
+    /// Bytes of JSON that nobody was told to read.
+    unread: usize,
 }
 
 #[napi]
@@ -41,33 +52,61 @@ impl Handover {
     /// Adds some messages: a JSON array, without the strings that were added before it.
     #[napi]
     pub fn push(&mut self, light: String) {
-        self.slices.push((light, std::mem::take(&mut self.texts)));
+        self.unread += light.len();
+        lock(&self.slices.crossed).push_back((light, std::mem::take(&mut self.texts)));
+        if self.unread >= READ_AHEAD_BYTES {
+            self.unread = 0;
+            let slices = Arc::clone(&self.slices);
+            // Who reads already reads this, too. What fails stays, and fails for the worker.
+            drop(spawn_blocking(move || {
+                slices.messages.try_lock().ok().map(|mut messages| slices.read_on(&mut messages))
+            }));
+        }
     }
 
     /// Takes the slices out, for the worker.
-    pub(crate) fn take(&mut self) -> Slices {
-        Slices(std::mem::take(&mut self.slices))
+    pub(crate) fn take(&mut self) -> Arc<Slices> {
+        std::mem::take(&mut self.slices)
     }
 }
 
-/// What crossed, not yet read. Reading is the worker's job.
-pub(crate) struct Slices(Vec<(String, Vec<String>)>);
+/// What crossed, and what of it is read. Reading is the worker's job, and begins on other threads before that.
+#[derive(Default)]
+pub(crate) struct Slices {
+    crossed: Mutex<VecDeque<(String, Vec<String>)>>,
+    messages: Mutex<Vec<Value>>,
+}
 
 impl Slices {
     /// The messages, in order.
-    pub(crate) fn read(self) -> Result<Vec<Value>> {
-        let mut messages = Vec::new();
-        for (light, texts) in self.0 {
-            let slice: Vec<Value> = serde_json::from_str(&light)
-                .map_err(|error| Error::bad_argument("messages", error, "an array of JSON messages"))?;
+    pub(crate) fn read(&self) -> Result<Vec<Value>> {
+        let mut messages = lock(&self.messages);
+        self.read_on(&mut messages)?;
+        Ok(std::mem::take(&mut messages))
+    }
+
+    fn read_on(&self, messages: &mut Vec<Value>) -> Result<()> {
+        let next = || lock(&self.crossed).pop_front();
+        while let Some((light, texts)) = next() {
+            let slice: Vec<Value> = match serde_json::from_str(&light) {
+                Ok(slice) => slice,
+                Err(error) => {
+                    lock(&self.crossed).push_front((light, texts));
+                    return Err(Error::bad_argument("messages", error, "an array of JSON messages"));
+                }
+            };
             let mut texts: Vec<Option<String>> = texts.into_iter().map(Some).collect();
             messages.extend(slice.into_iter().map(|mut message| {
                 put_back(&mut message, &mut texts);
                 message
             }));
         }
-        Ok(messages)
+        Ok(())
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().expect("nothing panics while it reads, and what is half read must not be used")
 }
 
 /// Puts lifted strings back. The depth is bounded by the JSON parser's own limit of 128.
@@ -93,16 +132,7 @@ const PATCHES_BYTES: usize = 4 * 1024;
 pub(crate) fn encode(rewrite: &Rewrite) -> (Vec<String>, Option<String>) {
     let mut patches: Vec<String> = Vec::new();
     for patch in &rewrite.patches {
-        let path: Vec<Value> = patch
-            .path
-            .steps()
-            .iter()
-            .map(|step| match step {
-                Step::Key(key) => json!(key),
-                Step::Index(index) => json!(index),
-            })
-            .collect();
-        let patch = json!([patch.message, path, patch.value]).to_string();
+        let patch = to_json(&(patch.message, patch.path.steps(), &patch.value));
         match patches.last_mut() {
             Some(last) if last.len() + patch.len() < PATCHES_BYTES => {
                 last.push(',');

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, cut_label, cut_of, with_names};
+use super::placeholder::{Placeholder, cut_label, cut_of};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -162,8 +162,10 @@ impl Engine {
             _ if shown.chars().count() as u64 > self.config.sccs_compress_threshold => {
                 let (_, tokens) = self.memo.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
-                let told = self.told(&stored, result, max_chars, tokens, &mut NamesInSight::default());
-                Form::Reference(Placeholder::output(&original, &stored, told))
+                let mut placeholder =
+                    Placeholder::output(&original, &stored, &self.summary(&stored, result, max_chars));
+                placeholder.add_names(&original, tokens, &self.config, &mut NamesInSight::default());
+                Form::Reference(placeholder)
             }
             Some(compressed) if compressed.text != stored => Form::Shortened(compressed),
             _ => return None,
@@ -206,19 +208,10 @@ impl Engine {
         self.config.fusion_enabled.then(|| self.fusion.compress(text, &options, &|| 0.0))
     }
 
-    /// What a placeholder tells of a tool output of `tokens`: its summary, and with the cache-aware schedule the names that are not
-    /// in sight.
-    pub(super) fn told(
-        &self,
-        text: &str,
-        result: &ToolResult,
-        max_chars: u64,
-        tokens: u64,
-        in_sight: &mut NamesInSight,
-    ) -> String {
+    /// What a placeholder tells of a tool output, but for names.
+    pub(super) fn summary(&self, text: &str, result: &ToolResult, max_chars: u64) -> String {
         let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
-        let summary = summarize(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary);
-        with_names(&summary, text, tokens, &self.config, in_sight)
+        summarize(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary)
     }
 
     fn show_fresh(

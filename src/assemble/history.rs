@@ -16,7 +16,7 @@ use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates};
 use crate::plan::prices::Prices;
-use crate::reference::{ContentHash, Media, Original, RefId};
+use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
 use crate::summarize::NamesInSight;
 use crate::transcript::{Kind, Transcript};
@@ -113,7 +113,7 @@ impl Engine {
         now: Millis,
     ) -> Result<Reply> {
         let mut shown = Shown { reply: Reply::unchanged(untouched(known)), ..Shown::default() };
-        let states = replay(decided, known, &self.memo, &mut shown);
+        let states = replay(decided, known, &mut shown);
         let tools = hash_of_tools(options);
         let moment = Moment {
             options,
@@ -123,27 +123,28 @@ impl Engine {
             now,
         };
         let choice = self.choose(transcript, known, &states, &moment);
-        let mut in_sight = match choice.blocks.as_slice() {
-            [] => NamesInSight::default(),
-            _ => names_in_sight(known, &states, &shown),
-        };
         let mut seen = BTreeSet::new();
-        let proposals: Vec<Proposal> = choice
+        let mut proposals: Vec<Proposal> = choice
             .blocks
             .iter()
             .filter(|chosen| seen.insert(known[chosen.known].key))
             .filter_map(|chosen| {
                 let known = &known[chosen.known];
-                self.propose_fold(
-                    scope,
-                    known,
-                    chosen.reason,
-                    decided.copies.get(&known.key.hash).copied(),
-                    &mut in_sight,
-                    now,
-                )
+                self.propose_fold(scope, known, chosen.reason, decided.copies.get(&known.key.hash).copied(), now)
             })
             .collect();
+        let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
+        if proposals.iter().any(tells) {
+            let mut in_sight = names_in_sight(known, &states, &shown);
+            for proposal in &mut proposals {
+                proposal.placeholder.add_names(
+                    proposal.source.original(),
+                    proposal.known.tokens,
+                    &self.config,
+                    &mut in_sight,
+                );
+            }
+        }
         let fold = Fold { proposals, cause: choice.cause, tools, now };
         let replayed = shown.in_context.clone();
         match self.fold(scope, known, &fold, ledger, &mut shown) {
@@ -169,7 +170,6 @@ impl Engine {
         known: &'t Known<'t, 'a>,
         reason: &'static str,
         copy_of: Option<ContentHash>,
-        in_sight: &mut NamesInSight,
         now: Millis,
     ) -> Option<Proposal<'t, 'a>> {
         // Where it has expired or cannot be read, what is in sight is stored anew.
@@ -190,8 +190,10 @@ impl Engine {
                     }
                 };
                 let text = std::str::from_utf8(&source.original().bytes).ok()?;
-                let summary = self.told(text, result, max_chars, known.tokens, in_sight);
-                let placeholder = Placeholder::output(source.original(), text, summary);
+                let placeholder = Placeholder::output(source.original(), text, &self.summary(text, result, max_chars));
+                if !self.may_pay(&placeholder, source.original(), known.tokens) {
+                    return None;
+                }
                 (source, placeholder)
             }
             (Kind::Call(call), _) => {
@@ -215,6 +217,16 @@ impl Engine {
             _ => return None,
         };
         Some(Proposal { known, reason, source, placeholder })
+    }
+
+    /// Whether an output's placeholder costs less than `tokens` as long as it tells no names.
+    fn may_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
+        let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
+        let shown = placeholder.render(&id, self, &Meter::new(None, self.config.encoding));
+        // No token is shorter than a byte.
+        shown.is_some_and(|shown| {
+            shown.as_str().is_some_and(|text| (text.len() as u64) < tokens) || self.memo.of_shown(&shown).1 < tokens
+        })
     }
 
     /// Puts the originals of the proposals that pay, and only then shows them, as the store has them.
@@ -270,12 +282,13 @@ impl Engine {
         let in_force: HashMap<BlockKey, &Projection> = in_force.iter().map(|row| (row.block, row)).collect();
         for known in known {
             let Some(row) = in_force.get(&known.key) else { continue };
-            let value = serde_json::from_str(&row.replacement)
+            let value: Value = serde_json::from_str(&row.replacement)
                 .map_err(|error| Error::bad_argument("a replacement in the ledger", error, "JSON"))?;
             let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
             in_context.insert(row.original);
-            show(known, reason, id, value, &self.memo, shown);
+            let (_, tokens) = self.memo.of_shown(&value);
+            show(known, reason, id, value, tokens, shown);
         }
         shown.in_context = in_context;
         shown.reply.report.epoch = epoch.map(|epoch| EpochReport {

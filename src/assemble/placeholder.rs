@@ -33,10 +33,33 @@ pub(super) enum Placeholder<'a> {
 }
 
 impl Placeholder<'_> {
-    /// A placeholder for a text.
-    pub(super) fn output(original: &Original, text: &str, summary: String) -> Self {
+    /// A placeholder for a text, without names.
+    pub(super) fn output(original: &Original, text: &str, summary: &str) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
+        let summary = summary.chars().take(TOLD_CHARS).collect();
         Self::Output { summary, characters, lines, cut: cut_of(original).map(str::to_owned) }
+    }
+
+    /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on they, and those
+    /// of the summary, are.
+    pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, in_sight: &mut NamesInSight) {
+        let Self::Output { summary, .. } = self else { return };
+        let Ok(text) = std::str::from_utf8(&original.bytes) else { return };
+        let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
+        in_sight.add(summary);
+        let mut left = TOLD_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
+        let fits = |name: &&&str| {
+            left = left.saturating_sub(name.chars().count() + 1);
+            left > 0
+        };
+        let names = salient_identifiers(text, limit, in_sight);
+        let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
+        if !names.is_empty() {
+            let names = names.join(" ");
+            in_sight.add(&names);
+            summary.push_str("\nnames: ");
+            summary.push_str(&names);
+        }
     }
 
     /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten.
@@ -88,33 +111,6 @@ pub(super) fn without_cut(shown: &str) -> &str {
         shown[..words.rfind(CUT_AT)?].strip_suffix("\n[")
     };
     shortened().unwrap_or(shown)
-}
-
-/// A summary, and after it the names of the text that are not in sight yet; from then on they are.
-pub(super) fn with_names(
-    summary: &str,
-    text: &str,
-    tokens: u64,
-    config: &Config,
-    in_sight: &mut NamesInSight,
-) -> String {
-    let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
-    let mut told = summary.chars().take(TOLD_CHARS).collect::<String>();
-    in_sight.add(&told);
-    let mut left = TOLD_CHARS.saturating_sub(told.chars().count() + "\nnames:".len());
-    let fits = |name: &&&str| {
-        left = left.saturating_sub(name.chars().count() + 1);
-        left > 0
-    };
-    let names = salient_identifiers(text, limit, in_sight);
-    let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
-    if !names.is_empty() {
-        let names = names.join(" ");
-        in_sight.add(&names);
-        told.push_str("\nnames: ");
-        told.push_str(&names);
-    }
-    told
 }
 
 /// How many names are kept of a text: fewer of a short one, and none by the simple schedule.

@@ -39,8 +39,9 @@ pub(super) enum State {
 pub(super) struct Row<'l> {
     pub(super) projection: &'l Projection,
     value: Value,
-    /// What the value is known by.
+    /// What the value is known by, and what it costs.
     pub(super) shown: ContentHash,
+    tokens: u64,
 }
 
 /// What earlier calls decided.
@@ -57,7 +58,8 @@ impl<'l> Decided<'l> {
     pub(super) fn of(ledger: &'l Ledger, memo: &Memo) -> Self {
         let row = |projection: &'l Projection| {
             let value: Value = serde_json::from_str(&projection.replacement).ok()?;
-            Some(Row { projection, shown: memo.of_shown(&value).0, value })
+            let (shown, tokens) = memo.of_shown(&value);
+            Some(Row { projection, value, shown, tokens })
         };
         let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
         let ours = rows.iter().map(|row| (row.shown, row.projection.original));
@@ -67,17 +69,18 @@ impl<'l> Decided<'l> {
 }
 
 /// Patches what earlier calls decided; returns how each block is shown now.
-pub(super) fn replay(decided: &Decided, known: &[Known], memo: &Memo, shown: &mut Shown) -> Vec<State> {
+pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> Vec<State> {
     let rows: HashMap<BlockKey, &Row> = decided.rows.iter().map(|row| (row.projection.block, row)).collect();
     let state_of = |block: &Known| {
         if let Some(original) = decided.placeholders.get(&block.key.hash) {
             shown.in_context.insert(*original);
             return State::Placeholder(block.tokens);
         }
-        if let Some(Row { projection, value, .. }) = rows.get(&block.key) {
+        if let Some(&Row { projection, value, tokens, .. }) = rows.get(&block.key) {
             if still_holds(projection, block) {
                 shown.in_context.insert(projection.original);
-                return State::Replaced(show(block, "replay", None, value.clone(), memo, shown));
+                show(block, "replay", None, value.clone(), *tokens, shown);
+                return State::Replaced(*tokens);
             }
             shown.withdrawn.push(projection.block);
         }
@@ -100,16 +103,15 @@ fn still_holds(row: &Projection, block: &Known) -> bool {
     }
 }
 
-/// Adds a patch and its action; returns the tokens of what is shown.
+/// Adds a patch, whose value costs `tokens_after`, and its action.
 pub(super) fn show(
     known: &Known,
     reason: &'static str,
     ref_id: Option<String>,
     value: Value,
-    memo: &Memo,
+    tokens_after: u64,
     shown: &mut Shown,
-) -> u64 {
-    let (_, tokens_after) = memo.of_shown(&value);
+) {
     let report = &mut shown.reply.report;
     report.tokens_after = (report.tokens_after + tokens_after).saturating_sub(known.tokens);
     report.actions.push(Action {
@@ -121,7 +123,6 @@ pub(super) fn show(
         tokens_after,
     });
     shown.reply.rewrite.patches.push(Patch { message: known.message, path: known.block.path.clone(), value });
-    tokens_after
 }
 
 /// Texts of ours of one kind, with the originals they stand for.

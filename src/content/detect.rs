@@ -1,11 +1,17 @@
 //! Text and hints -> [`Detection`]: what is insisted on > structure > hints > words.
 
+use std::borrow::Cow;
+
+use super::escapes::visible;
 use super::hints::{Expected, expected};
 use super::lines::{lines, lines_from, sample};
 use super::numbered::strip_numbers;
+use super::prefixes::without_prefix;
 use super::search::{SearchLine, Survey, is_message};
-use super::text::{Shape, has_front_matter, is_markdown, without_fences};
-use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, segments, table};
+use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
+use super::{
+    ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, sections, segments, table,
+};
 
 /// What the text alone says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,19 +20,21 @@ pub(super) struct Judgement {
     pub(super) language: Option<Language>,
     /// Whether structure proves it, so that no hint can say otherwise.
     proved: bool,
+    /// Whether its lines stand behind prefixes.
+    is_prefixed: bool,
 }
 
 impl Judgement {
     fn proved(content_type: ContentType) -> Self {
-        Self { content_type, language: None, proved: true }
+        Self { content_type, language: None, proved: true, is_prefixed: false }
     }
 
     fn likely(content_type: ContentType) -> Self {
-        Self { content_type, language: None, proved: false }
+        Self { content_type, language: None, proved: false, is_prefixed: false }
     }
 
     fn code(language: Option<Language>, proved: bool) -> Self {
-        Self { content_type: ContentType::Code, language, proved }
+        Self { content_type: ContentType::Code, language, proved, is_prefixed: false }
     }
 }
 
@@ -34,29 +42,96 @@ impl Judgement {
 ///
 /// A type or language in the hints holds for the whole; a language alone means code. Fences, diffs, JSON values and the like
 /// inside a text, log or search result still stand apart in the segments. A path, command or tool name gives way to what the
-/// text's structure proves, and to a text that is plainly something else.
+/// text's structure proves, and to a text that is plainly something else. Control sequences of terminals say nothing.
 pub fn detect(text: &str, hints: &Hints) -> Detection {
-    let insisted = hints.content_type.or(hints.language.map(|_| ContentType::Code));
-    let (mut content_type, language) = match insisted {
-        Some(ContentType::Code) => (ContentType::Code, hints.language.or_else(|| language_of(text, expected(hints)))),
-        Some(content_type) => (content_type, None),
-        None => find(text, hints),
-    };
-    let segments = segments::split(text, content_type, language);
-    if content_type == ContentType::Unknown && insisted.is_none() {
-        content_type = prevailing(&segments, text.len());
+    let visible = visible(text);
+    let mut detection = detect_visible(&visible, hints);
+    if let Cow::Owned(visible) = &visible {
+        move_to_lines(&mut detection.segments, visible, text);
     }
-    Detection { content_type, language, segments }
+    detection
 }
 
-fn find(text: &str, hints: &Hints) -> (ContentType, Option<Language>) {
+/// Moves segments from the lines of one text to the same lines of another.
+fn move_to_lines(segments: &mut Vec<Segment>, from: &str, to: &str) {
+    let mut ends = lines(from).map(|line| line.end).zip(lines(to).map(|line| line.end));
+    let mut start = 0;
+    for segment in segments.iter_mut() {
+        let end = ends.find(|(end, _)| *end == segment.range.end).map_or(to.len(), |(_, end)| end);
+        segment.range = start..end;
+        start = end;
+    }
+    // The last line may have been nothing but control sequences.
+    match segments.last_mut() {
+        Some(last) => last.range.end = to.len(),
+        None => segments.push(Segment::whole(to, ContentType::Unknown, None)),
+    }
+}
+
+fn detect_visible(text: &str, hints: &Hints) -> Detection {
+    let insisted = hints.content_type.or(hints.language.map(|_| ContentType::Code));
+    let mut kind = match insisted {
+        Some(ContentType::Code) => Kind::code(hints.language.or_else(|| language_of(text, expected(hints)))),
+        Some(content_type) => Kind::of(content_type),
+        None => find(text, hints),
+    };
+    if insisted.is_none()
+        && let Some(found) = sections::detect(text, kind, hints)
+    {
+        return found;
+    }
+    let segments = kind.segments(text);
+    if kind.content_type == ContentType::Unknown && insisted.is_none() {
+        kind.content_type = prevailing(&segments, text.len());
+    }
+    Detection { content_type: kind.content_type, language: kind.language, segments }
+}
+
+/// What one output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub(super) content_type: ContentType,
+    /// The language of code.
+    pub(super) language: Option<Language>,
+    /// Whether structure proves it.
+    pub(super) is_proved: bool,
+    /// Whether its lines stand behind prefixes.
+    is_prefixed: bool,
+}
+
+impl Kind {
+    pub(super) const UNKNOWN: Self = Self::of(ContentType::Unknown);
+
+    const fn of(content_type: ContentType) -> Self {
+        Self { content_type, language: None, is_proved: false, is_prefixed: false }
+    }
+
+    fn code(language: Option<Language>) -> Self {
+        Self { language, ..Self::of(ContentType::Code) }
+    }
+
+    /// The parts of a text of this kind. Behind prefixes everything reads as the lines of a log: what knows its form would
+    /// read the prefixes, too.
+    pub(super) fn segments(self, text: &str) -> Vec<Segment> {
+        if self.is_prefixed {
+            return vec![Segment::whole(text, ContentType::Log, None)];
+        }
+        segments::split(text, self.content_type, self.language)
+    }
+}
+
+/// Finds what one output is.
+pub(super) fn find(text: &str, hints: &Hints) -> Kind {
     let judged = judge(text);
     match expected(hints).filter(|expected| !judged.proved && fits(expected, text)) {
-        Some(expected) if expected.content_type == ContentType::Code => {
-            (ContentType::Code, language_of(text, Some(expected)))
-        }
-        Some(expected) => (expected.content_type, None),
-        None => (judged.content_type, judged.language),
+        Some(expected) if expected.content_type == ContentType::Code => Kind::code(language_of(text, Some(expected))),
+        Some(expected) => Kind::of(expected.content_type),
+        None => Kind {
+            content_type: judged.content_type,
+            language: judged.language,
+            is_proved: judged.proved,
+            is_prefixed: judged.is_prefixed,
+        },
     }
 }
 
@@ -94,7 +169,7 @@ pub(super) fn judge(text: &str) -> Judgement {
         return Judgement::proved(ContentType::Json);
     }
     let sample = sample(text);
-    if let Some(language) = code::declared(&sample) {
+    if let Some(language) = code::declared(&sample).filter(|_| !is_contradicted(&sample)) {
         return Judgement::code(Some(language), true);
     }
     if html::is_document(&sample) {
@@ -108,7 +183,57 @@ pub(super) fn judge(text: &str) -> Judgement {
         let is_code = is_open && !is_markdown(&bare) && Shape::of(&skeleton).is_code();
         return if is_code { Judgement::code(code::language_of(&skeleton), false) } else { inner };
     }
-    judge_lines(&sample)
+    behind_prefixes(&sample, judge_lines(&sample))
+}
+
+/// Whether what follows a first line is plainly no code.
+fn is_contradicted(sample: &str) -> bool {
+    let Some(rest) = lines(sample).find(|line| !line.text.trim().is_empty()).map(|line| &sample[line.end..]) else {
+        return false;
+    };
+    let survey = Survey::of(rest);
+    let log = LogShare::of(rest);
+    (survey.hits * 10 >= survey.lines * 8 || log.stamped * 10 >= log.lines * 8 || table::is_table(rest))
+        && log.lines > MIN_OUTPUT
+        && !Shape::of(&code::skeleton(rest)).is_code()
+}
+
+/// How many prefixes stand one behind the other at most: a container, a stream, a time.
+const MAX_PREFIXES: usize = 3;
+
+/// What the lines are behind the prefixes that they share, where that says more than `plain`, the lines with them.
+fn behind_prefixes(sample: &str, plain: Judgement) -> Judgement {
+    use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
+    if plain.proved {
+        return plain;
+    }
+    let mut text = Cow::Borrowed(sample);
+    let mut is_stamped = false;
+    for _ in 0..MAX_PREFIXES {
+        let Some(bare) = without_prefix(&text) else { break };
+        is_stamped |= bare.is_stamp;
+        let is_json = json::is_json(&bare.text);
+        let inner = if is_json { Judgement::likely(Json) } else { judge_lines(&bare.text) };
+        let says_more = match (plain.content_type, inner.content_type) {
+            (_, Html) => false,
+            (_, Json) => true,
+            // Few names before a bar: who printed it, not a first column.
+            (Table, Code | Diff | Log | Search | Text) => bare.is_bar,
+            // What has a time is a log, whatever it tells.
+            (Log, _) if is_stamped => false,
+            (Log, Code) | (Unknown, Code) => inner.language.is_some(),
+            (Log | Text | Unknown | Code, Diff | Search | Table) => true,
+            (Text | Unknown | Code, Log) | (Unknown | Code, Text) => true,
+            (Text, Code) => inner.language.is_some(),
+            (Code, Code) => true,
+            _ => false,
+        };
+        if says_more {
+            return Judgement { proved: false, is_prefixed: inner.content_type != Text, ..inner };
+        }
+        text = Cow::Owned(bare.text);
+    }
+    plain
 }
 
 fn judge_lines(sample: &str) -> Judgement {
@@ -119,7 +244,12 @@ fn judge_lines(sample: &str) -> Judgement {
     if (blocks.json * 10 >= sample.len() * 6 || json::has_json_lines(sample)) && !is_markdown(sample) {
         return Judgement::likely(ContentType::Json);
     }
-    structure(&blocks.rest).unwrap_or_else(|| words(&blocks.rest))
+    structure(&blocks.rest).unwrap_or_else(|| match json::share_of_records(sample) {
+        share if share >= 60 && !is_markdown(sample) => Judgement::likely(ContentType::Json),
+        // A program's lines between the records of its log.
+        share if share >= 25 && !is_markdown(sample) => Judgement::likely(ContentType::Log),
+        _ => words(&blocks.rest),
+    })
 }
 
 /// Diffs, search results, tables, logs, markup: whatever most lines agree on.
@@ -130,6 +260,7 @@ fn structure(sample: &str) -> Option<Judgement> {
             content_type: ContentType::Search,
             language: None,
             proved: survey.hits * 10 >= survey.lines * 6,
+            is_prefixed: false,
         });
     }
     let log = LogShare::of(sample);
@@ -238,7 +369,10 @@ fn words(sample: &str) -> Judgement {
             Judgement::code(Some(language), false)
         };
     }
-    if has_front_matter(sample) || !is_settings(&bare) && (is_markdown(sample) || shape.is_text()) {
+    // Settings of several documents are parted in the same way.
+    if behind_front_matter(sample).is_some_and(|rest| !is_settings(rest))
+        || !is_settings(&bare) && (is_markdown(sample) || shape.is_text())
+    {
         return Judgement::likely(ContentType::Text);
     }
     if shape.is_surely_code() && !is_settings(&bare) {
@@ -362,6 +496,19 @@ mod tests {
             found.segments,
             [Segment { range: 0..15, content_type: ContentType::Code, language: Some(Language::Sql) }]
         );
+    }
+
+    #[test]
+    fn colours_hide_no_kind_and_segments_are_ranges_of_the_text() {
+        let log = "\x1b[2m2024-01-02 03:04:05\x1b[0m \x1b[32mINFO\x1b[0m request sent to the server\n".repeat(4);
+        let text = format!("Here are the last lines of the server's log:\n\n{log}");
+        let found = detect(&text, &Hints::default());
+        let kinds: Vec<_> = found.segments.iter().map(|part| (part.content_type, &text[part.range.clone()])).collect();
+        let first = &text[..text.len() - log.len()];
+        assert_eq!(kinds, [(ContentType::Text, first), (ContentType::Log, log.as_str())]);
+        let json = "\x1b[1;39m{\n  \x1b[34;1m\"a\"\x1b[0m: \x1b[0;39m1\n}\x1b[0m\n";
+        let found = detect(json, &Hints::default());
+        assert_eq!(found.segments, [Segment::whole(json, ContentType::Json, None)]);
     }
 
     #[test]

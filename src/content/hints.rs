@@ -122,7 +122,7 @@ pub(super) fn of_info(info: &str) -> Option<Expected> {
 }
 
 /// What all hints together promise: the path first, then the command, then the tool.
-pub(super) fn expected(hints: &Hints) -> Option<Expected> {
+pub fn expected(hints: &Hints) -> Option<Expected> {
     hints
         .path
         .as_deref()
@@ -140,6 +140,10 @@ fn of_tool(tool: &str) -> Option<Expected> {
         _ => None,
     }
 }
+
+/// What package managers are asked for; they print lists and records.
+const ASKING: &[&str] =
+    &["list", "ls", "show", "view", "info", "outdated", "freeze", "tree", "metadata", "env", "why", "--version"];
 
 /// What a shell command prints: that of the last command in a list, and in a pipeline of the first.
 pub fn of_command(command: &str) -> Option<Expected> {
@@ -196,6 +200,12 @@ pub fn of_command(command: &str) -> Option<Expected> {
             }
         }
         "ps" | "df" | "du" | "top" | "netstat" | "ss" | "lsof" => Some(kind(ContentType::Table)),
+        // What is asked about packages is no log of a run.
+        "npm" | "pnpm" | "yarn" | "cargo" | "go" | "pip" | "pip3" | "apt" | "dotnet"
+            if arguments.iter().any(|argument| ASKING.contains(argument)) =>
+        {
+            None
+        }
         "journalctl" | "dmesg" => Some(kind(ContentType::Log)),
         "npm" | "pnpm" | "yarn" | "cargo" | "go" | "pytest" | "make" | "mvn" | "gradle" | "gradlew" | "pip"
         | "pip3" | "tsc" | "jest" | "vitest" | "bundle" | "rspec" | "dotnet" | "sbt" | "swift" | "tox" | "cmake"
@@ -233,6 +243,8 @@ mod tests {
             ("kubectl get pods", Some(kind(ContentType::Table))),
             ("curl -s x | jq .", Some(kind(ContentType::Json))),
             ("ls -la src", Some(kind(ContentType::Search))),
+            ("pip list", None),
+            ("cargo metadata --no-deps", None),
             ("rg foo | wc -l", None),
             ("echo hi", None),
             ("", None),

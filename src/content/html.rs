@@ -8,7 +8,7 @@ use super::{Hints, hints};
 const OPENERS: &[&str] =
     &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
 
-/// Whether a text opens as an HTML or XML document.
+/// Whether a text opens as an HTML or XML document, and goes on as one: it ends with a tag, or a tenth of its lines has one.
 pub(super) fn is_document(text: &str) -> bool {
     let mut bare = text.trim_start_matches('\u{feff}').trim_start();
     // Comments before the document type.
@@ -17,7 +17,17 @@ pub(super) fn is_document(text: &str) -> bool {
         bare = rest[close + 3..].trim_start();
     }
     let start = head(bare, 20).to_ascii_lowercase();
-    OPENERS.iter().any(|opener| start.starts_with(opener))
+    OPENERS.iter().any(|opener| start.starts_with(opener)) && goes_on(bare)
+}
+
+fn goes_on(text: &str) -> bool {
+    let has_tag = |line: &str| memchr::memchr2(b'<', b'>', line.as_bytes()).is_some();
+    if text.lines().next_back().is_some_and(has_tag) {
+        return true;
+    }
+    let (tagged, total) =
+        text.lines().fold((0usize, 0usize), |(tagged, total), line| (tagged + usize::from(has_tag(line)), total + 1));
+    tagged * 10 >= total
 }
 
 /// Whether most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.

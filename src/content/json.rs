@@ -55,6 +55,13 @@ pub(super) fn has_json_lines(text: &str) -> bool {
     total >= 3 && members * 10 >= total * 3 && (members + others) * 10 >= total * 9
 }
 
+/// The share of a text, in percent of its bytes, that are objects on lines of their own.
+pub(super) fn share_of_records(text: &str) -> usize {
+    let is_record = |line: &&str| line.starts_with("{\"") && line.ends_with('}');
+    let records: usize = lines(text).map(|line| line.text.trim()).filter(is_record).map(str::len).sum();
+    records * 100 / text.len().max(1)
+}
+
 /// Attempts to read values inside other text; bounded, so that a text of opening brackets stays linear.
 #[derive(Debug)]
 pub(super) struct Budget {

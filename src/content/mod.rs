@@ -6,6 +6,8 @@
 mod code;
 mod detect;
 pub mod diff;
+pub mod escapes;
+mod headings;
 pub mod hints;
 pub mod html;
 mod json;
@@ -14,7 +16,9 @@ mod lines;
 pub mod log;
 pub mod numbered;
 pub mod output;
+mod prefixes;
 pub mod search;
+mod sections;
 mod segments;
 pub mod table;
 pub mod text;

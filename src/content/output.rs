@@ -44,7 +44,9 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
     Tests:|Test Suites:|Test Files|Snapshots:|Time:|Duration|✓|✔|✗|✖|❯|×|PASSED|FAILED|collected |platform |rootdir:|plugins:|=====|_____|\
     Checked |Fixed |Skipped |Skipping |Committed |Created |Started |Stopped |Removed |Deleted |Updated |Cloning into|remote: |\
     Receiving objects|Resolving deltas|Linking |Generating |Bundling |transforming |rendering |vite v|webpack |asset |Debugger attached|\
-    Waiting for the debugger|Process exited|Command exited|[INFO]|[WARNING]|[ERROR]|E   |>   |Parsed |Staging |Staged |Copied ";
+    Waiting for the debugger|Process exited|Command exited|[INFO]|[WARNING]|[ERROR]|E   |>   |Parsed |Staging |Staged |Copied |--- SKIP|# Subtest: |▶ |ℹ |➤ YN|✕|○|↓|✘|[gw|Hit:|Progress: resolved |Scanning dependencies |\
+    ninja: |cmake: |-- Detecting |-- Looking for |-- Check for |-- Performing Test |-- Configuring done|-- Generating done|\
+    Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
 
 /// Words inside a line that builds and test runs print.
 const WITHIN: &[&str] = &[
@@ -60,6 +62,14 @@ const WITHIN: &[&str] = &[
     " error TS",
     "[build failed]",
     " ms)",
+    " SKIPPED (",
+    " XFAIL",
+    ": Refreshing state... [",
+    ": Creation complete after ",
+    ": Pull complete",
+    ": Still creating... [",
+    "%] Building ",
+    "%] Built target ",
 ];
 
 /// Whether the line looks like one of a build, a test run, an installer or a stack trace.
@@ -80,6 +90,31 @@ pub fn is_output_line(line: &str) -> bool {
         || is_test_location(line, bare)
         || is_code_frame(line)
         || is_npm_debug(bare)
+        || is_tests_share(bare)
+        || is_image_step(bare)
+}
+
+/// `tests/a.py ....F...   [ 20%]`: what a test run printed up to there.
+fn is_tests_share(bare: &str) -> bool {
+    bare.strip_suffix("%]").and_then(|bare| bare.rsplit_once('[')).is_some_and(|(dots, share)| {
+        let dots = dots.trim_end().rsplit(' ').next().unwrap_or_default();
+        share.trim_start().bytes().all(|byte| byte.is_ascii_digit())
+            && !dots.is_empty()
+            && dots.bytes().all(|byte| b".FEsxX".contains(&byte))
+    })
+}
+
+/// `#12 [2/8] RUN make`, `#12 sha256:… 1.2MB / 3MB`, `#12 0.345 text`, `#12 DONE 1.2s`.
+fn is_image_step(bare: &str) -> bool {
+    bare.strip_prefix('#').and_then(|bare| bare.split_once(' ')).is_some_and(|(number, rest)| {
+        let is_time = |word: &str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && (["[", "sha256:", "extracting ", "transferring ", "DONE ", "CACHED", "ERROR"]
+                .iter()
+                .any(|word| rest.starts_with(word))
+                || rest.split(' ').next().is_some_and(is_time))
+    })
 }
 
 /// `> package@1.2.3 build`, as npm prints before a script.
@@ -160,10 +195,25 @@ mod tests {
             "  > 12 │ let x = 1;",
             "17 silly fetch manifest a@^1.0.0",
             "checking for gcc... yes",
+            "tests/test_a.py ....F...s [ 20%]",
+            "#12 [2/8] RUN make",
+            "#12 0.345 CC main.o",
+            "# Subtest: parses",
+            "aws_vpc.main: Refreshing state... [id=vpc-1]",
         ] {
             assert!(is_output_line(line), "{line}");
         }
-        for line in ["", "let x = 1;", "[x] = [1];", "  [12] = 5,", "> a quote", "12 monkeys came"] {
+        for line in [
+            "",
+            "let x = 1;",
+            "[x] = [1];",
+            "  [12] = 5,",
+            "> a quote",
+            "12 monkeys came",
+            "# 12 [x]",
+            "#12 is open",
+            "half [50%]",
+        ] {
             assert!(!is_output_line(line), "{line}");
         }
     }

@@ -16,8 +16,18 @@ pub(super) fn is_table(text: &str) -> bool {
     if rows.len() < 2 {
         return false;
     }
-    is_drawn(&rows) || is_separated(&rows) || is_listing(&rows) || is_aligned(&rows)
+    is_drawn(&rows)
+        || is_separated(&rows)
+        || is_titled(&rows)
+        || is_listing(&rows)
+        || is_aligned(&rows)
+        || is_aligned(&rows[1..])
 }
+
+/// Fewer columns of blanks may be chance, or the assignments of a program.
+const MIN_GUTTERS: usize = 3;
+/// The most lines above a header that say what the table is.
+const MAX_TITLE: usize = 3;
 
 /// Whether a line is a row of a Markdown table.
 pub fn is_markdown_row(line: &str) -> bool {
@@ -80,8 +90,21 @@ fn is_separated(rows: &[&str]) -> bool {
                 let tight = share(rows, 95, |row| !has_spaced_comma(row));
                 tight && (named || header > 1)
             }
+            // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print.
+            b'\t' => header >= 2 || named || share(rows, 95, |row| row.starts_with(|c: char| c.is_ascii_digit())),
             _ => header >= 2 || named,
         }
+    })
+}
+
+/// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
+fn is_titled(rows: &[&str]) -> bool {
+    [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
+        let Some(last) = rows.last().map(|row| separators(row, separator)).filter(|&count| count >= 2) else {
+            return false;
+        };
+        let title = rows.iter().take_while(|row| separators(row, separator) != last).count();
+        (1..=MAX_TITLE).contains(&title) && rows.len() >= title + 4 && is_separated(&rows[title..])
     })
 }
 
@@ -117,8 +140,10 @@ fn is_header(row: &str, separator: u8) -> bool {
 /// `ls -l` and `git log --oneline`.
 fn is_listing(rows: &[&str]) -> bool {
     let mode = |row: &str| {
+        // `ls -i` and `ls -s` print a number first.
+        let row = row.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
         row.len() > 10
-            && matches!(row.as_bytes()[0], b'-' | b'd' | b'l')
+            && matches!(row.as_bytes()[0], b'-' | b'd' | b'l' | b'c' | b'b' | b'p' | b's')
             && row.bytes().skip(1).take(9).all(|byte| b"rwxsStT-".contains(&byte))
             || row.starts_with("total ")
     };
@@ -139,7 +164,7 @@ fn is_aligned(rows: &[&str]) -> bool {
     let rows = &rows[..rows.len().min(ALIGNED_LINES)];
     if rows.len() < 3
         || share(rows, 50, |row| Stamp::find(row).is_some())
-        || share(rows, 30, |row| row.starts_with([' ', '\t']))
+        || share(rows, 30, |row| row.starts_with([' ', '\t'])) && !is_in_capitals(rows[0])
     {
         return false;
     }
@@ -152,13 +177,51 @@ fn is_aligned(rows: &[&str]) -> bool {
         }
     }
     let columns = starts.iter().filter(|&&count| count * 100 >= rows.len() * 80).count();
-    let first = rows[0];
-    let capitals =
-        first.bytes().any(|byte| byte.is_ascii_uppercase()) && !first.bytes().any(|byte| byte.is_ascii_lowercase());
+    // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
+    let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_in_capitals(row));
+    let ruled = rows.iter().take(MAX_TITLE + 1).any(|row| is_column_rule(row));
     let numbers =
         share(&rows[1..], 60, |row| row.split_whitespace().any(|word| word.starts_with(|c: char| c.is_ascii_digit())));
-    // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
-    columns >= 2 && (capitals || numbers) || columns >= 1 && capitals && first.split_whitespace().count() >= 3
+    let is_headed = !rows[0].bytes().any(|byte| byte.is_ascii_digit())
+        && !share(rows, 20, |row| row.ends_with([';', '{', '(', ',']));
+    columns >= 2 && (capitals || numbers)
+        || columns >= 1 && (ruled || is_in_capitals(rows[0]))
+        || ruled && has_cells(rows)
+        || is_headed && numbers && gutters(rows) >= MIN_GUTTERS
+}
+
+/// How many runs of blanks go down through nearly all lines, within the width of the first.
+fn gutters(rows: &[&str]) -> usize {
+    let width = head(rows[0], WIDTH).len();
+    let mut blanks = [0usize; WIDTH];
+    for row in rows {
+        let bytes = head(row, WIDTH).as_bytes();
+        for (at, blank) in blanks[..width].iter_mut().enumerate() {
+            *blank += usize::from(bytes.get(at).is_none_or(|&byte| byte == b' '));
+        }
+    }
+    let is_blank = |at: usize| blanks[at] * 100 >= rows.len() * 95;
+    (1..width).filter(|&at| is_blank(at - 1) && !is_blank(at)).count()
+}
+
+/// Whether a line is three words or more in capitals.
+fn is_in_capitals(row: &str) -> bool {
+    row.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !row.bytes().any(|byte| byte.is_ascii_lowercase())
+        && row.split_whitespace().nth(2).is_some()
+}
+
+/// Whether a line underlines a header column by column: `-------  -----`.
+fn is_column_rule(row: &str) -> bool {
+    let is_line = |word: &str| {
+        word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
+    };
+    row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
+}
+
+/// Whether nearly all lines have two cells or more.
+fn has_cells(rows: &[&str]) -> bool {
+    share(rows, 90, |row| row.split_whitespace().nth(1).is_some())
 }
 
 #[cfg(test)]
@@ -175,6 +238,15 @@ mod tests {
             " id | name \n----+------\n  1 | a\n  2 | b\n(2 rows)\n",
             "NAME    READY   STATUS    RESTARTS   AGE\nweb-1   1/1     Running   0          3d\nweb-2   1/1     Running   1          3d\ndb-0    1/1     Pending   0          3d\n",
             "-rw-r--r--  1 a staff 12 Jan  1 10:00 a.rs\n-rw-r--r--  1 a staff 99 Jan  1 10:00 b.rs\n",
+            "Package    Version\n---------- -------\npip        24.0\nsetuptools 66.1.1\n",
+            "Rates of 2026, in percent\nid,rate,place\n1,3.5,Rome\n2,4.5,Oslo\n3,5.5,Bern\n",
+            "\"mpg\",\"cyl\",\"disp\"\n\"Mazda\",21,6,160\n\"Datsun\",22.8,4,108\n\"Hornet\",21.4,6,258\n\"Duster\",14.3,8,360\n",
+            "Active connections\nProto  Recv-Q  Send-Q  Local\ntcp    0       0       127.0.0.1:80\ntcp    0       0       127.0.0.1:81\n",
+            "Filesystem  Size  Used Avail Use% Mounted on\ndevtmpfs     12G     0   12G   0% /dev\ntmpfs        24G     0   24G   0% /dev/shm\n/dev/vda    252G   18G   74G  20% /\n",
+            "  PID  PPID USER  COMMAND\n    1     0 root  init\n   12     1 root  sshd -D\n  904    12 me    bash\n",
+            "total 0\ncrw-r--r-- 1 root root 10, 235 Nov 20 08:02 autofs\nbrw-rw---- 1 root disk 254, 0 Nov 20 08:02 vda\n",
+            " 379331 drwxr-xr-x 2 a a 4096 Nov 22 19:46 .\n 379333 -rw-r--r-- 1 a a 4927 May 20 2025 adduser.list\n",
+            "840236\t/usr/share\n165960\t/usr/share/locale\n1200\t/usr/share/man\n",
             "78ef1d0a Fix cleanup\n4afd4e47 Inline it\nb937884a Fix call sites\n",
         ] {
             assert!(is_table(text), "{text}");

@@ -165,14 +165,21 @@ pub fn is_markdown(text: &str) -> bool {
 
 /// `---`, some `key: value` lines, `---`.
 pub(super) fn has_front_matter(text: &str) -> bool {
-    let mut head = lines(text).map(|line| line.text);
-    head.next() == Some("---") && {
-        let block: Vec<&str> = head.take(60).collect();
-        block
-            .iter()
-            .position(|line| *line == "---")
-            .is_some_and(|end| block[..end].iter().any(|line| line.contains(':')))
+    behind_front_matter(text).is_some()
+}
+
+/// What follows front matter, where there is any.
+pub(super) fn behind_front_matter(text: &str) -> Option<&str> {
+    let mut head = lines(text);
+    head.next().filter(|line| line.text == "---")?;
+    let mut has_key = false;
+    for line in head.take(60) {
+        if line.text == "---" {
+            return has_key.then(|| &text[line.end..]);
+        }
+        has_key |= line.text.contains(':');
     }
+    None
 }
 
 fn is_heading(line: &str) -> bool {

@@ -260,12 +260,13 @@ fn ends_in_marker(text: &str) -> bool {
 /// Whether a result tells of a failure of its call, in its first or last two lines: the words of shells and tools.
 pub(super) fn tells_of_failure(text: &str) -> bool {
     static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+        // Word boundaries of ASCII: with those of Unicode a line that is not ASCII is searched many times slower.
         Regex::new(
             r"(?ix)
-            \b exit (?: ed )? (?: \s with )? \s (?: code | status ) :? \s [1-9]
+            (?-u:\b) exit (?: ed )? (?: \s with )? \s (?: code | status ) :? \s [1-9]
             | permission\ denied | no\ such\ file | read-only\ file\ system | no\ space\ left | is\ a\ directory | not\ a\ directory
-            | disk\ quota\ exceeded | operation\ not\ permitted | \b EACCES \b | \b ENOENT \b | \b EROFS \b | \b ENOSPC \b
-            | \A \s* (?: <tool_use_error> | error \b | failed \b | could\ not \b | cannot \b | denied \b | aborted \b | cancelled \b )
+            | disk\ quota\ exceeded | operation\ not\ permitted | (?-u: \b (?: EACCES | ENOENT | EROFS | ENOSPC ) \b )
+            | \A \s* (?: <tool_use_error> | (?: error | failed | could\ not | cannot | denied | aborted | cancelled ) (?-u:\b) )
             | exceeds\ maximum\ allowed",
         )
         .expect("the pattern of failures is valid")

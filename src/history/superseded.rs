@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use quick_cache::DefaultHashBuilder;
+
 use super::files::{Lines, Use, file_use, lines_shown, tells_of_failure};
 use super::{At, Reason};
 use crate::transcript::{Kind, Transcript};
@@ -52,16 +54,15 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
     let mut answers = answers(transcript);
     let mut found = HashMap::new();
     let mut files: HashMap<String, Later> = HashMap::new();
-    let mut texts: HashMap<&str, u64> = HashMap::new();
+    let mut texts: HashMap<&str, u64, DefaultHashBuilder> = HashMap::default();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
         for (block_index, block) in message.blocks.iter().enumerate().rev() {
             let at = (message_index, block_index);
             match (block.kind, block.result) {
                 (Kind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
-                    if let Some(&calls) = texts.get(text) {
+                    if let Some(calls) = texts.insert(text, message.calls_after) {
                         found.insert(at, Superseded { reason: Reason::Duplicate, is_shown: true, calls });
                     }
-                    texts.insert(text, message.calls_after);
                 }
                 (Kind::Call(call), None) => {
                     let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed) else { continue };

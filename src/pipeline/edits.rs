@@ -113,6 +113,33 @@ pub(super) fn renumber(
     edit.text = renumbered.into_owned();
 }
 
+/// The whole lines of a range between sealed ranges, without their last line end.
+pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usize>) -> Vec<Range<usize>> {
+    let mut free = Vec::new();
+    let mut start = within.start;
+    let first = sealed.partition_point(|sealed| sealed.end <= within.start);
+    for sealed in sealed[first..].iter().take_while(|sealed| sealed.start < within.end) {
+        if sealed.end <= start {
+            continue;
+        }
+        let line_start = text[..sealed.start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[sealed.end..].find('\n').map_or(text.len(), |at| sealed.end + at + 1);
+        free.push(start..line_start.max(start));
+        start = line_end.max(start);
+    }
+    free.push(start.min(within.end)..within.end);
+    free.iter().map(|range| range.start..range.start + without_last_end(&text[range.clone()]).len()).collect()
+}
+
+/// Lines without the line ends behind the last that is not empty; without the last line where it alone has no carriage return.
+pub(super) fn without_last_end(text: &str) -> &str {
+    let text = text.trim_end_matches('\n');
+    match text.rfind('\n') {
+        Some(end) if text[..end].ends_with('\r') && !text.ends_with('\r') => &text[..end],
+        _ => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@
 //! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once, and no
 //! marker or note that stands in a text protects it.
 
+mod affixes;
 mod custom;
 mod draft;
 mod edits;
@@ -18,6 +19,7 @@ mod engine;
 pub mod fold;
 mod hashing;
 pub mod images;
+mod lines;
 mod measure;
 mod messages;
 mod options;
@@ -198,6 +200,12 @@ pub trait Stage: Send + Sync {
     /// the folded text had a say in it. Then nobody folds again to know.
     fn folds_alike_alone(&self, context: &FusionContext, fold: &Edit) -> bool {
         let _ = (context, fold);
+        false
+    }
+
+    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text, and of the edits that
+    /// want the same part of it, those stay that save most: a wrong type costs time, and no savings.
+    fn is_codec(&self) -> bool {
         false
     }
 

@@ -79,55 +79,85 @@ impl Passes<'_> {
             proofs: Proofs::default(),
         };
         let mut segments = detection.segments;
+        let frame = Frame {
+            content_type: pass.content_type,
+            language: pass.language,
+            options: self.options,
+            original_len: self.original.len(),
+            preset,
+        };
         let mut started = (self.clock)();
-        for (index, step) in steps.iter().enumerate() {
-            let sealed = pass.draft.sealed();
-            let context = FusionContext {
-                text: pass.draft.text(),
-                content_type: pass.content_type,
-                language: pass.language,
-                segments: &segments,
-                sealed: &sealed,
-                role: self.options.role,
-                hints: &self.options.hints,
-                original_len: self.original.len(),
-                preset,
-                encoding: self.options.encoding,
-                max_tokens: self.options.max_tokens,
-            };
-            let fires = may_fire(step, &context);
-            let gated = (self.clock)();
-            self.times[index].gate_ms += gated - started;
-            started = gated;
-            if !fires {
-                continue;
+        let mut next = 0;
+        while next < steps.len() {
+            let contest = next..next + steps[next..].iter().take_while(|step| is_codec(step)).count().max(1);
+            next = contest.end;
+            let draft = Rc::clone(&pass.draft);
+            let mut sealed = draft.sealed();
+            let mut bids: Vec<Bid> = Vec::new();
+            let mut fired = Vec::new();
+            for index in contest {
+                let step = &steps[index];
+                let context = frame.context(draft.text(), &segments, &sealed);
+                let fires = may_fire(step, &context);
+                let gated = (self.clock)();
+                self.times[index].gate_ms += gated - started;
+                started = gated;
+                if !fires {
+                    continue;
+                }
+                fired.push(index);
+                let edits = self.propose(step, &context, &draft, &mut pass.proofs)?;
+                let more: Vec<Bid> = edits.into_iter().map(|(edit, saved)| Bid { step: index, edit, saved }).collect();
+                if index + 1 < next {
+                    // What saves much, or is gone already, is not up to those that come after.
+                    let settled = more.iter().filter(|bid| self.is_settled(bid, draft.text()));
+                    sealed.extend(settled.map(|bid| bid.edit.range.clone()));
+                    sealed.sort_unstable_by_key(|range| range.start);
+                }
+                bids.extend(more);
+                started = (self.clock)();
+                self.times[index].work_ms += started - gated;
             }
-            let edits = self.propose(step, &context, &pass.draft, &mut pass.proofs)?;
-            let tally = &mut pass.tallies[index];
-            for (edit, saved) in &edits {
-                let sum = if edit.lossless { &mut tally.folds } else { &mut tally.changes };
-                sum.add(Sum { edits: 1, saved: *saved });
+            // Edits of one step are apart already.
+            let is_contested = bids.iter().any(|bid| bid.step != bids[0].step);
+            let bids = if is_contested { best(bids) } else { bids };
+            for bid in &bids {
+                let tally = &mut pass.tallies[bid.step];
+                let sum = if bid.edit.lossless { &mut tally.folds } else { &mut tally.changes };
+                sum.add(Sum { edits: 1, saved: bid.saved });
             }
-            let edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
+            let changed: Vec<usize> = bids.iter().map(|bid| bid.step).collect();
+            let edits: Vec<Edit> = bids.into_iter().map(|bid| bid.edit).collect();
             let applied = (!edits.is_empty()).then(|| {
-                let (draft, lost_note) = pass.draft.apply(&edits);
-                let segments = map_segments(&segments, &edits, context.text, draft.text());
-                (draft, lost_note, segments)
+                let (after, lost_note) = draft.apply(&edits);
+                let segments = map_segments(&segments, &edits, draft.text(), after.text());
+                (after, lost_note, segments)
             });
-            if let Work::Native(stage) = &step.work {
-                pass.pays_in_cache |= !edits.is_empty() && stage.pays_in_cache();
-                let after = applied.as_ref().map_or(context.text, |(draft, ..)| draft.text());
-                tally.notes = stage.notes(&context, after);
+            let sealed = draft.sealed();
+            let context = frame.context(draft.text(), &segments, &sealed);
+            let after = applied.as_ref().map_or(draft.text(), |(after, ..)| after.text());
+            let mut in_cache = false;
+            for index in fired {
+                if let Work::Native(stage) = &steps[index].work {
+                    in_cache |= changed.contains(&index) && stage.pays_in_cache();
+                    pass.tallies[index].notes = stage.notes(&context, after);
+                }
             }
+            pass.pays_in_cache |= in_cache;
             if let Some((draft, lost_note, mapped)) = applied {
                 pass.lost_note |= lost_note;
                 pass.draft = Rc::new(draft);
                 segments = mapped;
             }
             started = (self.clock)();
-            self.times[index].work_ms += started - gated;
         }
         Ok(pass)
+    }
+
+    /// Whether an edit saves so much of what it replaces that no other way is tried.
+    fn is_settled(&self, bid: &Bid, text: &str) -> bool {
+        let before = self.count(&text[bid.edit.range.clone()]);
+        !bid.edit.lossless || usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
     }
 
     pub(super) fn count(&self, text: &str) -> usize {
@@ -185,6 +215,70 @@ fn may_fire(step: &Step, context: &FusionContext) -> bool {
         Work::Native(stage) => stage.roles().contains(&context.role) && stage.should_apply(context),
         Work::Custom => context.preset != Preset::Lossless,
     }
+}
+
+/// What stays the same for all steps of a pass.
+struct Frame<'a> {
+    content_type: ContentType,
+    language: Option<Language>,
+    options: &'a CompressOptions,
+    original_len: usize,
+    preset: Preset,
+}
+
+impl Frame<'_> {
+    fn context<'c>(&'c self, text: &'c str, segments: &'c [Segment], sealed: &'c [Range<usize>]) -> FusionContext<'c> {
+        FusionContext {
+            text,
+            content_type: self.content_type,
+            language: self.language,
+            segments,
+            sealed,
+            role: self.options.role,
+            hints: &self.options.hints,
+            original_len: self.original_len,
+            preset: self.preset,
+            encoding: self.options.encoding,
+            max_tokens: self.options.max_tokens,
+        }
+    }
+}
+
+/// What an edit saves, in percent, so that no other way is tried.
+const MUCH: usize = 50;
+
+/// An edit that a step would make.
+struct Bid {
+    step: usize,
+    edit: Edit,
+    saved: isize,
+}
+
+/// Whether a step is weighed against its neighbours that are codecs, too.
+fn is_codec(step: &Step) -> bool {
+    matches!(&step.work, Work::Native(stage) if stage.is_codec())
+}
+
+/// Of edits that want the same text, those that save most together; sorted.
+fn best(mut bids: Vec<Bid>) -> Vec<Bid> {
+    bids.sort_by_key(|bid| (bid.edit.range.end, bid.edit.range.start));
+    // By how many of the first bids are looked at: the most that they save, and whether the last of them is taken.
+    let mut most = vec![(0isize, false); bids.len() + 1];
+    let before = |bid: &Bid| bids.partition_point(|other| other.edit.range.end <= bid.edit.range.start);
+    for (index, bid) in bids.iter().enumerate() {
+        let with = most[before(bid).min(index)].0 + bid.saved;
+        let without = most[index].0;
+        most[index + 1] = if with > without { (with, true) } else { (without, false) };
+    }
+    let mut is_taken = vec![false; bids.len()];
+    let mut at = bids.len();
+    while at > 0 {
+        is_taken[at - 1] = most[at].1;
+        at = if most[at].1 { before(&bids[at - 1]).min(at - 1) } else { at - 1 };
+    }
+    let mut is_taken = is_taken.into_iter();
+    bids.retain(|_| is_taken.next() == Some(true));
+    bids
 }
 
 /// See [`Draft::unfolded_pieces`].

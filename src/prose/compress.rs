@@ -170,6 +170,25 @@ mod tests {
     }
 
     #[test]
+    fn a_short_form_that_the_text_uses_is_not_put_in() {
+        for (text, expected) in [
+            ("Run `db` on the database, then stop.", "Run `db` on database, then stop."),
+            ("database, as in db.json", "db, as in db.json"),
+            ("configuration of cfg", "config of cfg"),
+            ("at most 10 maximum, or maximum of 10", "at most 10 maximum, or max of 10"),
+        ] {
+            assert_eq!(ultra(text), expected);
+            assert_eq!(ultra(expected), expected);
+        }
+    }
+
+    #[test]
+    fn an_opening_without_a_meaning_goes_at_once() {
+        let lite = |text| compress_prose(text, Intensity::Lite, Objective::Tokens).0;
+        assert_eq!(lite("It should be noted that the port is 80."), "the port is 80.");
+    }
+
+    #[test]
     fn the_receipt_adds_up_and_is_not_in_the_text() {
         let text = "In order to read the configuration, we really need the database.";
         let (shorter, receipt) = compress_prose(text, Intensity::Full, Objective::Chars);

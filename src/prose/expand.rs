@@ -18,21 +18,27 @@ pub struct Substitution {
 
 /// Writes the abbreviations of the lexicon out.
 pub fn expand(text: &str) -> String {
-    expanded(text, |entry| !entry.needs_receipt)
+    expanded(text, |entry, before| {
+        let counts = before.trim_end_matches([' ', '\t']).ends_with(|c: char| c.is_ascii_digit());
+        !(entry.needs_receipt || entry.is_unit && counts)
+    })
 }
 
 /// Writes out only those abbreviations that a receipt names.
 pub fn expand_listed(text: &str, substitutions: &[Substitution]) -> String {
-    expanded(text, |entry| substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written))
+    expanded(text, |entry, _| substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written))
 }
 
-fn expanded(text: &str, applies: impl Fn(&Entry) -> bool) -> String {
+/// `applies` is asked with what stands before the short form.
+fn expanded(text: &str, applies: impl Fn(&Entry, &str) -> bool) -> String {
     let mut long = String::with_capacity(text.len() + text.len() / 8);
     let mut at = 0;
     for atom in atoms(text).into_iter().filter(|atom| atom.kind == Kind::Prose) {
         let word = &text[atom.range.clone()];
         let entry = lexicon().expansion(atom.word);
-        let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry)) else { continue };
+        let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry, &text[..atom.range.start])) else {
+            continue;
+        };
         debug_assert_eq!(entry.category, Category::Abbreviation);
         let is_free = text[..atom.range.start].chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(')
             && text[atom.range.end..].chars().next().is_none_or(|c| c.is_ascii_whitespace() || ".,;:!?)".contains(c));
@@ -74,11 +80,19 @@ mod tests {
 
     #[test]
     fn what_was_never_abbreviated_stays() {
-        for text in
-            ["Edit .env and config.json.", "wait 5 min", "run `env` or $env", "at b4", "Max said so", "--config db/x"]
-        {
+        for text in [
+            "Edit .env and config.json.",
+            "wait 5 min",
+            "at most 10 max",
+            "50 req, 3 mw",
+            "run `env` or $env",
+            "at b4",
+            "Max said so",
+            "--config db/x",
+        ] {
             assert_eq!(expand(text), text);
         }
+        assert_eq!(expand("10 jobs, max of 3"), "10 jobs, maximum of 3");
         assert_eq!(expand("The env. Config first."), "The environment. Configuration first.");
     }
 }

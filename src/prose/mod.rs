@@ -16,7 +16,7 @@ pub use approx::approx_tokens;
 pub use compress::{Objective, Receipt, compress_prose, shortened};
 pub use expand::{Substitution, expand, expand_listed};
 pub use lexicon::{Category, Intensity, Profile, worth_table};
-pub(crate) use lexicon::{Class, is_emphatic, key, lexicon, tells_of_failure};
+pub(crate) use lexicon::{Class, ShortForms, is_emphatic, key, lexicon, tells_of_failure};
 pub use redact::redact_private;
 pub(crate) use segment::{Atom, atoms, blocks, inline_atoms};
 pub use segment::{Kind, Token, protected_spans, tokenize, tokenize_inline};

@@ -3,11 +3,12 @@
 //! Shorter is not cheaper: each entry knows what it costs in tokens, and one that costs some is for texts that would not fit.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::prose::ShortForms;
 use crate::tokens::{self, Encoding};
 
 /// One entry.
@@ -26,6 +27,7 @@ pub struct Dictionary {
     entries: HashMap<String, Vec<Entry>>,
     /// How long the shortest of the first words is: most words of a text are shorter.
     shortest_len: usize,
+    short_forms: Arc<ShortForms>,
 }
 
 static BUILT_IN: LazyLock<Dictionary> = LazyLock::new(|| {
@@ -111,7 +113,21 @@ impl Dictionary {
             .values_mut()
             .for_each(|entries| entries.sort_by(|a, b| b.long.len().cmp(&a.long.len()).then(a.long.cmp(&b.long))));
         let shortest_len = entries.keys().map(String::len).min().unwrap_or(usize::MAX);
-        Self { entries, shortest_len }
+        let short_forms = ShortForms::new(entries.values().flatten().map(|entry| entry.short.as_str()));
+        Self { entries, shortest_len, short_forms: Arc::new(short_forms) }
+    }
+
+    /// The entries whose short forms a text does not use as words: `pwd` stays the command that it is.
+    pub(super) fn without_taken(&self, text: &str) -> Self {
+        let taken = self.short_forms.taken(text);
+        if taken.is_empty() {
+            return self.clone();
+        }
+        let left = |entries: &Vec<Entry>| -> Vec<Entry> {
+            entries.iter().filter(|entry| !taken.contains(entry.short.as_str())).cloned().collect()
+        };
+        let entries = self.entries.iter().map(|(first, entries)| (first.clone(), left(entries))).collect();
+        Self { entries, shortest_len: self.shortest_len, short_forms: Arc::clone(&self.short_forms) }
     }
 
     /// The entries that begin with a word, longest first.

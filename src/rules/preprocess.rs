@@ -121,6 +121,7 @@ pub fn preprocess(text: &str, options: &RulesOptions) -> String {
 
 fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     let mut draft = Draft::new(text);
+    let dictionary = options.dictionary.without_taken(text);
     let transforms = || Transform::ALL.into_iter().filter(move |transform| transform.level() <= level);
     let saves = |tokens: i64| match options.objective {
         Objective::Tokens => tokens < 0,
@@ -129,7 +130,7 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     for _ in 0..ROUNDS {
         let mut is_changed = false;
         for transform in transforms() {
-            let proposals = transform.proposals(&draft.text, &options.dictionary, &saves);
+            let proposals = transform.proposals(&draft.text, &dictionary, &saves);
             is_changed |=
                 draft.revise(proposals, |before, after| saves(cost(before, after)) && chars(after) <= chars(before));
         }
@@ -140,7 +141,7 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     if options.objective == Objective::Chars
         && let Some(max) = options.max_chars
     {
-        squeeze(&mut draft, count(text), max, transforms(), options);
+        squeeze(&mut draft, count(text), max, transforms(), &dictionary);
     }
     draft.text
 }
@@ -151,7 +152,7 @@ fn squeeze(
     before: usize,
     max: usize,
     transforms: impl Iterator<Item = Transform>,
-    options: &RulesOptions,
+    dictionary: &Dictionary,
 ) {
     let mut excess = chars(&draft.text).saturating_sub(max);
     for transform in transforms {
@@ -161,7 +162,7 @@ fn squeeze(
         let spare = before as i64 - count(&draft.text) as i64;
         let mut left = spare;
         let fitting = draft.clone();
-        let proposals = transform.proposals(&draft.text, &options.dictionary, &|_| true);
+        let proposals = transform.proposals(&draft.text, dictionary, &|_| true);
         draft.revise(proposals, |old, new| {
             let (cost, gain) = (cost(old, new), chars(old).saturating_sub(chars(new)));
             let is_made = excess > 0 && gain > 0 && cost <= left;
@@ -211,6 +212,14 @@ mod tests {
         );
         let standard = at(text, RulesLevel::Standard);
         assert_eq!(standard, "[Setup]\nRead cfg of db.\n\nIt is stored in repo.\n");
+        assert_eq!(at(&standard, RulesLevel::Standard), standard);
+    }
+
+    #[test]
+    fn a_short_form_that_the_text_uses_is_not_put_in() {
+        let text = "Type the password, then run `pwd` in the directory.\n";
+        let standard = at(text, RulesLevel::Standard);
+        assert_eq!(standard, "Type password, then run `pwd` in dir.\n");
         assert_eq!(at(&standard, RulesLevel::Standard), standard);
     }
 

@@ -1,9 +1,11 @@
 //! What a change to a transcript looks like: values to set at paths, and optionally a new order of messages.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// One step into a JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
 pub enum Step {
     /// A field of an object.
     Key(&'static str),

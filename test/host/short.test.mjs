@@ -22,7 +22,8 @@ before(async () => {
   provider = await startProvider();
   host = new Host({ name: "Anthropic dialect", provider, api: "anthropic-messages" });
   fillWorkspace(host.workspace);
-  await host.install(packedPlugin(), { purgeOnReset: true });
+  // So that what lines alone make short is still a reference.
+  await host.install(packedPlugin(), { purgeOnReset: true, sccsCompressThreshold: 3000 });
   await host.start();
 });
 

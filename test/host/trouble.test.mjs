@@ -1,6 +1,7 @@
 // What goes wrong around the plugin: results that the host cuts, refuses or masks, store files that vanish or are damaged.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -15,6 +16,7 @@ import { everythingIn } from "./stored.mjs";
 
 const SESSION = "agent:main:work";
 const MASKING = "agent:main:masking";
+const REDACTING = "agent:main:redacting";
 /** As much as the host hands to a plugin that looks at results. */
 const HANDED_ON = 100_000;
 /** Secrets that only the host can know, and words that are none: in what the host masks there is no form to find. */
@@ -44,6 +46,9 @@ after(async () => {
 
 const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:"));
 const storeFiles = () => path.join(host.home, "originals");
+
+/** A file name of words. */
+const fileOf = (words) => words.replaceAll(/\W+/g, "-");
 
 /** Lets the model make one call in a turn of its own; what it got to see. */
 async function resultOf(name, args) {
@@ -85,10 +90,12 @@ test("beside a text a sound is dropped by the host, and the text stays", async (
 });
 
 test("what the host masks is not stored, wherever in a call or its result it stands, and is later folded as the host shows it", async () => {
-  const steps = (word) => Array.from({ length: 250 }, (_, at) => `step ${at} leaves ${word}-${(at * 7919) % 9973}`);
+  // Something on each line that no other line tells, so that what lines alone make short is still a reference.
+  const trace = (word, at) => createHash("sha256").update(`${word} ${at}`).digest("hex").slice(0, 16);
+  const steps = (word) => Array.from({ length: 400 }, (_, at) => `step ${at} leaves ${word}-${trace(word, at)}`);
   const commands = new Map();
   for (const [how, value] of Object.entries({ ...MASKED, "not at all": PLAIN })) {
-    const [inside, beside] = [`${how}, printed`, `${how}, named`].map((name) => name.replaceAll(/\W+/g, "-"));
+    const [inside, beside] = [fileOf(`${how}, printed`), fileOf(`${how}, named`)];
     // The value lies across the end of the first piece that is looked at.
     const before = steps(inside).join("\n").slice(0, 3990);
     fs.writeFileSync(path.join(host.workspace, inside), `${before}\nthe lamp of ${value} is lit\n${steps(inside).join("\n")}`);
@@ -135,4 +142,23 @@ test("a damaged store is set aside under today's date, and work goes on with a n
   const [line] = ownLines();
   say(line);
   assert.ok(line.includes(`concertina.sqlite.damaged-${today}`), line);
+});
+
+test("with `redact` what the host masks is folded, and neither stored nor shown", async () => {
+  await host.stop();
+  const config = host.readConfig();
+  config.plugins.entries.concertina.config.secrets = "redact";
+  host.writeConfig(config);
+  await host.start();
+  const commands = new Map(Object.entries(MASKED).map(([how, value]) => [`cat ${fileOf(`${how}, printed`)}`, value]));
+  const calls = [...commands.keys()].map((command) => ({ name: "exec", args: { command } }));
+  const [turn] = await playTurns(host, provider, REDACTING, [{ user: "Show the steps.", steps: [calls, "Shown."] }]);
+  for (const [command, value] of commands) {
+    const shown = findResult(turn.requests[1], about(command)).text;
+    const [id] = idsIn(shown);
+    assert.ok(id !== undefined && !shown.includes(value), shown);
+    assert.match(await onDisk(id), /the lamp of .+ is lit/);
+  }
+  const stored = everythingIn(storeFiles());
+  for (const value of Object.values(MASKED)) assert.ok(!stored.includes(value), value);
 });

@@ -11,9 +11,11 @@ mod scan;
 mod source;
 mod survey;
 mod tree;
+mod windows;
 
 pub(super) use languages::Syntax;
 pub(super) use reading::{Comment, Reading};
 pub(super) use source::{Source, pieces};
 pub(super) use survey::Survey;
 pub(super) use tree::{Parsed, descend};
+pub(super) use windows::{Window, Windows};

@@ -10,8 +10,11 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 use super::grammar::Grammar;
 use super::languages::Syntax;
 
-/// Longer code is not parsed.
-const PARSE_MAX_BYTES: usize = 256 << 10;
+/// Longer code is parsed in windows.
+pub(super) const PARSE_MAX_BYTES: usize = 256 << 10;
+
+/// No window is longer.
+pub(super) const WINDOW_MAX_BYTES: usize = 4 * PARSE_MAX_BYTES;
 
 /// What a parse may cost, in the parser's progress reports: real code needs up to 18 for 1,000 bytes, and up to 5 after an
 /// error, where each of them may take long.
@@ -44,6 +47,9 @@ impl Budget {
 /// Above this share of errors, in percent, a tree says nothing.
 const ERROR_MAX_PERCENT: usize = 10;
 
+/// Parts of the names of nodes that may reach up to the end of the code without an error, whatever they are.
+const OPEN_ENDED: &[&str] = &["heredoc", "uninterpreted", "ERROR"];
+
 /// How many lines around an error are no safer than the error.
 const ERROR_MARGIN_LINES: usize = 3;
 
@@ -64,6 +70,11 @@ thread_local! {
 impl Parsed {
     /// Parses code in a language; `None` when it is too long, takes too many steps, or is mostly an error.
     pub(in crate::pipeline) fn parse(code: &str, syntax: &Syntax) -> Option<Self> {
+        if code.len() > PARSE_MAX_BYTES { None } else { Self::parse_window(code, syntax) }
+    }
+
+    /// The same for code of up to [`WINDOW_MAX_BYTES`].
+    pub(super) fn parse_window(code: &str, syntax: &Syntax) -> Option<Self> {
         let mut best: Option<Self> = None;
         for &grammar in syntax.grammars {
             let Some(parsed) = Self::with_grammar(code, grammar) else { continue };
@@ -121,6 +132,21 @@ impl Parsed {
         !self.errors.is_empty()
     }
 
+    /// Whether nothing is open where the code ends, so that what follows starts anew.
+    pub(super) fn is_whole_at_end(&self) -> bool {
+        let root = self.root();
+        let last_row = root.end_position().row;
+        let mut node = root;
+        while let Some(last) = node.child_count().checked_sub(1).and_then(|at| node.child(at)) {
+            node = last;
+            // Some scanners take the end of the code for the end of a text.
+            if OPEN_ENDED.iter().any(|kind| node.kind().contains(kind)) {
+                return false;
+            }
+        }
+        !root.is_error() && self.is_sound(last_row.saturating_sub(1), last_row)
+    }
+
     /// Whether rows, both ends inclusive, are away from all errors.
     pub(in crate::pipeline) fn is_sound(&self, first: usize, last: usize) -> bool {
         // Errors are in order of their start, and none holds another: their ends are in order too.
@@ -131,7 +157,7 @@ impl Parsed {
 
 /// Parses within the limits, where the stack is deep enough for any code within them.
 fn parse(code: &str, grammar: &Grammar) -> Option<Tree> {
-    if code.len() > PARSE_MAX_BYTES {
+    if code.len() > WINDOW_MAX_BYTES {
         return None;
     }
     if code.len() <= SHALLOW_BYTES {

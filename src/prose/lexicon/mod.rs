@@ -5,10 +5,12 @@
 //!
 //! An entry is a line `level | phrase | short form | guards`. Guards are joined by ` | `: `not before`, `not after`, `only before`
 //! and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`, between two of them;
-//! `domain` with profiles; `one way`, without an expansion; `on receipt`, expanded only where a receipt names it; `lower case` only.
+//! `domain` with profiles; `one way`, without an expansion; `on receipt`, expanded only where a receipt names it; `lower case` only;
+//! `unit`, neither put in nor, without a receipt, written out behind a number.
 
 mod grants;
 mod table;
+mod taken;
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -16,6 +18,7 @@ use std::sync::LazyLock;
 
 pub(crate) use grants::Grants;
 pub(crate) use table::{Class, Classes, key};
+pub(crate) use taken::{ShortForms, taken};
 
 use crate::tokens::{self, Encoding};
 
@@ -161,6 +164,8 @@ pub(crate) struct Entry {
     pub(crate) needs_receipt: bool,
     /// Neither abbreviated nor expanded with a capital: `Max` may be a man.
     pub(crate) is_lower_only: bool,
+    /// Its short form may be a unit: `10 max`, `50 req`.
+    pub(crate) is_unit: bool,
     /// Tokens saved in the middle of a sentence, in o200k and cl100k.
     worth: [i32; 2],
 }
@@ -324,6 +329,7 @@ fn read_entry(category: Category, line: &'static str, words: &mut table::Table) 
         is_one_way: false,
         needs_receipt: false,
         is_lower_only: false,
+        is_unit: false,
         worth: [0, 0],
     };
     for guard in fields {
@@ -341,6 +347,7 @@ fn read_entry(category: Category, line: &'static str, words: &mut table::Table) 
             "one way" => entry.is_one_way = true,
             "on receipt" => entry.needs_receipt = true,
             "lower case" => entry.is_lower_only = true,
+            "unit" => entry.is_unit = true,
             _ => unreachable!("{guard} is a guard of the lexicon: {line}"),
         }
     }

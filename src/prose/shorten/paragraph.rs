@@ -1,12 +1,14 @@
 //! The words of a paragraph as a list that shrinks, with the gaps between them and what their sentences are about.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::content::Content;
 use super::gap::{Break, Gap, Joint, joined};
 use super::{Change, Selection, Shortened};
-use crate::prose::lexicon::{Category, Class, Classes, Entry, Grants, Place, Short, Word, key, lexicon};
+use crate::prose::lexicon::{Category, Class, Classes, Entry, Grants, Place, Short, Word, key, lexicon, taken};
 use crate::prose::segment::{Atom, Kind};
 
 /// How far a change may reach back: the longest phrase of the lexicon.
@@ -79,6 +81,8 @@ pub(super) struct Paragraph<'a> {
     sentences: Vec<Content>,
     clauses: Vec<Content>,
     used: Vec<u16>,
+    /// The short forms that the text holds, once one is asked for.
+    taken: OnceCell<HashSet<&'static str>>,
 }
 
 impl<'a> Paragraph<'a> {
@@ -94,6 +98,7 @@ impl<'a> Paragraph<'a> {
             sentences: Vec::new(),
             clauses: Vec::new(),
             used: Vec::new(),
+            taken: OnceCell::new(),
         }
     }
 
@@ -458,7 +463,7 @@ impl<'a> Paragraph<'a> {
             let node = &self.nodes[at];
             let found = lexicon()
                 .beginning_with(node.word, 0, self.granted)
-                .find(|(_, entry)| entry.category == Category::Abbreviation);
+                .find(|(_, entry)| entry.category == Category::Abbreviation && self.is_unambiguous(node, entry));
             let spared = self.selection.spares_failures && self.sentences[node.sentence].has(Class::Failure);
             let is_written = |entry: &Entry| self.written(node).eq_ignore_ascii_case(entry.long);
             let is_capital = node.letters == Letters::Capitalized;
@@ -476,6 +481,13 @@ impl<'a> Paragraph<'a> {
             }
             at = self.nodes[at].after;
         }
+    }
+
+    /// Whether a short form would mean only this: the text does not use it as a word, and it is not read as a unit.
+    fn is_unambiguous(&self, node: &Node, entry: &Entry) -> bool {
+        let counts = |before: &Node| self.written(before).ends_with(|c: char| c.is_ascii_digit());
+        let is_unit = entry.is_unit && self.nodes.get(node.before).is_some_and(counts);
+        !is_unit && !self.taken.get_or_init(|| taken(self.text)).contains(entry.written)
     }
 
     fn first(&self) -> usize {

@@ -53,6 +53,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     connection.busy_timeout(ATTEMPT)?;
     // Whoever closes last writes the log back and removes it; but another copy of SQLite in this process cannot be seen.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Otherwise a statement is compiled anew whenever a parameter changes.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     let found = recognise(&connection.transaction()?)?;
     if matches!(found, Found::Blank) {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;

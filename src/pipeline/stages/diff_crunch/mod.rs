@@ -47,6 +47,10 @@ impl Stage for DiffCrunch {
         false
     }
 
+    fn is_codec(&self) -> bool {
+        true
+    }
+
     fn should_apply(&self, context: &FusionContext) -> bool {
         context.free_segments(ContentType::Diff).next().is_some()
     }

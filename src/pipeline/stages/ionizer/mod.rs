@@ -56,6 +56,10 @@ impl Stage for Ionizer {
         false
     }
 
+    fn is_codec(&self) -> bool {
+        true
+    }
+
     fn should_apply(&self, context: &FusionContext) -> bool {
         context.segments.iter().any(|segment| {
             self.content_types().contains(&segment.content_type)

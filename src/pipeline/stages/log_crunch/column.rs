@@ -1,8 +1,9 @@
 //! a group of lines -> the text they share, the columns where they differ, and how each column goes on.
 
 use super::book::{Part, Slot, is_expected, number};
-use super::template::{Cut, Group, STAMP, Words, shared_affixes};
+use super::template::{Cut, Group, STAMP, Words};
 use crate::config::Encoding;
+use crate::pipeline::affixes::{is_constant, shared_affixes};
 use crate::pipeline::hashing::FastMap;
 use crate::tokens;
 
@@ -200,10 +201,6 @@ impl<'a> Builder<'a> {
         }
         cost
     }
-}
-
-fn is_constant(column: &[&str]) -> bool {
-    column.iter().all(|value| *value == column[0])
 }
 
 fn without_affixes<'a>(column: &[&'a str], prefix: usize, suffix: usize) -> Vec<&'a str> {

@@ -3,6 +3,9 @@
 //! Lossless: stamps become gaps, lines of one kind become rows of values, steady counters and beats become a repeat count.
 //! Lines that report an error stay as they are, stamp and all, in their place. See [`book`] for the notation.
 //!
+//! What test runners, build tools and installers say of all that went well is left out first, unless only lossless rewrites
+//! are allowed ([`report`]); what is left is folded. So is a log without such lines.
+//!
 //! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]). The fold
 //! then stands for the shortened log, and the edit is not lossless.
 
@@ -14,6 +17,7 @@ mod encode;
 mod legend;
 mod log;
 mod repeat;
+mod report;
 mod select;
 mod stamp;
 mod template;
@@ -21,10 +25,11 @@ mod write;
 
 use std::ops::Range;
 
-use crate::config::Preset;
+use crate::config::{Encoding, Preset};
 use crate::content::{ContentType, Segment};
+use crate::pipeline::edits::{free_lines, without_last_end};
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::pipeline::{Edit, FusionContext, Prior, Stage};
 use crate::tokens;
 
 const NAME: &str = "logCrunch";
@@ -54,20 +59,31 @@ impl Stage for LogCrunch {
         false
     }
 
+    fn is_codec(&self) -> bool {
+        true
+    }
+
     fn should_apply(&self, context: &FusionContext) -> bool {
+        let reports = may_report(context);
         context.text.len() >= MIN_BYTES
-            && context.segments.iter().any(|segment| segment.content_type == ContentType::Log)
+            && context
+                .segments
+                .iter()
+                .any(|part| part.content_type == ContentType::Log || reports && report::may_hold(part))
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let reports = if may_report(context) { reports(context) } else { Vec::new() };
         let is_log = |segment: &&Segment| segment.content_type == ContentType::Log;
-        context
-            .segments
-            .iter()
-            .filter(is_log)
-            .flat_map(|segment| free_lines(context, segment))
+        let logs = context.segments.iter().filter(is_log).map(|segment| segment.range.clone());
+        let sealed = merged(context.sealed, reports.iter().map(|report| report.range.clone()));
+        let folds = logs
+            .flat_map(|log| free_lines(context.text, &sealed, log))
             .filter_map(|range| fold(context, range))
-            .collect()
+            .collect::<Vec<_>>();
+        let mut edits: Vec<Edit> = reports.into_iter().chain(folds).collect();
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
     }
 
     fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
@@ -77,33 +93,40 @@ impl Stage for LogCrunch {
     fn unfold(&self, fold: &Fold) -> Option<String> {
         decode::unfold(fold)
     }
+
+    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
+        let is_whole = (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && without_last_end(text).len() == text.len();
+        let is_same = |encoding, errors_may_fold| encode::fold(text, encoding, errors_may_fold).as_ref() == Some(fold);
+        is_whole
+            && [Encoding::O200kBase, Encoding::Cl100kBase]
+                .into_iter()
+                .any(|encoding| is_same(encoding, false) || is_same(encoding, true))
+    }
 }
 
-/// The whole lines of a segment between sealed ranges, without their last line end.
-fn free_lines(context: &FusionContext, segment: &Segment) -> Vec<Range<usize>> {
-    let mut free = Vec::new();
-    let mut start = segment.range.start;
-    let first = context.sealed.partition_point(|sealed| sealed.end <= segment.range.start);
-    for sealed in context.sealed[first..].iter().take_while(|sealed| sealed.start < segment.range.end) {
-        if sealed.end <= start {
-            continue;
+/// Whether lines may be left out of reports.
+fn may_report(context: &FusionContext) -> bool {
+    context.preset != Preset::Lossless && context.text.len() >= MIN_BYTES && report::is_printed(context)
+}
+
+/// The reports in a text: they may go across segments, since each tool's lines are another kind to whoever tells kinds apart.
+fn reports(context: &FusionContext) -> Vec<Edit> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for segment in context.segments.iter().filter(|segment| report::may_hold(segment)) {
+        match ranges.last_mut() {
+            Some(last) if last.end == segment.range.start => last.end = segment.range.end,
+            _ => ranges.push(segment.range.clone()),
         }
-        let line_start = context.text[..sealed.start].rfind('\n').map_or(0, |at| at + 1);
-        let line_end = context.text[sealed.end..].find('\n').map_or(context.text.len(), |at| sealed.end + at + 1);
-        free.push(start..line_start.max(start));
-        start = line_end.max(start);
     }
-    free.push(start.min(segment.range.end)..segment.range.end);
-    free.iter().map(|range| range.start..range.start + without_last_end(&context.text[range.clone()]).len()).collect()
+    let free = ranges.into_iter().flat_map(|range| free_lines(context.text, context.sealed, range));
+    free.filter(|range| range.len() >= MIN_BYTES).flat_map(|range| report::find(context, range)).collect()
 }
 
-/// Lines without the line ends behind the last that is not empty; without the last line where it alone has no carriage return.
-fn without_last_end(text: &str) -> &str {
-    let text = text.trim_end_matches('\n');
-    match text.rfind('\n') {
-        Some(end) if text[..end].ends_with('\r') && !text.ends_with('\r') => &text[..end],
-        _ => text,
-    }
+/// Ranges in order.
+fn merged(sealed: &[Range<usize>], more: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = sealed.iter().cloned().chain(more).collect();
+    ranges.sort_by_key(|range| range.start);
+    ranges
 }
 
 fn fold(context: &FusionContext, range: Range<usize>) -> Option<Edit> {

@@ -6,7 +6,7 @@
 //! ([`directives`]) stays, and so does every string.
 //!
 //! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is no
-//! known language, is longer than a parse may be, or is mostly errors to the parser, stays as it is.
+//! known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
 
 mod annotations;
 mod blanks;
@@ -21,7 +21,7 @@ use change::Change;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Language};
-use crate::pipeline::syntax::{Parsed, Reading, Source, Syntax, pieces};
+use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage};
 
 /// From this many bytes on, code is shown as an outline at `max`.
@@ -72,17 +72,28 @@ impl Stage for Neurosyntax {
     }
 }
 
-/// The changes of a piece of code; none when it cannot be read, or would not be the same code.
+/// The changes of a piece of code, window by window.
 fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
-    let code = &*source.code;
-    let view = View { code, source, syntax, max: preset == Preset::Max };
-    let parsed = Parsed::parse(code, syntax);
-    let Some(reading) = Reading::of(code, syntax, parsed.as_ref()) else { return Vec::new() };
-    let mut changes = propose(&view, &reading);
+    let mut changes = Vec::new();
+    for window in Windows::of(&source.code, syntax) {
+        let start = window.range.start;
+        let code = &source.code[window.range.clone()];
+        let view = View { code, source, row: window.row, syntax, max: preset == Preset::Max };
+        let is_free = |change: &Change| is_free(&change.clone().moved(start));
+        changes.extend(rewrite_window(&view, &window, &is_free).into_iter().map(|change| change.moved(start)));
+    }
+    changes
+}
+
+/// The changes of a window; none when it cannot be read, or would not be the same code.
+fn rewrite_window(view: &View, window: &Window, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
+    let code = view.code;
+    let Some(reading) = Reading::of(code, view.syntax, window.parsed.as_ref()) else { return Vec::new() };
+    let mut changes = propose(view, &reading);
     changes.retain(|change| is_free(change));
     let mut changes = change::without_overlaps(changes);
     if view.max {
-        change::note_removals(&view, &mut changes);
+        change::note_removals(view, &mut changes);
     }
     let (rewritten, replacing) = change::apply(code, &changes);
     let replaced: Vec<_> = changes.iter().map(|change| change.range.clone()).collect();
@@ -115,6 +126,8 @@ fn propose(view: &View, reading: &Reading) -> Vec<Change> {
 struct View<'a> {
     code: &'a str,
     source: &'a Source<'a>,
+    /// The row of the source that the code starts in.
+    row: usize,
     syntax: &'static Syntax,
     max: bool,
 }
@@ -122,7 +135,7 @@ struct View<'a> {
 impl View<'_> {
     /// The words for elided rows: `[…]` for one, which stands where it was, else their number, and their range where much is gone.
     fn elided(&self, rows: (usize, usize), bytes: usize) -> String {
-        let lines = self.source.lines(rows).filter(|_| bytes >= RANGE_FROM_BYTES);
+        let lines = self.source.lines((self.row + rows.0, self.row + rows.1)).filter(|_| bytes >= RANGE_FROM_BYTES);
         match rows.1 - rows.0 + 1 {
             1 => change::ONE_LINE.to_owned(),
             count => crate::pipeline::elided(count, "lines", lines),

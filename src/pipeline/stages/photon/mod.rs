@@ -4,14 +4,21 @@
 //! read them, and pays about a token for each one and a half characters. Hashes, keys of a few lines, tokens of three parts and
 //! code are no payloads; private keys are, but they are secrets and stay in sight of whoever has to notice them. Images that are
 //! blocks of a message are no text: see [`crate::pipeline::images`].
+//!
+//! The noise of terminals goes here too ([`terminal`]): like a payload it is bytes for a screen that a model cannot read, in texts of
+//! every type, and it has to go before the stages that know the types.
 
 mod blob;
+mod terminal;
 
 use crate::config::Preset;
 use crate::content::ContentType;
-use crate::pipeline::{Edit, FusionContext, Stage, elided};
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Prior, Stage, elided};
 use crate::reference::ContentHash;
 use blob::{Blob, blobs};
+
+const NAME: &str = "photon";
 
 /// Digits of a payload's hash in its note: enough to tell whether two are the same.
 const HASH_DIGITS: usize = 12;
@@ -24,7 +31,7 @@ pub(super) struct Photon;
 
 impl Stage for Photon {
     fn name(&self) -> &'static str {
-        "photon"
+        NAME
     }
 
     fn order(&self) -> u32 {
@@ -40,25 +47,62 @@ impl Stage for Photon {
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.preset != Preset::Lossless && blob::has_long_run(context.text)
+        has_payload(context) || terminal::may_apply(context)
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let (mut line, mut counted) = (1, 0);
-        let mut edits = Vec::new();
-        for blob in blobs(context.text).into_iter().filter(|blob| context.is_free(&blob.range)) {
-            let Some(what) = describe(&blob) else { continue };
-            line += newlines(&context.text[counted..blob.range.start]);
-            let last = line + newlines(&context.text[blob.range.clone()]);
-            counted = blob.range.start;
-            let note = match last - line + 1 {
-                1 => elided(blob.bytes.len(), &what, None),
-                lines => elided(lines, &format!("lines {line}-{last}, {} {what}", blob.bytes.len()), None),
-            };
-            edits.push(Edit::note(blob.range, note));
-        }
-        edits
+        let payloads = if has_payload(context) { payload_edits(context) } else { Vec::new() };
+        let noise = if terminal::may_apply(context) { terminal::edits(context) } else { Vec::new() };
+        together(payloads, noise)
     }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        terminal::unfold(fold)
+    }
+
+    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
+        terminal::is_canonical(fold, text)
+    }
+
+    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
+        true
+    }
+}
+
+fn has_payload(context: &FusionContext) -> bool {
+    context.preset != Preset::Lossless && blob::has_long_run(context.text)
+}
+
+fn payload_edits(context: &FusionContext) -> Vec<Edit> {
+    let (mut line, mut counted) = (1, 0);
+    let mut edits = Vec::new();
+    for blob in blobs(context.text).into_iter().filter(|blob| context.is_free(&blob.range)) {
+        let Some(what) = describe(&blob) else { continue };
+        line += newlines(&context.text[counted..blob.range.start]);
+        let last = line + newlines(&context.text[blob.range.clone()]);
+        counted = blob.range.start;
+        let note = match last - line + 1 {
+            1 => elided(blob.bytes.len(), &what, None),
+            lines => elided(lines, &format!("lines {line}-{last}, {} {what}", blob.bytes.len()), None),
+        };
+        edits.push(Edit::note(blob.range, note));
+    }
+    edits
+}
+
+/// Two lists of edits as one, in order. Of two that overlap, the one that takes more stays.
+fn together(mut edits: Vec<Edit>, others: Vec<Edit>) -> Vec<Edit> {
+    edits.extend(others);
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut apart: Vec<Edit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match apart.last_mut().filter(|last| last.range.end > edit.range.start) {
+            Some(last) if last.range.len() < edit.range.len() => *last = edit,
+            Some(_) => {}
+            None => apart.push(edit),
+        }
+    }
+    apart
 }
 
 /// `bytes of image/png in base64, sha256 1a2b3c4d5e6f`.

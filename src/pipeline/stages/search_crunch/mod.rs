@@ -42,6 +42,10 @@ impl Stage for SearchCrunch {
         false
     }
 
+    fn is_codec(&self) -> bool {
+        true
+    }
+
     fn should_apply(&self, context: &FusionContext) -> bool {
         context.free_segments(ContentType::Search).next().is_some()
     }

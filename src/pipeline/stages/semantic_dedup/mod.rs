@@ -15,7 +15,7 @@ use passages::Passages;
 use reference::{Reference, delta, patch};
 
 /// Shorter texts have no room for a repeat that pays.
-const TEXT_MIN_BYTES: usize = 512;
+const TEXT_MIN_BYTES: usize = 256;
 
 /// The stage's name.
 const NAME: &str = "semanticDedup";
@@ -110,6 +110,23 @@ mod tests {
         let text = format!("# Manual\n\n{}\nSomething else.\n\n{}", manual("Setup"), manual("Setup"));
         let fold = folded(&text);
         assert_eq!((fold.legend.as_str(), fold.body), ("repeats 32 lines above; line 1: \"## Setup\"", None));
+    }
+
+    #[test]
+    fn a_paragraph_on_one_line_that_comes_again_refers_to_the_first() {
+        let paragraph = "The store keeps every original that a marker stands for, and gives it back byte for byte when the agent \
+            asks for it; nothing is thrown away before the host has deleted the session that was granted it, however long \
+            that rested.";
+        let text = format!("{paragraph}\n\nSomething else.\n\n{paragraph}\n");
+        assert!(text.len() < 600 && paragraph.split(' ').count() <= 45);
+        assert_eq!(folded(&text).body, None);
+        let engine = crate::pipeline::FusionEngine::default();
+        let options = crate::pipeline::CompressOptions { preset: Preset::Lossless, ..Default::default() };
+        let short = engine.compress(&text, &options, &|| 0.0);
+        assert!(short.text.contains("[[FOLD:semanticDedup 0]] repeats 1 line above"), "{}", short.text);
+        assert_eq!(crate::pipeline::restore(&short.text, &[]), text);
+        let spaced = format!("{paragraph}\n\nSomething else.\n\n{}\n", paragraph.replace("; nothing", ";  nothing"));
+        assert!(edits(&spaced, Preset::Balanced)[0].text.starts_with("[… 1 lines 5-5 but for spaces"));
     }
 
     #[test]

@@ -16,8 +16,8 @@ use crate::pipeline::repeats::Lines;
 use crate::pipeline::restore::quote;
 use crate::pipeline::{Edit, FusionContext};
 
-/// Near repeats are looked for among passages of at least this many lines and bytes.
-const PASSAGE_MIN: (usize, usize) = (3, 160);
+/// Near repeats are looked for among passages of at least this many bytes, however many lines they are.
+const PASSAGE_MIN_BYTES: usize = 160;
 
 /// How many earlier passages with a common band a passage is compared with.
 const CANDIDATES_MAX: usize = 8;
@@ -110,7 +110,7 @@ impl<'a> Passages<'a> {
         for lines in self.passages() {
             while gone.next_if(|gone| gone.end <= lines.start).is_some() {}
             let touches_exact = gone.peek().is_some_and(|gone| gone.start < lines.end);
-            let too_small = lines.len() < PASSAGE_MIN.0 || self.lines.range(&lines).len() < PASSAGE_MIN.1;
+            let too_small = self.lines.range(&lines).len() < PASSAGE_MIN_BYTES;
             if touches_exact || too_small || !self.is_free[lines.clone()].iter().all(|&free| free) {
                 continue;
             }

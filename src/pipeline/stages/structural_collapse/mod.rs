@@ -1,41 +1,35 @@
-//! `assert_eq!(f(1), 2);` and `assert_eq!(f(3), 4);` -> `assert_eq!(f($1), $2);` with the rows `1 2` and `3 4`.
+//! Lines of one shape, wherever they stand -> templates, and rows of what differs: listings, tables, compilers' messages, lists of
+//! imports, records of several lines, whatever they are of. See [`lines`] for how, and its `book` for the notation.
 //!
-//! Lines of one shape that follow each other, or blocks of several lines of one shape: imports, assertions, tables of constants,
-//! functions written by template. The fold keeps each name and value, in order, and the template that they stand in; it is
-//! lossless. See [`template`] for its form.
+//! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
+//! folds that want the same lines, those stay that save most.
 //!
-//! A fold is not code, and hides what is in it from the stages that read code. Unless only lossless rewrites are allowed, what
-//! shrinks to less than half and by a lot is folded, and nothing else.
-
-mod shape;
-mod template;
+//! A fold is not code, and hides what is in it from the stages that read code. Unless only lossless rewrites are allowed, code that
+//! shrinks to less than half and by a lot is folded, and no other. Pages are left to the stage that takes their markup, which is
+//! most of them.
 
 use std::ops::Range;
 
-use shape::Shape;
-use template::Template;
-
 use crate::config::Preset;
 use crate::content::ContentType;
+use crate::content::hints::expected;
+use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::pipeline::restore::{Prior, is_marker_line};
+use crate::pipeline::{Edit, FusionContext, Stage, lines};
+use crate::tokens;
 
-/// The most lines that a repeated block has.
-const BLOCK_MAX_LINES: usize = 8;
+/// Shorter texts cannot pay for the legend.
+const MIN_BYTES: usize = 120;
 
-/// The least number of rows.
-const MIN_ROWS: usize = 3;
+/// What a fold leaves at most, in percent of the tokens.
+const WORTH: usize = 92;
 
-/// What a fold must save in bytes, and what it may leave, in percent.
-struct Worth {
-    saved_bytes: usize,
-    left_percent: usize,
-}
-
-const ANY_WORTH: Worth = Worth { saved_bytes: 24, left_percent: 90 };
-const CODE_WORTH: Worth = Worth { saved_bytes: 512, left_percent: 50 };
+/// The same for code, and the tokens that it saves at least.
+const CODE_WORTH: (usize, usize) = (50, 150);
 
 /// See the module's documentation.
+#[derive(Debug)]
 pub(super) struct StructuralCollapse;
 
 impl Stage for StructuralCollapse {
@@ -44,11 +38,11 @@ impl Stage for StructuralCollapse {
     }
 
     fn order(&self) -> u32 {
-        20
+        19
     }
 
     fn content_types(&self) -> &'static [ContentType] {
-        &[ContentType::Code]
+        ContentType::ALL
     }
 
     fn is_lossless(&self) -> bool {
@@ -56,95 +50,77 @@ impl Stage for StructuralCollapse {
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.segments.iter().any(|segment| segment.content_type == ContentType::Code)
+        context.text.len() >= MIN_BYTES
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let worth = if context.preset == Preset::Lossless { ANY_WORTH } else { CODE_WORTH };
         let mut edits = Vec::new();
-        for (segment, text) in context.free_segments(ContentType::Code) {
-            for (range, template) in collapse(text, &worth) {
-                let range = segment.range.start + range.start..segment.range.start + range.end;
-                edits.push(Edit::fold(range, &template.to_fold(self.name())));
+        for (range, is_code) in stretches(context) {
+            let text = &context.text[range.clone()];
+            for (found, fold) in lines::folds(self.name(), text, context.encoding) {
+                let edit = Edit::fold(range.start + found.start..range.start + found.end, &fold);
+                let count = |text: &str| tokens::count(text, context.encoding);
+                let (before, after) = (count(&text[found]), count(&edit.text));
+                let is_worth = if is_code && context.preset != Preset::Lossless {
+                    after * 100 <= before * CODE_WORTH.0 && before >= after + CODE_WORTH.1
+                } else {
+                    after * 100 <= before * WORTH
+                };
+                if is_worth {
+                    edits.push(edit);
+                }
             }
         }
         edits
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        template::unfold(fold)
+        lines::unfold(fold)
+    }
+
+    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
+        lines::is_canonical(fold, text)
+    }
+
+    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
+        true
+    }
+
+    fn is_codec(&self) -> bool {
+        true
     }
 }
 
-/// The runs of blocks in a text that are worth folding, with their byte ranges, without the last line end.
-fn collapse<'t>(text: &'t str, worth: &Worth) -> Vec<(Range<usize>, Template<'t>)> {
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    let lines: Vec<Shape> = body.split('\n').map(Shape::of).collect();
-    let runs: Vec<Vec<usize>> = (1..=BLOCK_MAX_LINES).map(|period| repeats(&lines, period)).collect();
-    // Up to where the run of each period was looked at already.
-    let mut seen = [0; BLOCK_MAX_LINES];
-    let mut found = Vec::new();
-    let mut at = 0;
-    let starts = starts(body);
-    while at < lines.len() {
-        let mut best: Option<(usize, Template)> = None;
-        for period in 1..=BLOCK_MAX_LINES {
-            let rows = runs[period - 1][at] / period + 1;
-            if rows < MIN_ROWS || at < seen[period - 1] || !is_block(&lines[at..at + period]) {
-                continue;
+/// Runs of segments of whole lines that may be folded together, between what is sealed; code apart from the rest.
+fn stretches(context: &FusionContext) -> Vec<(Range<usize>, bool)> {
+    // What a command prints of code, such as a linter's report, is no source; what one reads is.
+    let is_printed = context.hints.command.is_some()
+        && expected(context.hints).is_none_or(|expected| expected.content_type != ContentType::Code);
+    let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
+    let is_left = |kind: ContentType| kind == ContentType::Html && context.preset != Preset::Lossless;
+    for segment in context.segments.iter().filter(|segment| !is_left(segment.content_type)) {
+        let is_code = segment.content_type == ContentType::Code && !is_printed;
+        match runs.last_mut() {
+            Some((range, kind)) if *kind == is_code && range.end == segment.range.start => {
+                range.end = segment.range.end
             }
-            let end = at + rows * period;
-            seen[period - 1] = end;
-            let original = starts[end] - 1 - starts[at];
-            let Some(template) = Template::of(&lines[at..end], period) else { continue };
-            let saved = original.saturating_sub(template.len());
-            let is_worth = saved >= worth.saved_bytes && template.len() * 100 <= original * worth.left_percent;
-            if is_worth && best.as_ref().is_none_or(|(most, _)| saved > *most) {
-                best = Some((saved, template));
-            }
-        }
-        match best {
-            Some((_, template)) => {
-                let end = at + template.lines();
-                found.push((starts[at]..starts[end] - 1, template));
-                at = end;
-            }
-            None => at += 1,
+            _ => runs.push((segment.range.clone(), is_code)),
         }
     }
-    found
-}
-
-/// Whether lines can be a block: it starts with what sets it apart from the one before, an empty line or a line that is not
-/// deeper than the others and closes nothing, and does not end with an empty one.
-fn is_block(lines: &[Shape]) -> bool {
-    let indent = |line: &Shape| line.line.len() - line.line.trim_start().len();
-    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return false };
-    if last.is_blank() {
-        return false;
-    }
-    if lines.iter().any(Shape::is_blank) {
-        return first.is_blank();
-    }
-    let closes = first.line.trim_start().starts_with(['}', ')', ']']);
-    !closes && lines.iter().all(|line| indent(line) >= indent(first))
-}
-
-/// For each line how many lines from it on have the shape of the line `period` further on.
-fn repeats(lines: &[Shape], period: usize) -> Vec<usize> {
-    let mut counts = vec![0; lines.len()];
-    for at in (0..lines.len().saturating_sub(period)).rev() {
-        if lines[at].is_like(&lines[at + period]) {
-            counts[at] = counts[at + 1] + 1;
-        }
-    }
-    counts
-}
-
-/// Where each line starts, and where one behind the last would.
-fn starts(body: &str) -> Vec<usize> {
-    let ends = memchr::memchr_iter(b'\n', body.as_bytes()).chain([body.len()]);
-    std::iter::once(0).chain(ends.map(|end| end + 1)).collect()
+    let free = |(range, is_code): (Range<usize>, bool)| {
+        let free = free_lines(context.text, context.sealed, range).into_iter();
+        free.map(move |range| (range, is_code)).collect::<Vec<_>>()
+    };
+    // The line that leads to the original ends a text, and no fold.
+    let marker = context.text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
+    let end = context.text.len().saturating_sub(marker);
+    let before_marker = |(range, is_code): (Range<usize>, bool)| (range.start..range.end.min(end), is_code);
+    runs.into_iter()
+        .map(before_marker)
+        .filter(|(range, _)| !range.is_empty())
+        .flat_map(free)
+        .filter(|(range, _)| range.len() >= MIN_BYTES)
+        .collect()
 }
 
 #[cfg(test)]

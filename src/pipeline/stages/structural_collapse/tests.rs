@@ -2,8 +2,8 @@ use super::*;
 use crate::content::Segment;
 use crate::pipeline::fold;
 
-fn edits(text: &str, preset: Preset) -> Vec<Edit> {
-    let segments = [Segment::whole(text, ContentType::Code, None)];
+fn edits(text: &str, content_type: ContentType, preset: Preset) -> Vec<Edit> {
+    let segments = [Segment::whole(text, content_type, None)];
     let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
     StructuralCollapse.apply(&context)
 }
@@ -12,13 +12,12 @@ fn edits(text: &str, preset: Preset) -> Vec<Edit> {
 fn folded(text: &str) -> String {
     let mut folded = String::new();
     let mut at = 0;
-    for edit in edits(text, Preset::Lossless) {
+    for edit in edits(text, ContentType::Unknown, Preset::Lossless) {
         let replaced = &text[edit.range.clone()];
         let (fold, len) = fold::parse(&edit.text).expect("a fold");
         assert_eq!(len, edit.text.len());
         assert_eq!(StructuralCollapse.unfold(&fold).as_deref(), Some(replaced));
-        let alone = edits(replaced, Preset::Lossless);
-        assert_eq!(alone.first().map(|edit| (&edit.text, edit.range.clone())), Some((&edit.text, 0..replaced.len())));
+        assert!(StructuralCollapse.is_canonical(&fold, replaced, &mut Prior::default()));
         folded.push_str(&text[at..edit.range.start]);
         folded.push_str(&edit.text);
         at = edit.range.end;
@@ -26,84 +25,103 @@ fn folded(text: &str) -> String {
     folded + &text[at..]
 }
 
-#[test]
-fn imports_keep_every_name_and_alias() {
-    let names = ["android.content.Context", "android.content.Intent", "android.net.Uri", "java.util.List as L", "x"];
-    let imports: String = names.iter().map(|name| format!("import {name}\n")).collect();
-    // An alias is another shape: it ends the run.
-    assert_eq!(folded(&imports), imports);
-    let java: String = (0..12).map(|n| format!("import com.example.app.feature{n}.Thing{n};\n")).collect();
-    let folded = folded(&java);
-    assert!(folded.starts_with("[[FOLD:structuralCollapse 2]] 1 line for each of $1\nimport com.example.app.$1;\n"));
-    assert!(folded.contains("feature0.Thing0 feature1.Thing1 ") && folded.ends_with("feature11.Thing11\n"), "{folded}");
+/// The body of the only fold that a text becomes.
+fn body(text: &str) -> String {
+    let folded = folded(text);
+    let (fold, len) = fold::parse(&folded).unwrap_or_else(|| panic!("no fold: {folded}"));
+    assert_eq!(len, folded.trim_end().len(), "{folded}");
+    fold.body.unwrap_or_default()
 }
 
 #[test]
-fn assertions_and_tests_keep_every_value_and_name() {
-    let text = "    assert parse_amount(\"1,5 EUR\") == Money(15, \"EUR\")\n    assert parse_amount(\"7 USD\") == Money(70, \"USD\")\n    assert parse_amount(\"9 CHF\") == Money(90, \"CHF\")\n    assert parse_amount(\"0 JPY\") == Money(0, \"JPY\")\n";
+fn a_listing_says_once_what_all_rows_share() {
+    let files = [(120, "a.rs"), (20_480, "long-name.rs"), (7, "b"), (99_999, "c.txt"), (3, "mod.rs"), (12, "x y.md")];
+    let row = |(size, name): (u32, &str)| format!("-rw-r--r-- 1 root root {size:>6} Nov 22 19:32 {name}\n");
+    let text: String = files.into_iter().map(row).collect();
     assert_eq!(
-        folded(text),
-        "[[FOLD:structuralCollapse 5]] 1 line for each row of $1 | $2 | $3\n    assert parse_amount(\"$1\") == Money($2, \"$3\")\n1,5 EUR | 15 | EUR\n7 USD | 70 | USD\n9 CHF | 90 | CHF\n0 JPY | 0 | JPY\n"
+        body(&text),
+        "a: -rw-r--r-- 1 root root  {>5} Nov 22 19:32 {}\n120 a.rs\n20480 long-name.rs\n7 b\n99999 c.txt\n3 mod.rs\n12 x y.md"
     );
-    let test = |name: &str, at: u32| {
-        format!("\n    def test_{name}(self):\n        self.assertEqual(lookup(\"{name}\"), {at})\n")
+}
+
+#[test]
+fn records_of_several_lines_are_rows() {
+    let record = |(file, size): (&str, u32)| {
+        format!("  File: /usr/bin/{file}\n  Size: {size} Blocks: 8\nAccess: (0755/-rwxr-xr-x) Uid: (0/root)\n\n")
     };
-    let text = format!("class T:\n{}{}{}{}", test("alpha", 1), test("beta", 2), test("gamma", 3), test("delta", 4));
-    assert_eq!(
-        folded(&text),
-        "class T:\n[[FOLD:structuralCollapse 7]] 3 lines for each row of $1 $2 $3\n\n    def $1(self):\n        self.assertEqual(lookup(\"$2\"), $3)\ntest_alpha alpha 1\ntest_beta beta 2\ntest_gamma gamma 3\ntest_delta delta 4\n"
-    );
-}
-
-#[test]
-fn what_the_text_has_marks_and_separates_nothing() {
-    let text: String = ["a b", "c | d", "e", "", " f "]
-        .iter()
-        .map(|value| format!("  check_the_price_of_item(\"{value}\", in_currency=\"$\")\n"))
-        .collect();
+    let files = [("cat", 100), ("ls", 200), ("id", 311), ("wc", 41)].into_iter().cycle();
+    let text: String = files.take(24).map(record).collect();
     let folded = folded(&text);
-    assert!(folded.contains("1 line for each row of %1\n"), "{folded}");
-    let crlf: String = (0..9).map(|n| format!("  register_the_handler(h{n}, {n});\r\n")).collect();
-    assert!(self::folded(&crlf).contains("[[FOLD:"));
+    assert!(
+        folded.contains("\n  File: /usr/bin/{}\n  Size: {} Blocks: 8\nAccess: (0755/-rwxr-xr-x) Uid: (0/root)\n"),
+        "{folded}"
+    );
+    assert!(folded.contains(" 200\na id 311\n") || folded.contains(" 200\nid 311\n"), "{folded}");
 }
 
 #[test]
-fn folds_of_others_are_not_undone() {
-    for text in [
-        "[[FOLD:structuralCollapse 2]] 1 line for each of $1\nx $2\na b",
-        "[[FOLD:structuralCollapse 2]] 9 lines for each of $1\nx $1\na b",
-        "[[FOLD:structuralCollapse 3]] 1 line for each row of $1 $2\nx $1 $2\na b\nc",
-        "[[FOLD:structuralCollapse 2]] 1 line for each of !1\nx !1\na b",
-        "[[FOLD:structuralCollapse 0]] 1 line for each of $1",
-        "[[FOLD:structuralCollapse 2]] 99999999999999999999 lines for each of $1\nx $1\na b",
-    ] {
-        let (fold, _) = fold::parse(text).expect("a fold by its form");
-        assert_eq!(StructuralCollapse.unfold(&fold), None, "{text}");
+fn steps_folders_and_what_is_as_above_are_not_said_again() {
+    let text: String = (0..12)
+        .map(|at| {
+            format!("{:08x}: copied src/module/part{}/file_{}.txt ok\n", at * 16, at / 4, ["x", "yy", "z"][at % 3])
+        })
+        .collect();
+    let body = body(&text);
+    assert!(body.starts_with("a: {+x10}: copied src/module/part"), "{body}");
+    assert!(body.len() * 2 < text.len(), "{body}");
+}
+
+#[test]
+fn single_words_stand_side_by_side() {
+    let names = "adduser appstream bash binutils bzip2 clang cmake coreutils cron curl dash debianutils dialog diffutils dpkg fakeroot file \
+                 findutils fontconfig gawk gettext git gnupg grep gzip hostname init iproute2 kmod less login make mawk mount nano \
+                 ncurses netbase openssl passwd patch perl procps python ruby sed sudo systemd tar tzdata udev unzip util vim wget";
+    let text = names.replace(' ', "\n");
+    assert!(body(&text).starts_with("a*: {}\nadduser appstream bash"));
+}
+
+#[test]
+fn values_that_look_like_notation_are_quoted() {
+    let odd = [".", "", "$1", "^x", "\"q\"", "a", "b:", ".4", "|", "*2", "a b", "{}", "b/2:", " x", "x "];
+    for at in 0..odd.len() {
+        let rows =
+            (0..30).map(|row| format!("value {} of the row number {row} is fine\n", odd[(row + at) % odd.len()]));
+        folded(&rows.collect::<String>());
+        let rows = (0..30).map(|row| format!("the row number {row} says {}\n", odd[(row * at) % odd.len()]));
+        folded(&rows.collect::<String>());
+        let rows = (0..30).map(|row| format!("{} {row} is of the rows\n", odd[(row * 7 + at) % odd.len()]));
+        folded(&rows.collect::<String>());
     }
 }
 
 #[test]
-fn little_gain_is_no_fold_and_code_stays_code_unless_much_goes() {
-    let few = "a = 1\nb = 2\nc = 3\n";
-    assert!(edits(few, Preset::Lossless).is_empty());
-    let some = "    assert_the_amount(\"one\", 1)\n    assert_the_amount(\"two\", 2)\n    assert_the_amount(\"three\", 3)\n    assert_the_amount(\"four\", 4)\n    assert_the_amount(\"five\", 5)\n";
-    assert_eq!(edits(some, Preset::Lossless).len(), 1);
-    assert!(edits(some, Preset::Balanced).is_empty());
-    let much: String = (0..40).map(|n| format!("    registry.register_handler(Handler(name=\"h{n}\"))\n")).collect();
-    assert_eq!(edits(&much, Preset::Balanced).len(), 1);
+fn prose_stays_and_code_folds_only_by_a_lot() {
+    let prose = "It is a truth universally acknowledged, that a single man\nin possession of a good fortune, must be in want of a wife.\nHowever little known the feelings or views of such a man may be\non his first entering a neighbourhood, this truth is so well fixed\n";
+    assert_eq!(folded(prose), prose);
+    let code: String =
+        (0..8).map(|at| format!("    let value_{at} = compute(input[{at}], {}, scale);\n", at * at)).collect();
+    assert!(edits(&code, ContentType::Code, Preset::Balanced).is_empty());
+    assert!(!edits(&code, ContentType::Code, Preset::Lossless).is_empty());
 }
 
 #[test]
-fn hostile_texts_are_looked_at_once() {
-    for text in [
-        "\n".repeat(40_000),
-        "a".repeat(1_000_000),
-        "a = 1\n".repeat(40_000),
-        "\"\n".repeat(40_000),
-        "a \0\r\n".repeat(20_000),
-        "世界 = 1\n".repeat(20_000),
-        "a b c\nd e\n".repeat(20_000),
+fn foreign_folds_are_refused() {
+    for body in [
+        "a: {}\n*9",
+        "b: x\nb",
+        "a: {\nx",
+        "a: {>99999}\nx",
+        "a/9: x\n1",
+        "x y",
+        "a: {=2}\nx",
+        "a: {}\n$2",
+        "a: {/}\n^x",
     ] {
-        folded(&text);
+        let fold = Fold::new("structuralCollapse", "{}: values, row by row", Some(body.to_owned()));
+        let text = StructuralCollapse.unfold(&fold);
+        assert!(
+            text.is_none_or(|text| !StructuralCollapse.is_canonical(&fold, &text, &mut Prior::default())),
+            "{body}"
+        );
     }
 }

@@ -1,0 +1,203 @@
+//! `\x1b[32mok\x1b[0m` -> `ok`: the control sequences of terminals (ECMA-48), and a text without them.
+//!
+//! A sequence never spans a line end: one that is not closed on its line is text, so that a cut one hides nothing behind it.
+
+use std::borrow::Cow;
+
+use super::lines::lines;
+
+/// What a control sequence does to a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Moves the cursor up by so many rows.
+    Up(usize),
+    /// Moves the cursor down by so many rows.
+    Down(usize),
+    /// Moves the cursor to the right by so many columns.
+    Forward(usize),
+    /// Moves the cursor to the left by so many columns.
+    Back(usize),
+    /// Moves the cursor to a column, from 0.
+    Column(usize),
+    /// Moves the cursor up by so many rows, to their start.
+    UpToStart(usize),
+    /// Moves the cursor down by so many rows, to their start.
+    DownToStart(usize),
+    /// Moves the cursor to a place counted from the top of the screen.
+    Place,
+    /// Erases in its row: 0 behind the cursor, 1 before it, 2 everywhere.
+    EraseInRow(usize),
+    /// Erases below the cursor.
+    EraseBelow,
+    /// Sets colours and weights.
+    Colour,
+    /// Shows nothing and moves nothing that matters here: titles, links, modes.
+    Silent,
+}
+
+const ESCAPE: u8 = 0x1b;
+
+/// Reads the control sequence that `bytes` start with; its length comes second. Looks no further than the sequence, or than
+/// what shows that it is none.
+pub fn control(bytes: &[u8]) -> Option<(Control, usize)> {
+    if bytes.first() != Some(&ESCAPE) {
+        return None;
+    }
+    match *bytes.get(1)? {
+        b'[' => csi(bytes),
+        b']' | b'P' | b'X' | b'^' | b'_' => Some((Control::Silent, string_len(bytes)?)),
+        b'M' => Some((Control::Up(1), 2)),
+        b'D' => Some((Control::Down(1), 2)),
+        b'E' => Some((Control::DownToStart(1), 2)),
+        b' '..=b'/' => {
+            let between = bytes[1..].iter().take(8).take_while(|byte| (b' '..=b'/').contains(byte)).count();
+            let end = bytes.get(1 + between).is_some_and(|byte| (b'0'..=b'~').contains(byte));
+            end.then_some((Control::Silent, 2 + between))
+        }
+        b'0'..=b'~' => Some((Control::Silent, 2)),
+        _ => None,
+    }
+}
+
+/// `ESC [ parameters intermediates final`.
+fn csi(bytes: &[u8]) -> Option<(Control, usize)> {
+    let len = bytes[2..].iter().take_while(|byte| (b' '..=b'?').contains(byte)).count();
+    let parameters = &bytes[2..2 + len];
+    let end = *bytes.get(2 + len).filter(|byte| (b'@'..=b'~').contains(byte))?;
+    let number = |default: usize| {
+        let digits = parameters.iter().take_while(|byte| byte.is_ascii_digit()).take(6);
+        let number = digits.fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+        if number == 0 { default } else { number }
+    };
+    let is_plain = parameters.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':'));
+    let control = match end {
+        _ if !is_plain => Control::Silent,
+        b'm' => Control::Colour,
+        b'A' => Control::Up(number(1)),
+        b'B' | b'e' => Control::Down(number(1)),
+        b'C' | b'a' => Control::Forward(number(1)),
+        b'D' => Control::Back(number(1)),
+        b'E' => Control::DownToStart(number(1)),
+        b'F' => Control::UpToStart(number(1)),
+        b'G' | b'`' => Control::Column(number(1) - 1),
+        b'H' | b'f' | b'd' => Control::Place,
+        b'J' if number(0) == 0 => Control::EraseBelow,
+        b'K' => Control::EraseInRow(number(0)),
+        _ => Control::Silent,
+    };
+    Some((control, 3 + len))
+}
+
+/// `ESC ] … BEL` or `ESC ] … ESC \`, and the other strings that end so.
+fn string_len(bytes: &[u8]) -> Option<usize> {
+    let at = 2 + bytes[2..].iter().position(|&byte| matches!(byte, 0x07 | ESCAPE | b'\n'))?;
+    match bytes[at] {
+        0x07 => Some(at + 1),
+        ESCAPE if bytes.get(at + 1) == Some(&b'\\') => Some(at + 2),
+        _ => None,
+    }
+}
+
+/// Whether a text holds anything that a terminal would not show as it stands.
+pub fn has_controls(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr3(ESCAPE, 0x08, 0x07, bytes).is_some()
+        || memchr::memchr_iter(b'\r', bytes).any(|at| !matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r')))
+}
+
+/// A text as its kind is to be judged: without control sequences, and of what was overwritten from the start of a line only what
+/// came last. It has the lines of the text.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    if !has_controls(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len());
+    for line in lines(text) {
+        let start = visible.len();
+        let (mut at, mut is_back) = (0, false);
+        while let Some(&byte) = line.text.as_bytes().get(at) {
+            match byte {
+                ESCAPE => at += control(&line.text.as_bytes()[at..]).map_or(1, |(_, len)| len),
+                0x07 => at += 1,
+                0x08 => {
+                    if visible.len() > start {
+                        visible.pop();
+                    }
+                    at += 1;
+                }
+                b'\r' => {
+                    is_back = true;
+                    at += 1;
+                }
+                _ => {
+                    let rest = &line.text[at..];
+                    let end = memchr::memchr3(ESCAPE, 0x08, b'\r', rest.as_bytes()).unwrap_or(rest.len());
+                    let end = memchr::memchr(0x07, &rest.as_bytes()[..end]).unwrap_or(end);
+                    // Blanks erase what stands there, and something else comes.
+                    let is_shown = !is_back || !rest[..end].trim().is_empty();
+                    if is_back && is_shown {
+                        visible.truncate(start);
+                        is_back = false;
+                    }
+                    if is_shown {
+                        visible.push_str(&rest[..end]);
+                    }
+                    at += end;
+                }
+            }
+        }
+        visible.push_str(&text[line.start + line.text.len()..line.end]);
+    }
+    Cow::Owned(visible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_are_read_to_their_end_and_no_further() {
+        for (text, expected) in [
+            ("\x1b[mx", Some((Control::Colour, 3))),
+            ("\x1b[1;31mx", Some((Control::Colour, 7))),
+            ("\x1b[38:2::1:2:3m", Some((Control::Colour, 14))),
+            ("\x1b[2A", Some((Control::Up(2), 4))),
+            ("\x1b[G", Some((Control::Column(0), 3))),
+            ("\x1b[0K", Some((Control::EraseInRow(0), 4))),
+            ("\x1b[2K", Some((Control::EraseInRow(2), 4))),
+            ("\x1b[J", Some((Control::EraseBelow, 3))),
+            ("\x1b[2J", Some((Control::Silent, 4))),
+            ("\x1b[10;2H", Some((Control::Place, 7))),
+            ("\x1b[?25l", Some((Control::Silent, 6))),
+            ("\x1b]0;title\x07x", Some((Control::Silent, 10))),
+            ("\x1b]8;;http://a\x1b\\b", Some((Control::Silent, 15))),
+            ("\x1b(B\x1b[m", Some((Control::Silent, 3))),
+            ("\x1b7", Some((Control::Silent, 2))),
+            ("\x1b]0;never closed\nnext", None),
+            ("\x1b]0;never\x1b[0m", None),
+            ("\x1b[12", None),
+            ("\x1b[1\u{e9}", None),
+            ("\x1b", None),
+            ("x", None),
+        ] {
+            assert_eq!(control(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_judged_has_the_lines_of_the_text() {
+        let text = "\x1b[32mok\x1b[0m\r\n10%\r20%\r100%\n\x1b]0;t\x07a\x08\x08b\n\x1b]0;x\n\rlast\r";
+        assert_eq!(visible(text), "ok\r\n100%\nb\n]0;x\nlast\r");
+        assert!(matches!(visible("plain\r\ntext\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn hostile_texts_take_linear_time() {
+        for bit in ["\x1b]", "\x1b[", "\x1b[1;", "\x1b", "\r", "a\r", "\x08", "\x1bP", "\x1b(", "\x07"] {
+            let text = bit.repeat((1 << 20) / bit.len());
+            let started = std::time::Instant::now();
+            assert!(visible(&text).len() <= text.len());
+            assert!(started.elapsed().as_secs() < 3, "{bit:?}");
+        }
+    }
+}

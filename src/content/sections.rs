@@ -1,0 +1,386 @@
+//! A text of several outputs -> its parts, each detected by itself.
+//!
+//! Headings cut first, blank lines last, and only where what stands between them is of several kinds: a log with rulers in it
+//! is one log. A heading is a segment of its own and says what to expect below it.
+
+use std::ops::Range;
+
+use super::detect::{Kind, find};
+use super::headings::{Heading, Strength, is_rule};
+use super::json::Budget;
+use super::lines::{Line, lines, lines_from};
+use super::numbered::NumberedLine;
+use super::text::{Fence, is_markdown};
+use super::{ContentType, Detection, Hints, Language, Segment, diff, html};
+
+/// A text with more parts is not one of several outputs.
+const MAX_PARTS: usize = 400;
+/// Fewer lines are an output of their own only below a heading that says what they are.
+const MIN_LINES: usize = 2;
+/// Fewer lines between blank ones are no output of their own.
+const MIN_PARAGRAPH: usize = 3;
+
+/// A part of a text.
+#[derive(Debug)]
+struct Part {
+    range: Range<usize>,
+    is_heading: bool,
+    /// Whether a heading above it says what to expect, and names a file.
+    is_announced: bool,
+    is_file: bool,
+    /// What it is; unknown for a heading.
+    kind: Kind,
+    /// Lines that are not blank.
+    lines: usize,
+}
+
+impl Part {
+    /// A body below a heading with hints; blank lines alone belong to the heading above them.
+    fn of(text: &str, range: Range<usize>, hints: &Hints) -> Self {
+        let body = &text[range.clone()];
+        let lines = lines(body).filter(|line| !line.text.trim().is_empty()).count();
+        let kind = if lines == 0 { Kind::UNKNOWN } else { find(body, hints) };
+        let (is_announced, is_file) = (*hints != Hints::default(), hints.path.is_some());
+        Self { range, is_heading: lines == 0, is_announced, is_file, kind, lines }
+    }
+
+    fn heading(range: Range<usize>) -> Self {
+        Self { range, is_heading: true, is_announced: false, is_file: false, kind: Kind::UNKNOWN, lines: 0 }
+    }
+
+    /// Whether it is large enough, or announced, to be an output.
+    fn counts(&self) -> bool {
+        !self.is_heading && (self.lines >= MIN_LINES || self.is_announced)
+    }
+
+    /// Whether structure, not words, says what it is.
+    fn is_structured(&self) -> bool {
+        use ContentType::{Diff, Html, Json, Log, Search, Table};
+        self.counts() && matches!(self.kind.content_type, Diff | Html | Json | Log | Search | Table)
+    }
+}
+
+/// Detects a text of several outputs; `None` for one that is of one kind. `whole` is what it looks like as one.
+pub(super) fn detect(text: &str, whole: Kind, hints: &Hints) -> Option<Detection> {
+    use ContentType::{Log, Text, Unknown};
+    // A file that is what its name promises is one thing.
+    if hints.path.is_some() && !matches!(whole.content_type, Unknown | Log | Text) {
+        return None;
+    }
+    let parts = parts(text, whole)?;
+    let (content_type, language) = prevailing(&parts);
+    let segments = parts.iter().flat_map(|part| {
+        let start = part.range.start;
+        let inner = match part.is_heading {
+            true => vec![Segment { range: 0..part.range.len(), content_type: Unknown, language: None }],
+            false => part.kind.segments(&text[part.range.clone()]),
+        };
+        inner
+            .into_iter()
+            .map(move |segment| Segment { range: start + segment.range.start..start + segment.range.end, ..segment })
+    });
+    Some(Detection { content_type, language, segments: segments.collect() })
+}
+
+/// The parts of a text: by sure headings, and what stands between them by whatever else cuts it.
+fn parts(text: &str, whole: Kind) -> Option<Vec<Part>> {
+    let all = 0..text.len();
+    let is_manual = is_manual(text, whole);
+    let Some(parts) =
+        by_headings(text, all.clone(), Strength::Sure).filter(|parts| are_outputs(parts, whole, is_manual, text.len()))
+    else {
+        return inner(text, all, whole);
+    };
+    let mut found = Vec::with_capacity(parts.len());
+    for part in parts {
+        let is_whole = part.is_heading || part.is_file;
+        match if is_whole { None } else { inner(text, part.range.clone(), part.kind) } {
+            Some(inner) => found.extend(inner),
+            None => found.push(part),
+        }
+    }
+    Some(found)
+}
+
+fn is_manual(text: &str, kind: Kind) -> bool {
+    kind.content_type == ContentType::Text && is_markdown(text)
+}
+
+/// The parts of a text without sure headings.
+fn inner(text: &str, range: Range<usize>, whole: Kind) -> Option<Vec<Part>> {
+    // A script is one text, with all the commands in its comments.
+    if whole.content_type == ContentType::Code && whole.is_proved {
+        return None;
+    }
+    let is_manual = is_manual(&text[range.clone()], whole);
+    let differ = |parts: &Vec<Part>| are_different(parts, whole, is_manual, range.len());
+    let headed = by_headings(text, range.clone(), Strength::Likely).filter(differ);
+    // The paragraphs of a manual are of many kinds, and it is one text.
+    headed.or_else(|| if is_manual { None } else { by_blank_lines(text, range.clone()).filter(differ) })
+}
+
+/// The type of more than half of all bodies, and the language where all code is in one.
+fn prevailing(parts: &[Part]) -> (ContentType, Option<Language>) {
+    let bodies = || parts.iter().filter(|part| !part.is_heading);
+    let total: usize = bodies().map(|part| part.range.len()).sum();
+    let bytes = |kind: ContentType| {
+        bodies().filter(|part| part.kind.content_type == kind).map(|part| part.range.len()).sum::<usize>()
+    };
+    let content_type =
+        ContentType::ALL.iter().copied().find(|&kind| bytes(kind) * 2 > total).unwrap_or(ContentType::Unknown);
+    let mut languages =
+        bodies().filter(|part| part.kind.content_type == ContentType::Code).map(|part| part.kind.language);
+    let first = languages.next().flatten();
+    let is_one = content_type == ContentType::Code && languages.all(|language| language == first);
+    (content_type, first.filter(|_| is_one))
+}
+
+/// Whether what stands between sure headings is worth being told apart.
+fn are_outputs(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> bool {
+    use ContentType::{Code, Log, Text, Unknown};
+    let bytes = |is: &dyn Fn(&Part) -> bool| {
+        parts.iter().filter(|part| !part.is_heading && is(part)).map(|part| part.range.len()).sum::<usize>()
+    };
+    let opens = parts.first().is_some_and(|part| part.is_heading);
+    let all_like_whole = bytes(&|part| part.kind.content_type != whole.content_type) == 0;
+    match whole.content_type {
+        // Parts of one log share what repeats in them.
+        Log => {
+            let is_other =
+                |part: &Part| part.kind.content_type != Log && (part.kind.content_type != Unknown || part.is_announced);
+            bytes(&is_other) * 5 >= length
+        }
+        Unknown => !all_like_whole,
+        Text if is_manual => {
+            opens && parts.iter().any(Part::counts) || bytes(&|part| part.is_structured()) * 5 >= length
+        }
+        // A program may print headings like these.
+        Code if !opens => bytes(&|part| part.is_structured()) * 5 >= length || are_in_languages(parts),
+        Text if !opens => !all_like_whole,
+        _ => parts.iter().any(|part| !part.is_heading),
+    }
+}
+
+/// Whether there is code of two languages.
+fn are_in_languages(parts: &[Part]) -> bool {
+    let mut languages = parts.iter().filter_map(|part| part.kind.language);
+    languages.next().is_some_and(|first| languages.any(|language| language != first))
+}
+
+/// Whether what stands between likely headings, or blank lines, is of several kinds beyond doubt.
+fn are_different(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> bool {
+    use ContentType::{Code, Html, Json, Log, Search, Table, Text, Unknown};
+    let counted = || parts.iter().filter(|part| part.counts());
+    let Some(first) = counted().next() else { return false };
+    // Programs hold pages and values; hits and log lines find each other without being cut apart.
+    let is_inner = |kind: ContentType| match whole.content_type {
+        Code => matches!(kind, Json | Html),
+        Log => kind == Search,
+        Search => kind == Log,
+        _ => false,
+    };
+    let structured: usize = counted()
+        .filter(|part| {
+            part.is_structured()
+                && part.kind.content_type != whole.content_type
+                && (part.is_announced || !is_inner(part.kind.content_type))
+        })
+        .map(|part| part.range.len())
+        .sum();
+    let differ = counted().any(|part| part.kind.content_type != first.kind.content_type);
+    let tables = || counted().filter(|part| part.kind.content_type == Table && part.lines > MIN_LINES);
+    let has_tables = tables().count() > 1 && tables().map(|part| part.range.len()).sum::<usize>() * 2 >= length;
+    let announced = parts.iter().filter(|part| part.is_announced).count();
+    let is_mixed = match whole.content_type {
+        Table => {
+            tables().next().is_some() && (parts.iter().any(|part| part.kind.content_type == Text) || structured > 0)
+        }
+        Text | Unknown if !is_manual => differ && structured > 0,
+        _ => differ && structured > 0 && (announced > 1 || structured * 8 >= length),
+    };
+    is_mixed || has_tables
+}
+
+/// Cuts at the headings of a strength or above, and where the line numbers of a listing begin again.
+fn by_headings(text: &str, within: Range<usize>, least: Strength) -> Option<Vec<Part>> {
+    let mut marks = Vec::new();
+    let mut scan = Scan::new(text, &within);
+    while let Some(found) = scan.next_mark(least) {
+        marks.push(found);
+        if marks.len() > MAX_PARTS {
+            return None;
+        }
+    }
+    if marks.is_empty() {
+        return None;
+    }
+    let mut parts = Vec::with_capacity(marks.len() * 2 + 1);
+    let mut hints = Hints::default();
+    let mut start = within.start;
+    for (range, says) in marks {
+        push_body(text, &mut parts, start..range.start, &hints);
+        (start, hints) = (range.end, says);
+        if !range.is_empty() {
+            push_heading(&mut parts, range);
+        }
+    }
+    push_body(text, &mut parts, start..within.end, &hints);
+    Some(parts)
+}
+
+fn push_body(text: &str, parts: &mut Vec<Part>, range: Range<usize>, hints: &Hints) {
+    if range.is_empty() {
+        return;
+    }
+    let part = Part::of(text, range, hints);
+    if part.is_heading { push_heading(parts, part.range) } else { parts.push(part) }
+}
+
+fn push_heading(parts: &mut Vec<Part>, range: Range<usize>) {
+    match parts.last_mut().filter(|last| last.is_heading) {
+        Some(last) => last.range.end = range.end,
+        None => parts.push(Part::heading(range)),
+    }
+}
+
+/// A walk over the lines of a text for what cuts it.
+struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+    budget: Budget,
+    /// The last number of a listing, and how many came one after the other.
+    listing: (u64, usize),
+    /// Whether a fence was found that nothing closes: nothing is looked for again.
+    has_open_fence: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn new(text: &'a str, within: &Range<usize>) -> Self {
+        let budget = Budget::of(&text[within.clone()]);
+        Self { text, at: within.start, end: within.end, budget, listing: (0, 0), has_open_fence: false }
+    }
+
+    fn line(&self, at: usize) -> Option<Line<'a>> {
+        lines_from(self.text, at).next().filter(|line| line.start < self.end)
+    }
+
+    /// The next heading and what it says; an empty range where a listing begins again. What lies inside of fences, diffs,
+    /// documents and JSON values is passed over.
+    fn next_mark(&mut self, least: Strength) -> Option<(Range<usize>, Hints)> {
+        let body = &self.text[..self.end];
+        while let Some(line) = self.line(self.at) {
+            self.at = line.end;
+            if let Some(end) = self.skip(body, &line) {
+                self.at = end;
+                continue;
+            }
+            if self.begins_again(line.text) {
+                return Some((line.start..line.start, Hints::default()));
+            }
+            if is_rule(line.text)
+                && let Some(title) = self.line(line.end)
+                && let Some(below) = self.line(title.end)
+                && let Some(heading) = Heading::of_banner([line.text, title.text, below.text])
+                && heading.strength >= least
+            {
+                self.at = below.end;
+                return Some((line.start..below.end, heading.hints));
+            }
+            let heading = Heading::parse(line.text).or_else(|| {
+                let below = self.line(line.end)?;
+                Heading::of_label(line.text, below.text)
+            });
+            if let Some(heading) = heading.filter(|heading| heading.strength >= least) {
+                return Some((line.start..line.end, heading.hints));
+            }
+        }
+        None
+    }
+
+    /// Where a block that starts with a line ends.
+    fn skip(&mut self, body: &str, line: &Line) -> Option<usize> {
+        if let Some(open) = Fence::parse(line.text).filter(|_| !self.has_open_fence) {
+            let closes = |line: &Line| Fence::parse(line.text).is_some_and(|fence| fence.closes(&open));
+            let end = lines_from(body, line.end).find(closes).map(|close| close.end);
+            self.has_open_fence = end.is_none();
+            return end;
+        }
+        if diff::may_start(line.text) {
+            // A hunk that was cut short takes the rule below it for a line of its own.
+            let end = diff::block_end(body, line.start)?;
+            let last = body[line.start..end].trim_end().rfind('\n').map_or(line.start, |at| line.start + at + 1);
+            let is_heading = last > line.start
+                && Heading::parse(body[last..end].trim_end()).is_some_and(|found| found.strength == Strength::Sure);
+            return Some(if is_heading { last } else { end });
+        }
+        if line.text.starts_with(['{', '[']) {
+            return self.budget.block_end(body, line.start);
+        }
+        if line.text.starts_with('<') {
+            return html::block_end(body, line.start);
+        }
+        None
+    }
+
+    /// Whether a line is the first of a listing behind another listing.
+    fn begins_again(&mut self, line: &str) -> bool {
+        // Hits of a search and the cells of a table have numbers, too.
+        let is_listed = |found: &NumberedLine| {
+            !found.prefix.ends_with(':') && (found.prefix.starts_with(' ') || found.prefix.ends_with('→'))
+        };
+        let Some(found) = NumberedLine::parse(line).filter(is_listed) else { return false };
+        let (last, run) = self.listing;
+        self.listing = (found.number, if found.number == last + 1 { run + 1 } else { 0 });
+        found.number == 1 && run > 0
+    }
+}
+
+/// Cuts at blank lines, but not inside of blocks, and joins neighbours of one kind.
+fn by_blank_lines(text: &str, within: Range<usize>) -> Option<Vec<Part>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut scan = Scan::new(text, &within);
+    let mut was_blank = true;
+    while let Some(line) = scan.line(scan.at) {
+        let is_blank = line.text.trim().is_empty();
+        let block = scan.skip(&text[..within.end], &line);
+        scan.at = block.unwrap_or(line.end);
+        match ranges.last_mut().filter(|_| block.is_none() && (is_blank || !was_blank)) {
+            Some(range) => range.end = scan.at,
+            None if is_blank => continue,
+            None => ranges.push(if ranges.is_empty() { within.start } else { line.start }..scan.at),
+        }
+        was_blank = is_blank || block.is_some();
+        if ranges.len() > MAX_PARTS {
+            return None;
+        }
+    }
+    if ranges.len() < 2 {
+        return None;
+    }
+    let mut parts: Vec<Part> = Vec::new();
+    for range in ranges {
+        let part = Part::of(text, range, &Hints::default());
+        let joins = parts.last().is_some_and(|last| goes_on(last, &part));
+        match parts.last_mut().filter(|_| joins) {
+            Some(last) => {
+                last.range.end = part.range.end;
+                last.lines += part.lines;
+            }
+            None => parts.push(part),
+        }
+    }
+    (parts.len() > 1).then_some(parts)
+}
+
+/// Whether a paragraph belongs to the one before it.
+fn goes_on(before: &Part, part: &Part) -> bool {
+    use ContentType::{Code, Log, Table, Unknown};
+    let is_same = before.kind == part.kind && part.kind.content_type != Table;
+    // Code and logs have paragraphs that say nothing by themselves.
+    let is_odd = matches!(before.kind.content_type, Code | Log)
+        && (part.kind.content_type == Unknown || part.kind.content_type == Code && part.kind.language.is_none());
+    is_same
+        || is_odd
+        || part.lines < MIN_PARAGRAPH && part.kind.content_type != ContentType::Text && before.kind.content_type == Log
+}

@@ -1,0 +1,355 @@
+//! The notation of folded lines, and how it is read.
+//!
+//! ```text
+//! a: -rw-r--r-- 1 root {>6} {}   the first template is a; {} are its values, one of them filled up to six characters from the left
+//! 1024 src/main.rs               a row of the last template: its values; the last one is the rest of the line
+//! . ^lib.rs                      . the value above (or the next of {+1}), .4 four of them; ^ the folder of the value above ({/}),
+//!                                ^^ the one above that
+//! c*: use {};                    a template of which each word of the lines below is a row
+//! b/2: name {}                   a template of two lines
+//! version {}
+//! a 7 x                          a row of template a
+//! "two words" $1=long            a value with blanks; a value that is $1 from now on
+//! |text                          the line `text`
+//! *3                             the last row, three times more
+//! ```
+
+use super::cells::shown;
+use super::column::{Rule, folder};
+use super::layout::{Pad, column_after, tabs};
+use super::template::Part;
+
+/// Pairs that may mark the places of values.
+pub(super) const MARKS: [(char, char); 4] = [('{', '}'), ('«', '»'), ('‹', '›'), ('⟨', '⟩')];
+
+/// The place of the bytes of a dump's line, as text.
+const SHOWN: &str = "text";
+
+/// Unfolded lines are at most so many times the fold, and as many bytes more.
+const MAX_GROWTH: usize = 200;
+const MAX_MORE: usize = 1 << 16;
+
+/// A template as it is read.
+#[derive(Debug)]
+struct Known {
+    parts: Vec<Part>,
+    rules: Vec<Rule>,
+    above: Vec<String>,
+    /// Whether each word is a row.
+    is_list: bool,
+    is_used: bool,
+}
+
+impl Known {
+    fn new(parts: Vec<Part>, rules: Vec<Rule>, is_list: bool) -> Self {
+        Self { above: vec![String::new(); rules.len()], parts, rules, is_list, is_used: false }
+    }
+
+    fn fill(&mut self, words: &str, names: &mut Vec<String>) -> Option<String> {
+        let mut rest = Some(words).filter(|words| !words.is_empty());
+        let last = self.rules.iter().rposition(|rule| !matches!(rule, Rule::Same(_)));
+        let mut expected = 0;
+        for index in 0..self.rules.len() {
+            let rule = self.rules[index];
+            let value = match (rule, rest) {
+                (Rule::Same(other), _) => self.above.get(other).filter(|_| other < index)?.clone(),
+                (_, _) if expected > 0 => {
+                    expected -= 1;
+                    rule.expected(&self.above[index]).into_owned()
+                }
+                (_, None) if self.is_used => rule.expected(&self.above[index]).into_owned(),
+                (_, None) => return None,
+                (_, Some(words)) if self.is_used && run_of(words).is_some() => {
+                    let (times, left) = run_of(words)?;
+                    expected = times - 1;
+                    rest = left;
+                    rule.expected(&self.above[index]).into_owned()
+                }
+                (_, Some(words)) => {
+                    let (value, left) = self.value(index, words, last == Some(index), names)?;
+                    rest = left;
+                    value
+                }
+            };
+            self.above[index] = value;
+        }
+        (rest.is_none() && expected == 0).then_some(())?;
+        self.is_used = true;
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Shown => {
+                    let line = &text[text.rfind('\n').map_or(0, |end| end + 1)..];
+                    let (_, shown) = shown(line)?;
+                    text.push_str(&shown);
+                }
+                Part::Value(value, pad) => push_padded(&mut text, &self.above[*value], *pad),
+            }
+        }
+        Some(text)
+    }
+
+    /// Reads the first of some words; returns its value, and the words behind it.
+    fn value<'w>(
+        &self,
+        index: usize,
+        words: &'w str,
+        is_last: bool,
+        names: &mut Vec<String>,
+    ) -> Option<(String, Option<&'w str>)> {
+        let (rule, above) = (self.rules[index], self.above[index].as_str());
+        let (word, rest) = match words.strip_prefix('"') {
+            Some(_) => {
+                let (value, rest) = unquoted(words)?;
+                return Some((value, rest));
+            }
+            None if is_last => (words, None),
+            None => words.split_once(' ').map_or((words, None), |(word, rest)| (word, Some(rest))),
+        };
+        if let Some(named) = word.strip_prefix('$') {
+            let value = match named.split_once('=') {
+                Some((name, value)) => {
+                    (name.parse() == Ok(names.len() + 1)).then_some(())?;
+                    names.push(value.to_owned());
+                    value.to_owned()
+                }
+                None => names.get(named.parse::<usize>().ok()?.checked_sub(1)?)?.clone(),
+            };
+            return Some((value, rest));
+        }
+        if let (Rule::Folder(separator), true) = (rule, word.starts_with('^')) {
+            let up = word.bytes().take_while(|&byte| byte == b'^').count();
+            return Some((format!("{}{}", folder(above, up - 1, separator)?, &word[up..]), rest));
+        }
+        Some((word.to_owned(), rest))
+    }
+}
+
+/// Reads `.` or `.4` at the start of some words; returns how many values are as expected, and the words behind it.
+pub(super) fn run_of(words: &str) -> Option<(usize, Option<&str>)> {
+    let (word, rest) = words.split_once(' ').map_or((words, None), |(word, rest)| (word, Some(rest)));
+    let times = match word.strip_prefix('.')? {
+        "" => 1,
+        digits => digits.parse().ok().filter(|&times| times > 1 && !digits.starts_with(['0', '+']))?,
+    };
+    Some((times, rest))
+}
+
+/// Reads `"a ""b"" c"`; returns the value, and what stands behind the blank behind it.
+fn unquoted(words: &str) -> Option<(String, Option<&str>)> {
+    let mut value = String::new();
+    let mut rest = words.strip_prefix('"')?;
+    loop {
+        let (part, behind) = rest.split_once('"')?;
+        value.push_str(part);
+        match behind.strip_prefix('"') {
+            Some(more) => {
+                value.push('"');
+                rest = more;
+            }
+            None if behind.is_empty() => return Some((value, None)),
+            None => return Some((value, Some(behind.strip_prefix(' ')?))),
+        }
+    }
+}
+
+/// Adds a value, filled up.
+fn push_padded(text: &mut String, value: &str, pad: Pad) {
+    let blanks = |width: usize| " ".repeat(width.saturating_sub(value.chars().count()));
+    match pad {
+        Pad::None => text.push_str(value),
+        Pad::Behind(width) => {
+            text.push_str(value);
+            text.push_str(&blanks(width));
+        }
+        Pad::Before(width) => {
+            text.push_str(&blanks(width));
+            text.push_str(value);
+        }
+        Pad::Tabs(column) => {
+            text.push_str(value);
+            let line = &text[text.rfind('\n').map_or(0, |end| end + 1)..];
+            let count = tabs(column_after(0, line), column);
+            text.extend(std::iter::repeat_n('\t', count));
+        }
+    }
+}
+
+/// The name of a template.
+pub(super) fn name(mut index: usize) -> String {
+    let mut name = String::new();
+    loop {
+        name.insert(0, char::from(b'a' + (index % 26) as u8));
+        match index / 26 {
+            0 => return name,
+            more => index = more - 1,
+        }
+    }
+}
+
+/// Which template has a name, if there were so many.
+pub(super) fn index(name: &str) -> Option<usize> {
+    let is_name = (1..=3).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase());
+    is_name.then(|| name.bytes().fold(0, |index, byte| index * 26 + usize::from(byte - b'a') + 1) - 1)
+}
+
+/// Whether a line that is written as the values of a row would be read as something else.
+pub(super) fn is_taken(line: &str) -> bool {
+    let word = line.split(' ').next().unwrap_or(line);
+    let head = word.strip_suffix(':').map_or(word, |word| word.split(['/', '*']).next().unwrap_or(word));
+    line.starts_with(['|', '*']) || index(head).is_some()
+}
+
+/// A template in its own notation.
+pub(super) fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Shown => {
+                text.push(marks.0);
+                text.push_str(SHOWN);
+                text.push(marks.1);
+            }
+            Part::Value(value, pad) => {
+                text.push(marks.0);
+                text += &match pad {
+                    Pad::None => String::new(),
+                    Pad::Behind(width) => format!("<{width}"),
+                    Pad::Before(width) => format!(">{width}"),
+                    Pad::Tabs(column) => format!("t{column}"),
+                };
+                text += &match rules[*value] {
+                    Rule::Above => String::new(),
+                    Rule::Step(step, false) => format!("{step:+}"),
+                    Rule::Step(step, true) if step < 0 => format!("-x{:x}", -step),
+                    Rule::Step(step, true) => format!("+x{step:x}"),
+                    Rule::Same(other) => format!("={}", other + 1),
+                    Rule::Folder(separator) => separator.to_string(),
+                };
+                text.push(marks.1);
+            }
+        }
+    }
+    text
+}
+
+fn parse_template(text: &str, is_list: bool, marks: (char, char)) -> Option<Known> {
+    let (mut parts, mut rules) = (Vec::new(), Vec::new());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(marks.0) {
+        if !before.is_empty() {
+            parts.push(Part::Text(before.to_owned()));
+        }
+        let (spec, behind) = behind.split_once(marks.1)?;
+        rest = behind;
+        if spec == SHOWN {
+            parts.push(Part::Shown);
+            continue;
+        }
+        let digits = |text: &str| text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+        let width = |text: &str| text.parse::<usize>().ok().filter(|&width| width <= 4096);
+        let (pad, rule) = match spec.as_bytes().first() {
+            Some(b'<' | b'>' | b't') => {
+                let end = 1 + digits(&spec[1..]);
+                let width = width(&spec[1..end])?;
+                let pad = match spec.as_bytes()[0] {
+                    b'<' => Pad::Behind(width),
+                    b'>' => Pad::Before(width),
+                    _ => Pad::Tabs(width),
+                };
+                (pad, &spec[end..])
+            }
+            _ => (Pad::None, spec),
+        };
+        let mut characters = rule.chars();
+        let rule = match (characters.next(), characters.as_str()) {
+            (None, _) => Rule::Above,
+            (Some(separator), "") => Rule::Folder(separator),
+            (Some('='), other) => Rule::Same(other.parse::<usize>().ok()?.checked_sub(1)?),
+            (Some(sign @ ('+' | '-')), step) => {
+                let (step, is_hex) = match step.strip_prefix('x') {
+                    Some(step) => (i64::from_str_radix(step, 16).ok()?, true),
+                    None => (step.parse::<i64>().ok()?, false),
+                };
+                Rule::Step(if sign == '-' { -step } else { step }, is_hex)
+            }
+            _ => return None,
+        };
+        parts.push(Part::Value(rules.len(), pad));
+        rules.push(rule);
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest.to_owned()));
+    }
+    Some(Known::new(parts, rules, is_list))
+}
+
+/// Reads a body; `None` when it is not one.
+pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
+    let most = body.len().saturating_mul(MAX_GROWTH).saturating_add(MAX_MORE);
+    let mut templates: Vec<Known> = Vec::new();
+    let mut names = Vec::new();
+    let mut current = None;
+    let mut text = String::new();
+    let mut last: Option<(Option<usize>, &str)> = None;
+    let mut lines = body.split('\n');
+    let mut push = |line: &str| {
+        text.push_str(line);
+        text.push('\n');
+        (text.len() <= most).then_some(())
+    };
+    while let Some(line) = lines.next() {
+        if let Some(line) = line.strip_prefix('|') {
+            push(line)?;
+            last = Some((None, line));
+            continue;
+        }
+        if let Some(times) = line.strip_prefix('*') {
+            let (template, words) = last?;
+            for _ in 0..times.parse::<usize>().ok()? {
+                match template {
+                    None => push(words)?,
+                    Some(template) => push(&templates[template].fill(words, &mut names)?)?,
+                }
+            }
+            continue;
+        }
+        if let Some((head, first)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, ""))) {
+            let (head, height) = head.split_once('/').map_or((head, "1"), |(head, height)| (head, height));
+            let list = head.strip_suffix('*');
+            let head = list.unwrap_or(head);
+            if head == name(templates.len()) {
+                let mut template = first.to_owned();
+                for _ in 1..height.parse::<usize>().ok()? {
+                    template.push('\n');
+                    template.push_str(lines.next()?);
+                }
+                current = Some(templates.len());
+                templates.push(parse_template(&template, list.is_some(), marks)?);
+                continue;
+            }
+        }
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let words = match index(word).filter(|&index| index < templates.len()) {
+            Some(index) => {
+                current = Some(index);
+                rest
+            }
+            None => line,
+        };
+        let template = current?;
+        if templates[template].is_list {
+            for word in words.split(' ') {
+                push(&templates[template].fill(word, &mut names)?)?;
+            }
+            last = None;
+            continue;
+        }
+        push(&templates[template].fill(words, &mut names)?)?;
+        last = Some((Some(template), words));
+    }
+    text.pop();
+    Some(text)
+}

@@ -1,0 +1,138 @@
+//! line -> cells: what stands between blanks.
+
+use super::column::cost;
+
+/// Longer lines are data: they stay as they are.
+const MAX_LINE: usize = 2000;
+
+/// The most cells of a line that are told apart; the rest belongs to the last one.
+const MAX_CELLS: usize = 40;
+
+/// What parts the cells of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// Every run of blanks.
+    Words,
+    /// Tabs and runs of two blanks or more, as between the columns of a table whose cells are of several words.
+    Columns,
+}
+
+/// The lines of a text, each cut into cells.
+#[derive(Debug)]
+pub(super) struct Lines<'t> {
+    pub(super) texts: Vec<&'t str>,
+    cells: Vec<(u32, u32)>,
+    ends: Vec<usize>,
+    dumps: Vec<Option<Dump>>,
+    /// About how many tokens each line has.
+    pub(super) costs: Vec<u32>,
+}
+
+/// The part of a dump's line that says its bytes as text, and follows from those in hexadecimal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Dump {
+    /// Where the line ends without it.
+    pub(super) head: usize,
+    /// What stands before and behind the text.
+    pub(super) around: (&'static str, &'static str),
+}
+
+impl Dump {
+    fn of(line: &str) -> Option<Self> {
+        line.trim_start().as_bytes().first().filter(|byte| byte.is_ascii_hexdigit())?;
+        let (head, text) = shown(line)?;
+        let arounds = [("  ", ""), ("  |", "|"), ("  >", "<")];
+        let is_text = |around: &(&str, &str)| {
+            let shown = line[head..].strip_prefix(around.0).and_then(|shown| shown.strip_suffix(around.1));
+            shown == Some(&text)
+        };
+        Some(Self { head, around: arounds.into_iter().find(is_text)? })
+    }
+}
+
+/// The bytes that a line has in hexadecimal behind its first word, as text, and where they end.
+pub(super) fn shown(line: &str) -> Option<(usize, String)> {
+    let start = line.len() - line.trim_start().len();
+    let address = line[start..].find(' ')?;
+    let (mut at, mut head) = (start + address, 0);
+    let mut text = String::new();
+    for word in line[at..].split(' ') {
+        let is_hex = word.len() % 2 == 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        // One blank more than usual parts the bytes in two halves; two end them.
+        if !is_hex || word.is_empty() && line[..at].ends_with("  ") {
+            break;
+        }
+        for pair in word.as_bytes().chunks(2) {
+            let byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+            text.push(if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '.' });
+        }
+        at += word.len();
+        if !word.is_empty() {
+            head = at;
+        }
+        at = (at + 1).min(line.len());
+    }
+    (text.len() >= 4).then_some((head, text))
+}
+
+impl<'t> Lines<'t> {
+    pub(super) fn of(text: &'t str, view: View) -> Self {
+        let texts: Vec<&str> = text.split('\n').collect();
+        let (cells, ends) = (Vec::with_capacity(text.len() / 5), Vec::with_capacity(texts.len()));
+        let mut lines = Self { cells, ends, dumps: Vec::new(), costs: Vec::new(), texts };
+        lines.dumps = lines.texts.iter().map(|text| Dump::of(text)).collect();
+        lines.costs = lines.texts.iter().map(|text| cost(text) as u32).collect();
+        for (text, dump) in lines.texts.iter().zip(&lines.dumps) {
+            if text.len() <= MAX_LINE {
+                cut(&text.as_bytes()[..dump.map_or(text.len(), |dump| dump.head)], view, &mut lines.cells);
+            }
+            lines.ends.push(lines.cells.len());
+        }
+        lines
+    }
+
+    /// Byte ranges of a line's cells; none for a line that is blank or too long.
+    pub(super) fn cells(&self, line: usize) -> &[(u32, u32)] {
+        &self.cells[line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line]]
+    }
+
+    pub(super) fn dump(&self, line: usize) -> Option<Dump> {
+        self.dumps[line]
+    }
+
+    /// A line without what follows from the rest of it.
+    pub(super) fn head(&self, line: usize) -> &'t str {
+        let text = self.texts[line];
+        &text[..self.dumps[line].map_or(text.len(), |dump| dump.head)]
+    }
+
+    pub(super) fn cell(&self, line: usize, cell: usize) -> &'t str {
+        let (start, end) = self.cells(line)[cell];
+        &self.texts[line][start as usize..end as usize]
+    }
+}
+
+fn cut(line: &[u8], view: View, cells: &mut Vec<(u32, u32)>) {
+    let first = cells.len();
+    let is_blank = |at: usize| matches!(line[at], b' ' | b'\t');
+    let parts = |at: usize| match view {
+        View::Words => true,
+        View::Columns => line[at] == b'\t' || line.get(at + 1).is_none_or(|next| matches!(next, b' ' | b'\t')),
+    };
+    let mut at = 0;
+    while at < line.len() {
+        if is_blank(at) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < line.len() && !(is_blank(at) && parts(at)) {
+            at += 1;
+        }
+        if cells.len() - first == MAX_CELLS {
+            cells.last_mut().expect("there are as many").1 = at as u32;
+        } else {
+            cells.push((start as u32, at as u32));
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! the values of a field -> what all of them share, where they are cut, and what each is expected to be.
+
+use std::borrow::Cow;
+
+use crate::pipeline::hashing::FastMap;
+
+/// A value of more pieces is one value.
+const MAX_PIECES: usize = 24;
+
+/// What a value is expected to be, by the value above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The same.
+    Above,
+    /// More by so much; in hexadecimal with the same number of digits if the second is set.
+    Step(i64, bool),
+    /// Always that of another field, so that rows leave it out.
+    Same(usize),
+    /// The same, and what begins like it says so: up to this separator.
+    Folder(char),
+}
+
+impl Rule {
+    /// The value that is expected below another.
+    pub(super) fn expected(self, above: &str) -> Cow<'_, str> {
+        let next = match self {
+            Self::Step(step, is_hex) => number(above, is_hex).and_then(|at| at.checked_add(step)).filter(|&at| at >= 0),
+            _ => None,
+        };
+        match (self, next) {
+            (Self::Step(_, true), Some(next)) => format!("{next:0width$x}", width = above.len()).into(),
+            (Self::Step(_, false), Some(next)) => {
+                let width = if above.starts_with('0') { above.len() } else { 0 };
+                format!("{next:0width$}").into()
+            }
+            _ => above.into(),
+        }
+    }
+}
+
+fn number(text: &str, is_hex: bool) -> Option<i64> {
+    let (radix, most) = if is_hex { (16, 15) } else { (10, 18) };
+    let is_canonical = text.bytes().all(|byte| byte.is_ascii_digit() || is_hex && matches!(byte, b'a'..=b'f'));
+    ((1..=most).contains(&text.len()) && is_canonical).then(|| i64::from_str_radix(text, radix).ok())?
+}
+
+/// How many folders up two values part, and what follows there: `a/b/c` and `a/d` part one above the folder of the first.
+pub(super) fn below<'v>(above: &str, value: &'v str, separator: char) -> Option<(usize, &'v str)> {
+    let ends = above.rmatch_indices(separator).map(|(at, _)| at + separator.len_utf8());
+    ends.take(9).enumerate().find_map(|(up, end)| Some((up, value.strip_prefix(&above[..end])?)))
+}
+
+/// What `up` folders above a value's own is.
+pub(super) fn folder(above: &str, up: usize, separator: char) -> Option<&str> {
+    above.rmatch_indices(separator).nth(up).map(|(at, _)| &above[..at + separator.len_utf8()])
+}
+
+/// The kinds of bytes that tokens are made of, and how many of a kind make a token.
+const KINDS: [u8; 256] = {
+    let (mut kinds, mut byte) = ([5u8; 256], 0);
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'0'..=b'9' => 1,
+            b'a'..=b'z' => 2,
+            b'A'..=b'Z' => 3,
+            128.. => 4,
+            b' ' => 0,
+            _ => 5,
+        };
+        byte += 1;
+    }
+    kinds
+};
+const RUNS: [u8; 6] = [1, 3, 7, 3, 3, 2];
+
+/// About how many tokens a word costs behind a blank. Counting them takes a hundred times as long.
+pub(super) fn cost(word: &str) -> usize {
+    let (mut tokens, mut kind, mut run) = (0usize, u8::MAX, 0u8);
+    for &byte in word.as_bytes() {
+        let next = KINDS[usize::from(byte)];
+        if next == kind && (run < RUNS[usize::from(kind)] || next == 0 && run > 1) {
+            run = run.saturating_add(1);
+        } else {
+            // A word with a capital is one token, and a blank belongs to the word behind it.
+            let is_one = kind == 3 && next == 2 && run == 1 || next == 0 && kind != 0;
+            tokens += usize::from(!is_one);
+            (kind, run) = (next, if next == 0 && kind == 0 { 2 } else { 1 });
+        }
+    }
+    tokens + usize::from(word.as_bytes().first().is_some_and(u8::is_ascii_digit))
+}
+
+/// Rows that tell the rule of a column, and what all of them cost.
+const SAMPLE: usize = 400;
+
+/// The rule that makes a column cheapest, and about how many tokens its rows then spend on it.
+pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
+    if let Some(same) = known.iter().position(|other| other == column) {
+        return (Rule::Same(same), 0);
+    }
+    let all = column.len();
+    let column = &column[..all.min(SAMPLE)];
+    let mut rules = vec![Rule::Above];
+    rules.extend(step(column, false).map(|step| Rule::Step(step, false)));
+    rules.extend(step(column, true).map(|step| Rule::Step(step, true)));
+    rules.extend(['/', '.', ':', '-'].into_iter().find(|&separator| has_most(column, separator)).map(Rule::Folder));
+    let costs = rules.into_iter().map(|rule| (rule, spent(column, rule) * all / column.len()));
+    // A rule that saves little is not worth reading.
+    let worth = |&(rule, cost): &(Rule, usize)| if rule == Rule::Above { cost * 9 / 10 } else { cost };
+    costs.min_by_key(worth).expect("there is one rule at least")
+}
+
+fn has_most(column: &[&str], separator: char) -> bool {
+    let has_one = |value: &&&str| value.contains(separator) && !value.starts_with(|c: char| c.is_ascii_digit());
+    column.iter().filter(has_one).count() * 2 > column.len()
+}
+
+/// About how many tokens rows spend on a column.
+fn spent(column: &[&str], rule: Rule) -> usize {
+    if matches!(rule, Rule::Same(_)) {
+        return 0;
+    }
+    let mut said: FastMap<&str, usize> = FastMap::default();
+    let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
+    for pair in column.windows(2) {
+        if rule.expected(pair[0]) == pair[1] {
+            tokens += 1;
+            continue;
+        }
+        match rule {
+            Rule::Folder(separator) => match below(pair[0], pair[1], separator) {
+                Some((_, rest)) => tokens += 1 + cost(rest),
+                None => tokens += cost(pair[1]),
+            },
+            _ => *said.entry(pair[1]).or_default() += 1,
+        }
+    }
+    let named = |(value, times): (&str, usize)| {
+        let each = cost(value);
+        (times * each).min(each + 3 + 2 * (times - 1))
+    };
+    tokens + said.into_iter().map(named).sum::<usize>()
+}
+
+/// The step that a column mostly grows by, if it is one.
+fn step(column: &[&str], is_hex: bool) -> Option<i64> {
+    let is_wide = |value: &&str| value.len() == column[0].len();
+    if is_hex && !(column[0].len() >= 2 && column.iter().all(is_wide)) {
+        return None;
+    }
+    let mut steps: FastMap<i64, usize> = FastMap::default();
+    let mut before = number(column[0], is_hex);
+    for value in &column[1..] {
+        let after = number(value, is_hex);
+        if let Some((before, after)) = before.zip(after) {
+            *steps.entry(after - before).or_default() += 1;
+        }
+        before = after;
+    }
+    let (step, times) = steps.into_iter().max_by_key(|&(step, times)| (times, std::cmp::Reverse(step)))?;
+    (step != 0 && times * 2 > column.len()).then_some(step)
+}
+
+/// Byte ranges of the pieces of the values between punctuation that all of them share, each with what stands before it; `None`
+/// where they share none.
+pub(super) fn pieces<'t>(column: &[&'t str]) -> Option<Vec<Piece<'t>>> {
+    let shape: Vec<(usize, usize)> = punctuation(column[0]).collect();
+    if shape.is_empty() || shape.len() > MAX_PIECES {
+        return None;
+    }
+    let mut pieces = vec![Piece { before: "", ranges: Vec::with_capacity(column.len()) }];
+    pieces.extend(
+        shape
+            .iter()
+            .map(|&(start, end)| Piece { before: &column[0][start..end], ranges: Vec::with_capacity(column.len()) }),
+    );
+    for value in column {
+        let (mut start, mut at) = (0, 0);
+        for (from, to) in punctuation(value) {
+            if value[from..to] != *pieces.get(at + 1)?.before {
+                return None;
+            }
+            pieces[at].ranges.push((start, from));
+            (start, at) = (to, at + 1);
+        }
+        if at != shape.len() {
+            return None;
+        }
+        pieces[at].ranges.push((start, value.len()));
+    }
+    Some(pieces)
+}
+
+/// A part of each value of a column.
+#[derive(Debug)]
+pub(super) struct Piece<'t> {
+    /// What stands before it in all of them.
+    pub(super) before: &'t str,
+    pub(super) ranges: Vec<(usize, usize)>,
+}
+
+impl Piece<'_> {
+    pub(super) fn of<'t>(&self, column: &[&'t str]) -> Vec<&'t str> {
+        column.iter().zip(&self.ranges).map(|(value, &(start, end))| &value[start..end]).collect()
+    }
+}
+
+/// The runs of punctuation and blanks within a value.
+fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
+    let bytes = word.as_bytes();
+    let is_mark = |byte: &u8| byte.is_ascii_punctuation() || *byte == b' ';
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + bytes[at..].iter().position(is_mark)?;
+        at = bytes[start..].iter().position(|byte| !is_mark(byte)).map_or(bytes.len(), |len| start + len);
+        Some((start, at))
+    })
+}

@@ -1,0 +1,112 @@
+//! lines -> groups of one shape, found in a tree over the kinds of their cells.
+//!
+//! Every line is a path through the tree, one step for each cell. Where the paths of a node part, its lines may become one group
+//! whose last field is the rest of the line: the name at the end of a listing, the message at the end of a log line.
+
+use super::cells::Lines;
+use crate::pipeline::hashing::{FastHasher, FastMap};
+use std::hash::{Hash, Hasher};
+
+/// Fewer lines are no group.
+pub(super) const MIN_ROWS: usize = 3;
+
+/// The depth of the tree.
+pub(super) const MAX_DEPTH: usize = 24;
+
+/// Lines of one shape.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// Which lines, ascending.
+    pub(super) lines: Vec<usize>,
+    /// How many fields they have.
+    pub(super) fields: usize,
+    /// Whether the last field is the rest of the line.
+    pub(super) has_rest: bool,
+}
+
+/// A place in the tree: lines that agree in the kinds of their first cells.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// How many cells they agree in.
+    pub(super) depth: usize,
+    /// All of them.
+    pub(super) lines: Vec<usize>,
+    /// Those that have no more cells.
+    pub(super) ends: Vec<usize>,
+    pub(super) children: Vec<usize>,
+}
+
+/// The tree of some lines; its root is the first node, and every node stands before its children. With `exact`, lines agree in
+/// every blank, too.
+pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
+    let mut firsts: FastMap<&str, usize> = FastMap::default();
+    let mut labels: FastMap<&str, usize> = FastMap::default();
+    for &line in of {
+        for cell in 0..lines.cells(line).len().min(MAX_DEPTH) {
+            let text = lines.cell(line, cell);
+            if cell == 0 {
+                *firsts.entry(text).or_default() += 1;
+            } else if is_label(text) {
+                *labels.entry(text).or_default() += 1;
+            }
+        }
+    }
+    let is_often = |times: Option<&usize>| times.is_some_and(|&times| times >= MIN_ROWS);
+    let kind = |line: usize, cell: usize| -> u64 {
+        let text = lines.cell(line, cell);
+        let mut hasher = FastHasher::default();
+        if is_number(text) {
+            hasher.write_u8(1);
+        } else if cell == 0 && is_often(firsts.get(text))
+            || is_label(text) && is_often(labels.get(text))
+            || text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_punctuation())
+        {
+            text.hash(&mut hasher);
+        } else {
+            hasher.write_u8(2);
+        }
+        let start = lines.cells(line)[cell].0 as usize;
+        if exact {
+            let end = cell.checked_sub(1).map_or(0, |before| lines.cells(line)[before].1 as usize);
+            lines.texts[line][end..start].hash(&mut hasher);
+        } else if cell == 0 {
+            hasher.write_u8(u8::from(start > 0));
+        }
+        if let (0, Some(dump)) = (cell, lines.dump(line)) {
+            dump.around.hash(&mut hasher);
+        }
+        hasher.finish()
+    };
+    let mut nodes = vec![Node::default()];
+    let mut children: FastMap<(usize, u64), usize> = FastMap::default();
+    for &line in of {
+        let mut node = 0;
+        nodes[0].lines.push(line);
+        for cell in 0..lines.cells(line).len().min(MAX_DEPTH) {
+            let next = nodes.len();
+            let child = *children.entry((node, kind(line, cell))).or_insert(next);
+            if child == next {
+                nodes.push(Node { depth: cell + 1, ..Node::default() });
+                nodes[node].children.push(child);
+            }
+            nodes[child].lines.push(line);
+            node = child;
+        }
+        nodes[node].ends.push(line);
+    }
+    nodes
+}
+
+/// A figure, or bytes in hex.
+fn is_number(cell: &str) -> bool {
+    let bytes = cell.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let word = bytes.split(|byte| *byte == b' ').next().unwrap_or(bytes);
+    digit(0)
+        || matches!(bytes[0], b'-' | b'+' | b'.') && digit(1)
+        || word.len() % 2 == 0 && word.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_label(cell: &str) -> bool {
+    cell.ends_with([':', '='])
+}

@@ -1,0 +1,203 @@
+//! the blanks between fields -> widths that they follow from, as `printf` pads: a cell that is wider pushes the rest along.
+
+use super::cells::Lines;
+use super::group::{Group, MIN_ROWS};
+
+/// How a field is filled up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Pad {
+    #[default]
+    None,
+    /// Blanks behind it, up to so many characters.
+    Behind(usize),
+    /// Blanks before it, up to so many characters.
+    Before(usize),
+    /// Tabs behind it, up to this column.
+    Tabs(usize),
+}
+
+/// The fields of the lines of a group, and what stands between them.
+#[derive(Debug)]
+pub(super) struct Layout<'t> {
+    /// The lines that follow it, ascending.
+    pub(super) lines: Vec<usize>,
+    /// For each field its text in each line.
+    pub(super) columns: Vec<Vec<&'t str>>,
+    pub(super) pads: Vec<Pad>,
+    /// What stands before each field, and behind the last one.
+    pub(super) between: Vec<&'t str>,
+    /// What stands around the text of a dump's bytes, where the lines have it.
+    pub(super) dump: Option<(&'static str, &'static str)>,
+}
+
+/// How wide a tab is.
+const TAB: usize = 8;
+
+#[derive(Debug, Clone, Copy)]
+enum Rule<'t> {
+    Same(&'t str),
+    /// What stands before is filled up to the width, then comes this.
+    Behind(usize, &'t str),
+    /// First comes this, then what stands behind is filled up.
+    Before(usize, &'t str),
+    /// Both are filled up, with so many blanks between them.
+    Both(usize, usize, usize),
+    Tabs(usize),
+}
+
+/// A gap of a line with what it depends on, in characters.
+#[derive(Debug, Clone, Copy)]
+struct Gap<'t> {
+    text: &'t str,
+    left: usize,
+    right: usize,
+    /// The column where the gap starts.
+    column: usize,
+}
+
+impl Rule<'_> {
+    fn holds(&self, gap: &Gap) -> bool {
+        match *self {
+            Rule::Same(text) => gap.text == text,
+            Rule::Behind(width, tail) => {
+                gap.text.strip_suffix(tail).is_some_and(|text| is_blanks(text, width.saturating_sub(gap.left)))
+            }
+            Rule::Before(width, head) => {
+                gap.text.strip_prefix(head).is_some_and(|text| is_blanks(text, width.saturating_sub(gap.right)))
+            }
+            Rule::Both(left, right, least) => {
+                is_blanks(gap.text, left.saturating_sub(gap.left) + right.saturating_sub(gap.right) + least)
+            }
+            Rule::Tabs(column) => {
+                !gap.text.is_empty()
+                    && gap.text.bytes().all(|byte| byte == b'\t')
+                    && gap.text.len() == tabs(gap.column, column)
+            }
+        }
+    }
+}
+
+fn is_blanks(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| byte == b' ')
+}
+
+/// How many tabs lead from one column to another.
+pub(super) fn tabs(from: usize, to: usize) -> usize {
+    (to.saturating_sub(from / TAB * TAB)).div_ceil(TAB)
+}
+
+/// The column that a text leads to.
+pub(super) fn column_after(column: usize, text: &str) -> usize {
+    text.chars().fold(column, |column, c| if c == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
+}
+
+/// The layout that most lines of a group follow; those that do not are left out.
+pub(super) fn layout<'t>(lines: &Lines<'t>, group: &Group) -> Option<Layout<'t>> {
+    let mut rows: Vec<usize> = group.lines.clone();
+    let mut pads = vec![Pad::None; group.fields];
+    let mut between = Vec::with_capacity(group.fields + 1);
+    for at in 0..=group.fields {
+        let gaps: Vec<Gap> = rows.iter().map(|&line| gap(lines, line, at, group)).collect();
+        let is_taken = at.checked_sub(1).is_none_or(|before| pads[before] != Pad::None);
+        let rule = rule(&gaps, is_taken, at == group.fields)?;
+        let mut holds = gaps.iter().map(|gap| rule.holds(gap));
+        rows.retain(|_| holds.next() == Some(true));
+        if rows.len() < MIN_ROWS {
+            return None;
+        }
+        match rule {
+            Rule::Same(text) => between.push(text),
+            Rule::Behind(width, tail) => {
+                pads[at - 1] = Pad::Behind(width);
+                between.push(tail);
+            }
+            Rule::Before(width, head) => {
+                pads[at] = Pad::Before(width);
+                between.push(head);
+            }
+            Rule::Both(left, right, least) => {
+                pads[at - 1] = Pad::Behind(left);
+                pads[at] = Pad::Before(right);
+                between.push(&BLANKS[..least]);
+            }
+            Rule::Tabs(column) => {
+                pads[at - 1] = Pad::Tabs(column);
+                between.push("");
+            }
+        }
+    }
+    let columns = (0..group.fields).map(|field| rows.iter().map(|&line| text(lines, line, field, group)).collect());
+    let columns = columns.collect();
+    let dump = rows.first().and_then(|&line| lines.dump(line)).map(|dump| dump.around);
+    Some(Layout { lines: rows, columns, pads, between, dump })
+}
+
+const BLANKS: &str = "                ";
+
+/// A field of a line.
+fn text<'t>(lines: &Lines<'t>, line: usize, field: usize, group: &Group) -> &'t str {
+    let (start, end) = span(lines, line, field, group);
+    &lines.texts[line][start..end]
+}
+
+fn span(lines: &Lines, line: usize, field: usize, group: &Group) -> (usize, usize) {
+    let cells = lines.cells(line);
+    let end = if group.has_rest && field + 1 == group.fields { cells[cells.len() - 1].1 } else { cells[field].1 };
+    (cells[field].0 as usize, end as usize)
+}
+
+fn gap<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> Gap<'t> {
+    let whole = lines.head(line);
+    let before = at.checked_sub(1).map_or((0, 0), |before| span(lines, line, before, group));
+    let behind = if at < group.fields { span(lines, line, at, group) } else { (whole.len(), whole.len()) };
+    let width = |(start, end): (usize, usize)| {
+        let text = &whole[start..end];
+        if text.is_ascii() { text.len() } else { text.chars().count() }
+    };
+    let text = &whole[before.1..behind.0];
+    let column = if text.starts_with('\t') { column_after(0, &whole[..before.1]) } else { 0 };
+    Gap { text, left: width(before), right: width(behind), column }
+}
+
+/// The rule that most gaps follow.
+fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>> {
+    let first = gaps.first()?;
+    if gaps.iter().all(|gap| gap.text == first.text) {
+        return Some(Rule::Same(first.text));
+    }
+    let shortest = gaps.iter().map(|gap| gap.text).min_by_key(|text| text.len())?;
+    let common = |of: fn(&str, &str) -> usize| gaps.iter().map(|gap| of(gap.text, shortest)).min().unwrap_or(0);
+    let tail = &shortest[shortest.len()
+        - common(|one, other| one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count())..];
+    let head = &shortest[..common(|one, other| one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count())];
+    let mut rules = vec![Rule::Same(most(gaps.iter().map(|gap| gap.text))?)];
+    let widths =
+        |of: fn(&Gap) -> usize, fixed: usize| most(gaps.iter().map(of)).map(|width| width.saturating_sub(fixed));
+    if !is_taken {
+        rules.push(Rule::Behind(widths(|gap| gap.left + gap.text.len(), tail.len())?, tail));
+        if first.text.starts_with('\t') {
+            rules.push(Rule::Tabs(most(gaps.iter().map(|gap| column_after(gap.column, gap.text)))?));
+        }
+    }
+    if !is_last {
+        rules.push(Rule::Before(widths(|gap| gap.right + gap.text.len(), head.len())?, head));
+        let least = shortest.len().min(BLANKS.len());
+        if !is_taken {
+            let all = widths(|gap| gap.left + gap.text.len() + gap.right, least)?;
+            let fitting = gaps.iter().filter(|gap| gap.left + gap.text.len() + gap.right == all + least);
+            let right = fitting.map(|gap| gap.right).max()?;
+            rules.push(Rule::Both(all.saturating_sub(right), right, least));
+        }
+    }
+    let followed = |rule: &Rule| gaps.iter().filter(|gap| rule.holds(gap)).count();
+    // The first of the best.
+    rules.into_iter().rev().max_by_key(followed)
+}
+
+fn most<T: std::hash::Hash + Eq + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut seen: crate::pipeline::hashing::FastMap<T, (usize, usize)> = crate::pipeline::hashing::FastMap::default();
+    for (at, value) in values.enumerate() {
+        seen.entry(value).or_insert((0, at)).0 += 1;
+    }
+    seen.into_iter().max_by_key(|&(_, (times, at))| (times, std::cmp::Reverse(at))).map(|(value, _)| value)
+}

@@ -1,0 +1,303 @@
+//! Lines of one shape, wherever they stand -> templates and rows of what differs, and back.
+//!
+//! What the lines mean does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
+//! the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and how, [`record`] joins
+//! templates that follow each other, [`write`] writes down the result in the notation of [`book`], which reads it back.
+
+mod book;
+mod cells;
+mod column;
+mod group;
+mod layout;
+mod record;
+mod template;
+mod write;
+
+use std::ops::Range;
+
+use cells::{Lines, View};
+use group::{Group, Node};
+use record::Entry;
+use template::Template;
+
+use crate::config::Encoding;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::hashing::FastMap;
+use crate::tokens;
+
+/// How often lines that no group took are grouped again, in each way.
+const ROUNDS: usize = 3;
+
+/// So many lines between rows that are no rows part two folds.
+const MAX_RAW: usize = 8;
+
+/// The byte ranges of a text that are worth folding, without their last line end, each with its fold.
+pub(super) fn folds(stage: &str, text: &str, encoding: Encoding) -> Vec<(Range<usize>, Fold)> {
+    let plans = plans(text);
+    let plan = if plans[1].saved > plans[0].saved { &plans[1] } else { &plans[0] };
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1)).collect();
+    let all = 0..starts.len();
+    let part = |lines: Range<usize>| {
+        if lines == all {
+            return Some((0..text.len(), whole(stage, text, &plans, encoding)?));
+        }
+        let end = starts.get(lines.end).map_or(text.len(), |next| next - 1);
+        let range = starts[lines.start]..end;
+        Some((range.clone(), fold(stage, &text[range], encoding)?))
+    };
+    plan.regions().into_iter().filter_map(part).collect()
+}
+
+/// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
+/// the arguments.
+pub(super) fn fold(stage: &str, text: &str, encoding: Encoding) -> Option<Fold> {
+    whole(stage, text, &plans(text), encoding)
+}
+
+fn plans(text: &str) -> [Plan<'_>; 2] {
+    [View::Words, View::Columns].map(|view| Plan::of(text, view))
+}
+
+/// The cheapest of some plans for a text, written.
+fn whole(stage: &str, text: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
+    let folds = plans.iter().filter_map(|plan| {
+        let (legend, body) = plan.write()?;
+        let fold = Fold::new(stage, legend, Some(body));
+        Some((tokens::count(&fold.to_string(), encoding), fold))
+    });
+    let (_, fold) = folds.min_by_key(|(tokens, _)| *tokens)?;
+    (unfold(&fold).as_deref() == Some(text)).then_some(fold)
+}
+
+/// What a fold stands for.
+pub(super) fn unfold(fold: &Fold) -> Option<String> {
+    let mut characters = fold.legend.chars();
+    let marks = (characters.next()?, characters.next()?);
+    (book::MARKS.contains(&marks) && characters.as_str().starts_with(": ")).then_some(())?;
+    book::read(fold.body.as_ref()?, marks)
+}
+
+/// Whether a fold is the one that its text is folded into.
+pub(super) fn is_canonical(fold: &Fold, text: &str) -> bool {
+    let plans = plans(text);
+    let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
+    encodings.into_iter().any(|encoding| whole(&fold.stage, text, &plans, encoding).as_ref() == Some(fold))
+}
+
+/// What becomes of the lines of a text.
+struct Plan<'t> {
+    lines: Lines<'t>,
+    templates: Vec<Template<'t>>,
+    entries: Vec<Entry>,
+    /// About how many tokens it saves.
+    saved: usize,
+}
+
+impl<'t> Plan<'t> {
+    fn of(text: &'t str, view: View) -> Self {
+        let lines = Lines::of(text, view);
+        let mut templates = templates(&lines);
+        let mut place: Vec<Option<(usize, usize)>> = vec![None; lines.texts.len()];
+        for (index, template) in templates.iter().enumerate() {
+            for (row, &line) in template.lines.iter().enumerate() {
+                place[line] = Some((index, row));
+            }
+        }
+        let entry = |(line, place): (usize, &Option<(usize, usize)>)| match *place {
+            Some((template, row)) => Entry::Row { template, row },
+            None => Entry::Raw(line),
+        };
+        let joined = record::join(&mut templates, place.iter().enumerate().map(entry).collect());
+        templates.iter_mut().filter(|template| !template.lines.is_empty()).for_each(record::settle);
+        let worth: Vec<usize> = templates.iter().map(|template| saved(template, &lines)).collect();
+        let mut entries = Vec::with_capacity(joined.len());
+        for entry in joined {
+            match entry {
+                Entry::Row { template, row } if worth[template] == 0 => {
+                    let first = templates[template].lines[row];
+                    entries.extend((first..first + templates[template].height).map(Entry::Raw));
+                }
+                entry => entries.push(entry),
+            }
+        }
+        Self { lines, templates, entries, saved: worth.iter().sum() }
+    }
+
+    fn write(&self) -> Option<(String, String)> {
+        if self.saved > 0 { write::write(&self.lines.texts, &self.templates, &self.entries) } else { None }
+    }
+
+    /// Ranges of lines, from row to row, without long runs of lines that are none.
+    fn regions(&self) -> Vec<Range<usize>> {
+        let mut regions: Vec<Range<usize>> = Vec::new();
+        for entry in &self.entries {
+            let Entry::Row { template, row } = *entry else { continue };
+            let template = &self.templates[template];
+            let (start, end) = (template.lines[row], template.lines[row] + template.height);
+            match regions.last_mut() {
+                Some(last) if start - last.end <= MAX_RAW => last.end = end,
+                _ => regions.push(start..end),
+            }
+        }
+        // A heading or two do not part a fold from its text: then nothing is planned twice.
+        let folded: usize = regions.iter().map(ExactSizeIterator::len).sum();
+        if regions.len() == 1 && self.lines.texts.len() - folded <= MAX_RAW.min(folded / 8) {
+            regions[0] = 0..self.lines.texts.len();
+        }
+        regions
+    }
+}
+
+/// The templates of all lines that are of one, each line in one at most.
+fn templates<'t>(lines: &Lines<'t>) -> Vec<Template<'t>> {
+    let mut found = Vec::new();
+    let mut is_taken = vec![false; lines.texts.len()];
+    for exact in [false, true] {
+        for _ in 0..ROUNDS {
+            let left: Vec<usize> =
+                (0..lines.texts.len()).filter(|&line| !is_taken[line] && !lines.cells(line).is_empty()).collect();
+            let tree = group::tree(lines, &left, exact);
+            let more = best(lines, &tree).templates;
+            if more.is_empty() {
+                break;
+            }
+            more.iter().flat_map(|template| &template.lines).for_each(|&line| is_taken[line] = true);
+            found.extend(more);
+        }
+    }
+    found.extend(same_lines(lines, &is_taken));
+    found.iter_mut().enumerate().for_each(|(index, template)| template.kinds = vec![index]);
+    found
+}
+
+/// Templates, and about how many tokens they save.
+#[derive(Default)]
+struct Choice<'t> {
+    templates: Vec<Template<'t>>,
+    saved: usize,
+}
+
+impl<'t> Choice<'t> {
+    fn of(lines: &Lines<'t>, group: &[usize], fields: usize, has_rest: bool) -> Self {
+        let mut choice = Self::default();
+        let group = Group { lines: group.to_vec(), fields, has_rest };
+        if group.lines.len() < group::MIN_ROWS || !is_regular(lines, &group) {
+            return choice;
+        }
+        let Some(layout) = layout::layout(lines, &group) else { return choice };
+        for template in template::templates(&layout) {
+            let saved = saved(&template, lines);
+            if template.lines.len() >= group::MIN_ROWS && saved > 0 {
+                choice.saved += saved;
+                choice.templates.push(template);
+            }
+        }
+        choice
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.templates.extend(other.templates);
+        self.saved += other.saved;
+        self
+    }
+
+    fn or(self, other: Self) -> Self {
+        if other.saved > self.saved { other } else { self }
+    }
+}
+
+/// Lines of a group that are looked at before all are.
+const SAMPLE: usize = 40;
+
+/// Cells of lines that are looked at.
+const SAMPLE_CELLS: usize = 12;
+
+/// Whether so much of some lines of a group repeats or counts that a closer look is worth it. Prose is not.
+fn is_regular(lines: &Lines, group: &Group) -> bool {
+    if group.fields == 1 && !group.has_rest {
+        return true;
+    }
+    let fields = group.fields - usize::from(group.has_rest && group.fields > 1);
+    let (mut cells, mut regular) = (0, 0);
+    let step = group.lines.len().div_ceil(SAMPLE);
+    for field in 0..fields.min(SAMPLE_CELLS) {
+        let mut above: [&str; 4] = [""; 4];
+        for (row, &line) in group.lines.iter().step_by(step).enumerate() {
+            let cell = lines.cell(line, field);
+            cells += 2;
+            let shared = cell.bytes().zip(above[(row + 3) % 4].bytes()).take_while(|(a, b)| a == b).count();
+            if above.contains(&cell) || shared * 3 >= cell.len().max(9) {
+                regular += 2;
+            } else if cell.as_bytes()[0].is_ascii_digit() {
+                regular += 1;
+            }
+            above[row % 4] = cell;
+        }
+    }
+    regular * 5 >= cells
+}
+
+/// The most fields before a rest.
+const MAX_MERGED: usize = 12;
+
+/// What saves most: to follow each of the ways that lines go, or to take them together and leave the rest of each to its row.
+fn best<'t>(lines: &Lines<'t>, tree: &[Node]) -> Choice<'t> {
+    let mut choices: Vec<Choice> = Vec::new();
+    choices.resize_with(tree.len(), Choice::default);
+    for (index, node) in tree.iter().enumerate().rev().filter(|(_, node)| node.lines.len() >= group::MIN_ROWS) {
+        let ends = || Choice::of(lines, &node.ends, node.depth, node.depth == group::MAX_DEPTH);
+        let below = node.children.iter().map(|&child| std::mem::take(&mut choices[child]));
+        let mut choice = below.fold(Choice::default(), Choice::and);
+        if !node.ends.is_empty() {
+            choice = choice.and(ends());
+        }
+        let largest = node.children.iter().map(|&child| tree[child].lines.len()).max().unwrap_or(0);
+        if (1..=MAX_MERGED).contains(&node.depth) && node.lines.len() * 9 > largest.max(node.ends.len()) * 10 {
+            choice = choice.or(Choice::of(lines, &node.lines, node.depth, true));
+            let longer: Vec<usize> =
+                node.lines.iter().copied().filter(|&line| lines.cells(line).len() > node.depth).collect();
+            choice = choice.or(Choice::of(lines, &longer, node.depth + 1, true).and(ends()));
+        }
+        choices[index] = choice;
+    }
+    std::mem::take(&mut choices[0])
+}
+
+/// Lines that are said again and again.
+fn same_lines<'t>(lines: &Lines<'t>, is_taken: &[bool]) -> Vec<Template<'t>> {
+    let mut by_text: FastMap<&str, Vec<usize>> = FastMap::default();
+    for (line, text) in lines.texts.iter().enumerate().filter(|(line, _)| !is_taken[*line]) {
+        by_text.entry(text).or_default().push(line);
+    }
+    let mut found: Vec<(&str, Vec<usize>)> =
+        by_text.into_iter().filter(|(_, lines)| lines.len() >= group::MIN_ROWS).collect();
+    found.sort_unstable_by_key(|(_, lines)| lines[0]);
+    let template = |(text, lines): (&str, Vec<usize>)| Template {
+        kinds: Vec::new(),
+        lines,
+        height: 1,
+        parts: if text.is_empty() { Vec::new() } else { vec![template::Part::Text(text.to_owned())] },
+        rules: Vec::new(),
+        spent: Vec::new(),
+        columns: Vec::new(),
+    };
+    found.into_iter().map(template).collect()
+}
+
+/// About how many tokens the rows of a template, its definition included, cost less than its lines.
+fn saved(template: &Template, lines: &Lines) -> usize {
+    if template.lines.is_empty() {
+        return 0;
+    }
+    let said = |&first: &usize| {
+        lines.costs[first..first + template.height].iter().map(|&cost| cost as usize + 1).sum::<usize>()
+    };
+    let before: usize = template.lines.iter().map(said).sum();
+    let rows: usize = template.spent.iter().sum();
+    // A line end, and the template's name where another came between; the rows of a list stand side by side.
+    let pairs = template.lines.windows(2);
+    let runs = 1 + pairs.filter(|pair| pair[0] + template.height != pair[1]).count();
+    let ends = if template.is_list() { 2 * runs } else { template.lines.len() + runs };
+    before.saturating_sub(template.cost() + rows + ends)
+}

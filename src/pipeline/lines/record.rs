@@ -1,0 +1,168 @@
+//! templates that follow each other -> one template of several lines.
+//!
+//! The pair of neighbours that saves most becomes one, again and again (Larsson and Moffat, Off-line dictionary-based
+//! compression): the eight lines of a `stat`, the four of a warning, a heading with what stands below it.
+
+use super::column::{self, Rule};
+use super::layout::Pad;
+use super::template::{Part, Template};
+use crate::pipeline::affixes::is_constant;
+use crate::pipeline::hashing::FastMap;
+
+/// Records of more lines are hard to read.
+const MAX_HEIGHT: usize = 40;
+
+/// How many pairs are joined at most.
+const MAX_JOINED: usize = 64;
+
+/// What stands at a place of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// A line as it is.
+    Raw(usize),
+    Row {
+        template: usize,
+        row: usize,
+    },
+}
+
+/// Joins neighbours. Templates may be left without rows.
+pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry>) -> Vec<Entry> {
+    for _ in 0..MAX_JOINED {
+        let Some((first, second)) = best_pair(templates, &entries) else { break };
+        let joined = templates.len();
+        let mut rows: Vec<(usize, usize)> = Vec::new();
+        let mut next = Vec::with_capacity(entries.len());
+        let mut at = 0;
+        while at < entries.len() {
+            match (entries[at], entries.get(at + 1)) {
+                (Entry::Row { template, row }, Some(&Entry::Row { template: other, row: below }))
+                    if template == first && other == second =>
+                {
+                    next.push(Entry::Row { template: joined, row: rows.len() });
+                    rows.push((row, below));
+                    at += 2;
+                }
+                (entry, _) => {
+                    next.push(entry);
+                    at += 1;
+                }
+            }
+        }
+        let record = record(&templates[first], &templates[second], &rows);
+        templates.push(record);
+        keep_rows(templates, &mut next, first, second);
+        entries = next;
+    }
+    entries
+}
+
+fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)> {
+    let mut pairs: FastMap<(usize, usize), usize> = FastMap::default();
+    for pair in entries.windows(2) {
+        if let [Entry::Row { template: first, .. }, Entry::Row { template: second, .. }] = *pair
+            && first != second
+        {
+            *pairs.entry((first, second)).or_default() += 1;
+        }
+    }
+    let gain = |&((first, second), times): &((usize, usize), usize)| {
+        let (one, other) = (&templates[first], &templates[second]);
+        if times < 3
+            || one.height + other.height > MAX_HEIGHT
+            || one.kinds.iter().any(|kind| other.kinds.contains(kind))
+        {
+            return None;
+        }
+        // What follows by chance is no record.
+        if times * 10 < one.lines.len().min(other.lines.len()) * 6 {
+            return None;
+        }
+        let again = |template: &Template| if template.lines.len() > times { template.cost() } else { 0 };
+        // A line end and the name of another template.
+        let saved = if one.ends_in_words() { 0 } else { 2 };
+        (saved * times).checked_sub(again(one) + again(other) + 3)
+    };
+    let best = pairs.into_iter().filter_map(|pair| Some((gain(&pair)?, pair.0)));
+    best.filter(|(gain, _)| *gain > 0).max_by_key(|&(gain, pair)| (gain, std::cmp::Reverse(pair))).map(|(_, pair)| pair)
+}
+
+fn record<'t>(first: &Template<'t>, second: &Template<'t>, rows: &[(usize, usize)]) -> Template<'t> {
+    let mut parts = first.parts.clone();
+    push_text(&mut parts, "\n");
+    let shift = first.rules.len();
+    for part in &second.parts {
+        match part {
+            Part::Text(text) => push_text(&mut parts, text),
+            Part::Shown => parts.push(Part::Shown),
+            Part::Value(value, pad) => parts.push(Part::Value(value + shift, *pad)),
+        }
+    }
+    let shifted = |rule: &Rule| match *rule {
+        Rule::Same(value) => Rule::Same(value + shift),
+        rule => rule,
+    };
+    let above = first.columns.iter().map(|column| rows.iter().map(|&(row, _)| column[row]).collect());
+    let below = second.columns.iter().map(|column| rows.iter().map(|&(_, row)| column[row]).collect());
+    Template {
+        kinds: first.kinds.iter().chain(&second.kinds).copied().collect(),
+        lines: rows.iter().map(|&(row, _)| first.lines[row]).collect(),
+        height: first.height + second.height,
+        parts,
+        rules: first.rules.iter().copied().chain(second.rules.iter().map(shifted)).collect(),
+        spent: first.spent.iter().chain(&second.spent).copied().collect(),
+        columns: above.chain(below).collect(),
+    }
+}
+
+fn push_text(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Text(last)) => last.push_str(text),
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+}
+
+/// Leaves two templates only the rows that entries still name.
+fn keep_rows(templates: &mut [Template], entries: &mut [Entry], first: usize, second: usize) {
+    for index in [first, second] {
+        let mut kept = Vec::new();
+        for entry in entries.iter_mut() {
+            if let Entry::Row { template, row } = entry
+                && *template == index
+            {
+                kept.push(*row);
+                *row = kept.len() - 1;
+            }
+        }
+        let template = &mut templates[index];
+        template.lines = kept.iter().map(|&row| template.lines[row]).collect();
+        for column in &mut template.columns {
+            *column = kept.iter().map(|&row| column[row]).collect();
+        }
+    }
+}
+
+/// Works out anew what is fixed and what follows from what, once no rows come or go.
+pub(super) fn settle(template: &mut Template) {
+    let mut parts = Vec::with_capacity(template.parts.len());
+    let (mut rules, mut spent, mut columns): (Vec<Rule>, Vec<usize>, Vec<Vec<&str>>) = Default::default();
+    for part in std::mem::take(&mut template.parts) {
+        match part {
+            Part::Text(text) => push_text(&mut parts, &text),
+            Part::Shown => parts.push(Part::Shown),
+            Part::Value(value, pad) => {
+                let column = std::mem::take(&mut template.columns[value]);
+                if is_constant(&column) && pad == Pad::None {
+                    push_text(&mut parts, column[0]);
+                    continue;
+                }
+                parts.push(Part::Value(rules.len(), pad));
+                let (rule, cost) = column::rule(&column, &columns);
+                rules.push(rule);
+                spent.push(cost);
+                columns.push(column);
+            }
+        }
+    }
+    (template.parts, template.rules, template.spent, template.columns) = (parts, rules, spent, columns);
+}

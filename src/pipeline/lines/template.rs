@@ -1,0 +1,248 @@
+//! a layout -> templates: the text that its lines share, with places for the values that rows list.
+
+use super::column::{self, Piece, Rule, cost, pieces};
+use super::layout::{Layout, Pad};
+use crate::pipeline::affixes::{is_constant, shared_affixes};
+use crate::pipeline::hashing::FastMap;
+
+/// The fewest rows that a template of their own is worth to.
+const MIN_SPLIT: usize = 4;
+
+/// How often a group is divided by the values of a column.
+const MAX_SPLITS: usize = 3;
+
+/// A piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    /// The bytes that the line has in hexadecimal, as text.
+    Shown,
+    /// The value with this index.
+    Value(usize, Pad),
+}
+
+/// What lines share.
+#[derive(Debug, Clone)]
+pub(super) struct Template<'t> {
+    /// Which templates were joined to it: a record has none of them twice.
+    pub(super) kinds: Vec<usize>,
+    /// The first line of each row, ascending.
+    pub(super) lines: Vec<usize>,
+    /// How many lines a row has.
+    pub(super) height: usize,
+    pub(super) parts: Vec<Part>,
+    pub(super) rules: Vec<Rule>,
+    /// About how many tokens the rows spend on each value.
+    pub(super) spent: Vec<usize>,
+    /// For each value its text in each row.
+    pub(super) columns: Vec<Vec<&'t str>>,
+}
+
+impl Template<'_> {
+    /// About how many tokens it takes to write it down.
+    pub(super) fn cost(&self) -> usize {
+        let piece = |part: &Part| match part {
+            Part::Text(text) => cost(text),
+            Part::Value(_, Pad::None) | Part::Shown => 1,
+            Part::Value(..) => 3,
+        };
+        3 + self.parts.iter().map(piece).sum::<usize>()
+    }
+
+    /// Whether each row is one word.
+    pub(super) fn is_list(&self) -> bool {
+        let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
+        let mut written = self.columns.iter().zip(&self.rules).filter(|(_, rule)| !matches!(rule, Rule::Same(_)));
+        self.lines.len() > MIN_SPLIT
+            && matches!((written.next(), written.next()), (Some((column, _)), None) if is_word(column))
+    }
+
+    /// Whether its last value mostly has blanks: it costs quotes where another value follows.
+    pub(super) fn ends_in_words(&self) -> bool {
+        let blanks = |column: &Vec<&str>| column.iter().filter(|value| value.contains(' ')).count() * 2 > column.len();
+        self.columns.last().is_some_and(blanks)
+    }
+}
+
+/// The templates of the lines of a layout: one, or one for each value of a column that has few.
+pub(super) fn templates<'t>(layout: &Layout<'t>) -> Vec<Template<'t>> {
+    let rows: Vec<usize> = (0..layout.lines.len()).collect();
+    let mut found = Vec::new();
+    divide(layout, &rows, MAX_SPLITS, &mut found);
+    found
+}
+
+fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec<Template<'t>>) {
+    let template = of_rows(layout, rows);
+    let least = template.cost();
+    let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
+    for column in layout.columns.iter().filter(|_| depth > 0) {
+        let mut by_value: FastMap<&str, Vec<usize>> = FastMap::default();
+        let mut changes = 0;
+        let mut above = None;
+        for &row in rows {
+            by_value.entry(column[row]).or_default().push(row);
+            changes += usize::from(above.replace(column[row]) != Some(column[row]));
+            if by_value.len() > rows.len() / 2 + 1 {
+                break;
+            }
+        }
+        if by_value.len() < 2 || by_value.len() > rows.len() / 2 + 1 {
+            continue;
+        }
+        // Said in each row, or above once for all rows with it.
+        let values: Vec<&str> = rows.iter().map(|&row| column[row]).collect();
+        let said = column::rule(&values, &[]).1;
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        let mut others = Vec::new();
+        let mut spent = 0;
+        for (value, rows) in by_value {
+            if rows.len() >= MIN_SPLIT && rows.len() * cost(value).max(1) > least {
+                parts.push(rows);
+                spent += least;
+            } else {
+                spent += rows.len() * cost(value);
+                others.extend(rows);
+            }
+        }
+        spent += changes;
+        if parts.is_empty() || spent >= said || best.as_ref().is_some_and(|(most, _)| *most >= said - spent) {
+            continue;
+        }
+        others.sort_unstable();
+        parts.push(others);
+        parts.sort_unstable();
+        best = Some((said - spent, parts));
+    }
+    match best {
+        Some((_, parts)) => {
+            for rows in parts.iter().filter(|rows| !rows.is_empty()) {
+                divide(layout, rows, depth - 1, found);
+            }
+        }
+        None => found.push(template),
+    }
+}
+
+fn of_rows<'t>(layout: &Layout<'t>, rows: &[usize]) -> Template<'t> {
+    let mut builder =
+        Builder { text: String::new(), parts: Vec::new(), rules: Vec::new(), spent: Vec::new(), columns: Vec::new() };
+    for ((column, &pad), before) in layout.columns.iter().zip(&layout.pads).zip(&layout.between) {
+        builder.text += before;
+        builder.push_field(rows.iter().map(|&row| column[row]).collect(), pad);
+    }
+    builder.text += layout.between[layout.columns.len()];
+    if let Some((before, behind)) = layout.dump {
+        builder.text += before;
+        builder.flush();
+        builder.parts.push(Part::Shown);
+        builder.text += behind;
+    }
+    builder.flush();
+    let Builder { parts, rules, spent, columns, .. } = builder;
+    Template {
+        kinds: Vec::new(),
+        lines: rows.iter().map(|&row| layout.lines[row]).collect(),
+        height: 1,
+        parts,
+        rules,
+        spent,
+        columns,
+    }
+}
+
+struct Builder<'t> {
+    /// Fixed text that no part holds yet.
+    text: String,
+    parts: Vec<Part>,
+    rules: Vec<Rule>,
+    spent: Vec<usize>,
+    columns: Vec<Vec<&'t str>>,
+}
+
+impl<'t> Builder<'t> {
+    fn flush(&mut self) {
+        if !self.text.is_empty() {
+            self.parts.push(Part::Text(std::mem::take(&mut self.text)));
+        }
+    }
+
+    fn push_value(&mut self, column: Vec<&'t str>, (rule, spent): (Rule, usize), pad: Pad) {
+        self.flush();
+        self.parts.push(Part::Value(self.rules.len(), pad));
+        self.rules.push(rule);
+        self.spent.push(spent);
+        self.columns.push(column);
+    }
+
+    fn push_field(&mut self, column: Vec<&'t str>, pad: Pad) {
+        match pad {
+            Pad::None => self.push_column(&column, true),
+            Pad::Tabs(_) => self.push_ruled(column, pad),
+            Pad::Before(width) | Pad::Behind(width) => {
+                if !is_constant(&column) {
+                    return self.push_ruled(column, pad);
+                }
+                let blanks = " ".repeat(width.saturating_sub(column[0].chars().count()));
+                if matches!(pad, Pad::Before(_)) {
+                    self.text += &blanks;
+                    self.text += column[0];
+                } else {
+                    self.text += column[0];
+                    self.text += &blanks;
+                }
+            }
+        }
+    }
+
+    fn push_ruled(&mut self, column: Vec<&'t str>, pad: Pad) {
+        let rule = column::rule(&column, &self.columns);
+        self.push_value(column, rule, pad);
+    }
+
+    /// Adds what the values share as text, and what varies as one value or several.
+    fn push_column(&mut self, column: &[&'t str], may_split: bool) {
+        let word = column[0];
+        if is_constant(column) {
+            self.text += word;
+            return;
+        }
+        let (prefix, suffix) = shared_affixes(column);
+        let column: Vec<&str> = column.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
+        self.text += &word[..prefix];
+        let (rule, whole) = column::rule(&column, &self.columns);
+        match pieces(&column).filter(|_| may_split && whole > 0).and_then(|pieces| self.cheaper(&column, pieces, whole))
+        {
+            Some(pieces) => {
+                for piece in pieces {
+                    self.text += piece.before;
+                    self.push_column(&piece.of(&column), false);
+                }
+            }
+            None => self.push_value(column, (rule, whole), Pad::None),
+        }
+        self.text += &word[word.len() - suffix..];
+    }
+
+    /// The pieces, where they cost less than the whole. Those side by side that follow no rule stay one.
+    fn cheaper(&self, column: &[&'t str], pieces: Vec<Piece<'t>>, whole: usize) -> Option<Vec<Piece<'t>>> {
+        let mut joined: Vec<(Piece, bool)> = Vec::with_capacity(pieces.len());
+        let mut spent = 0;
+        for piece in pieces {
+            let values = piece.of(column);
+            let (rule, each) =
+                if is_constant(&values) { (Rule::Above, 0) } else { column::rule(&values, &self.columns) };
+            let alone: usize = values.iter().map(|value| cost(value)).sum();
+            let is_free = each > 0 && rule == Rule::Above && each * 10 >= alone * 9;
+            match joined.last_mut() {
+                Some((last, true)) if is_free => {
+                    last.ranges.iter_mut().zip(&piece.ranges).for_each(|(last, range)| last.1 = range.1);
+                    spent += cost(piece.before) * values.len();
+                }
+                _ => joined.push((piece, is_free)),
+            }
+            spent += each;
+        }
+        (spent < whole && joined.len() > 1).then(|| joined.into_iter().map(|(piece, _)| piece).collect())
+    }
+}

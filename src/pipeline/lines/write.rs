@@ -1,0 +1,293 @@
+//! templates and entries -> the lines that [`super::book`] reads.
+
+use super::book::{MARKS, is_taken, name, run_of, spell};
+use super::column::{Rule, below, cost};
+use super::record::Entry;
+use super::template::{Part, Template};
+use crate::pipeline::hashing::FastMap;
+
+/// What a fold uses of the notation.
+#[derive(Debug, Default)]
+struct Uses {
+    pads: bool,
+    steps: bool,
+    folders: Option<char>,
+    same: bool,
+    above: bool,
+    names: bool,
+    raw: bool,
+    again: bool,
+    lists: bool,
+    shown: bool,
+}
+
+/// The legend and the body; `None` where nothing can mark the places of values.
+pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -> Option<(String, String)> {
+    let has = |mark: char| {
+        templates
+            .iter()
+            .flat_map(|template| &template.parts)
+            .any(|part| matches!(part, Part::Text(text) if text.contains(mark)))
+    };
+    let marks = MARKS.into_iter().find(|marks| !has(marks.0))?;
+    let rows: Vec<Vec<Vec<Word>>> = templates.iter().map(words).collect();
+    let lists: Vec<bool> = templates.iter().map(Template::is_list).collect();
+    let names = worth_naming(&rows);
+    let mut writer = Writer {
+        body: String::new(),
+        names,
+        named: 0,
+        uses: Uses::default(),
+        known: vec![None; templates.len()],
+        defined: 0,
+    };
+    let mut current = None;
+    let mut last = String::new();
+    let mut again = 0;
+    // Whether the last line is one of a list, and where it starts.
+    let (mut continues, mut line_start) = (false, 0);
+    for entry in entries {
+        let line = match *entry {
+            Entry::Raw(line) => {
+                writer.uses.raw = true;
+                format!("|{}", texts[line])
+            }
+            Entry::Row { template, row } => {
+                if writer.known[template].is_none() {
+                    writer.end_run(&mut again);
+                    writer.define(template, &templates[template], lists[template], marks);
+                    current = Some(template);
+                    continues = false;
+                    last.clear();
+                }
+                let words = writer.row(&rows[template][row], lists[template]);
+                let key = writer.known[template].clone().unwrap_or_default();
+                if current == Some(template)
+                    && !is_taken(&words)
+                    && !(words.is_empty() && templates[template].rules.is_empty())
+                {
+                    words
+                } else {
+                    current = Some(template);
+                    if words.is_empty() { key } else { format!("{key} {words}") }
+                }
+            }
+        };
+        let is_listed = matches!(*entry, Entry::Row { template, .. } if lists[template]);
+        if is_listed && continues && !is_taken(&line) && writer.body.len() - line_start + line.len() < LIST_WIDTH {
+            writer.body.pop();
+            writer.body.push(' ');
+            writer.push(&line);
+            continue;
+        }
+        continues = is_listed;
+        if line == last && !line.is_empty() && !is_listed {
+            again += 1;
+            continue;
+        }
+        writer.end_run(&mut again);
+        line_start = writer.body.len();
+        writer.push(&line);
+        last = line;
+    }
+    writer.end_run(&mut again);
+    let legend = legend(&writer.uses, marks);
+    writer.body.pop();
+    Some((legend, writer.body))
+}
+
+fn legend(uses: &Uses, marks: (char, char)) -> String {
+    let (open, close) = marks;
+    let mut legend = format!("{open}{close}: values, row by row");
+    if uses.pads {
+        legend += &format!("; {open}>9{close} padded");
+    }
+    if uses.steps {
+        legend += &format!("; {open}+1{close} counts");
+    }
+    if uses.shown {
+        legend += &format!("; {open}text{close} the bytes as text");
+    }
+    if let Some(separator) = uses.folders {
+        legend += &format!("; ^ as above up to its last {separator}");
+    }
+    if uses.same {
+        legend += &format!("; {open}=1{close} value 1 again");
+    }
+    if uses.above {
+        legend += "; . as above";
+    }
+    if uses.names {
+        legend += "; $1=x names x";
+    }
+    if uses.lists {
+        legend += "; a*: a row each word";
+    }
+    if uses.raw {
+        legend += "; |line";
+    }
+    if uses.again {
+        legend += "; *2 twice more";
+    }
+    legend
+}
+
+/// The longest line of a list, in bytes.
+const LIST_WIDTH: usize = 120;
+
+/// A value of a row before names are given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Word<'t> {
+    Above,
+    /// So many folders up, then this; together that.
+    Below(usize, &'t str, &'t str),
+    Plain(&'t str),
+}
+
+fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
+    (0..template.lines.len())
+        .map(|row| {
+            let written =
+                template.rules.iter().zip(&template.columns).filter(|(rule, _)| !matches!(rule, Rule::Same(_)));
+            written
+                .map(|(&rule, column)| {
+                    let value = column[row];
+                    let Some(above) = row.checked_sub(1).map(|above| column[above]) else { return Word::Plain(value) };
+                    if rule.expected(above) == value {
+                        return Word::Above;
+                    }
+                    match rule {
+                        Rule::Folder(separator) => match below(above, value, separator) {
+                            Some((up, rest)) if !rest.starts_with('^') => Word::Below(up, rest, value),
+                            _ => Word::Plain(value),
+                        },
+                        _ => Word::Plain(value),
+                    }
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// The values that are cheaper as `$1`, each still without its number.
+fn worth_naming<'t>(rows: &[Vec<Vec<Word<'t>>>]) -> FastMap<&'t str, usize> {
+    let mut seen: FastMap<&str, usize> = FastMap::default();
+    for word in rows.iter().flatten().flatten() {
+        if let Word::Plain(value) = word
+            && value.len() > 4
+            && !value.contains([' ', '"'])
+        {
+            *seen.entry(value).or_default() += 1;
+        }
+    }
+    seen.retain(|value, times| *times > 1 && (*times - 1) * cost(value).saturating_sub(2) > 3);
+    seen.values_mut().for_each(|number| *number = 0);
+    seen
+}
+
+struct Writer<'t> {
+    body: String,
+    names: FastMap<&'t str, usize>,
+    named: usize,
+    uses: Uses,
+    known: Vec<Option<String>>,
+    defined: usize,
+}
+
+impl<'t> Writer<'t> {
+    fn push(&mut self, line: &str) {
+        self.body.push_str(line);
+        self.body.push('\n');
+    }
+
+    fn end_run(&mut self, again: &mut usize) {
+        if *again > 0 {
+            let line = format!("*{again}");
+            self.push(&line);
+            self.uses.again = true;
+            *again = 0;
+        }
+    }
+
+    fn define(&mut self, index: usize, template: &Template, is_list: bool, marks: (char, char)) {
+        self.uses.shown |= template.parts.contains(&Part::Shown);
+        for part in &template.parts {
+            self.uses.pads |= matches!(part, Part::Value(_, pad) if *pad != super::layout::Pad::None);
+        }
+        for rule in &template.rules {
+            match rule {
+                Rule::Step(..) => self.uses.steps = true,
+                Rule::Same(_) => self.uses.same = true,
+                Rule::Folder(separator) => self.uses.folders = self.uses.folders.or(Some(*separator)),
+                Rule::Above => {}
+            }
+        }
+        let key = name(self.defined);
+        let height = if template.height > 1 { format!("/{}", template.height) } else { String::new() };
+        let list = if is_list { "*" } else { "" };
+        self.uses.lists |= is_list;
+        let line = format!("{key}{list}{height}: {}", spell(&template.parts, &template.rules, marks));
+        self.push(&line);
+        self.known[index] = Some(key);
+        self.defined += 1;
+    }
+
+    /// The values of a row as they are written.
+    fn row(&mut self, words: &[Word<'t>], is_list: bool) -> String {
+        if let ([Word::Above], true) = (words, is_list) {
+            self.uses.above = true;
+            return ".".to_owned();
+        }
+        let len = words.iter().rposition(|word| *word != Word::Above).map_or(0, |last| last + 1);
+        self.uses.above |= words.contains(&Word::Above);
+        let mut line = String::new();
+        let mut index = 0;
+        while let Some(word) = words[..len].get(index) {
+            if index > 0 {
+                line.push(' ');
+            }
+            let run = words[index..len].iter().take_while(|word| **word == Word::Above).count();
+            if run > 2 {
+                line += &format!(".{run}");
+                index += run;
+                continue;
+            }
+            match *word {
+                Word::Above => line.push('.'),
+                // Only the last value of a row may have blanks.
+                Word::Below(_, rest, value) if rest.contains(' ') && index + 1 < words.len() => {
+                    plain(&mut line, value, false);
+                }
+                Word::Below(up, rest, _) => line += &format!("{}{rest}", "^".repeat(up + 1)),
+                Word::Plain(value) => self.named(&mut line, value, index + 1 == words.len()),
+            }
+            index += 1;
+        }
+        line
+    }
+
+    fn named(&mut self, line: &mut String, value: &'t str, is_last: bool) {
+        match self.names.get_mut(value) {
+            Some(number) => {
+                if *number == 0 {
+                    self.named += 1;
+                    *number = self.named;
+                    self.uses.names = true;
+                    *line += &format!("${number}={value}");
+                } else {
+                    *line += &format!("${number}");
+                }
+            }
+            None => plain(line, value, is_last),
+        }
+    }
+}
+
+fn plain(line: &mut String, value: &str, is_last: bool) {
+    let is_notation = value.is_empty() || run_of(value).is_some() || value.starts_with(['"', '$', '^']);
+    if is_notation || !is_last && value.contains(' ') {
+        *line += &format!("\"{}\"", value.replace('"', "\"\""));
+    } else {
+        *line += value;
+    }
+}

@@ -1,0 +1,86 @@
+//! Tests with a check mark before their names: node's spec reporter, jest, vitest, mocha, PHPUnit's testdox, JUnit's tree.
+//!
+//! Anyone may write a list with check marks, so they count only beside the summary of such a tool, or with durations.
+
+use super::{Line, Part, Sign, Tool};
+
+const PASS: [char; 3] = ['✔', '✓', '√'];
+
+/// How the summaries begin, or what they say.
+const SUMMARIES: [&str; 7] = ["Tests: ", "Test Suites: ", "Test Files ", "Tests ", "ℹ pass ", "ℹ tests ", "OK ("];
+
+/// A passed test.
+pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
+    if let Some(rest) = line.bare.strip_prefix("▶ ") {
+        let title = without_duration(rest);
+        return (title.len() < rest.len()).then(|| Sign { title, ..Sign::aside(Tool::Marks) });
+    }
+    let rest = line.bare.strip_prefix(PASS)?.strip_prefix(' ')?.trim_start();
+    let title = without_duration(rest);
+    if title.is_empty() || is_file_of_tests(title) {
+        return None;
+    }
+    let file = title.split_once(" > ").map_or("", |(file, _)| file);
+    let file = if file.contains(' ') { "" } else { file };
+    Some(Sign { title, ..Sign::passed(Tool::Marks, file) })
+}
+
+/// `a.test.js (20 tests | 1 skipped)`: a line that sums up.
+fn is_file_of_tests(title: &str) -> bool {
+    title.strip_suffix(')').and_then(|title| title.rsplit_once(" (")).is_some_and(|(_, count)| {
+        let words = count.trim_start_matches(|char: char| char.is_ascii_digit());
+        words.len() < count.len() && words.starts_with(" test")
+    })
+}
+
+/// Without `(2.1ms)`, `(2 ms)` or `25ms` at the end.
+fn without_duration(title: &str) -> &str {
+    let bare = title.strip_suffix(')').unwrap_or(title);
+    let Some(number) = bare.strip_suffix("ms").or_else(|| bare.strip_suffix('s')) else { return title };
+    let number = number.trim_end();
+    let rest = number.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
+    let is_open = rest.len() < number.len() && (rest.ends_with('(') == title.ends_with(')'));
+    match rest.strip_suffix('(').unwrap_or(rest).strip_suffix(' ') {
+        Some(rest) if is_open => rest.trim_end(),
+        _ => title,
+    }
+}
+
+/// Whether the marks are a test runner's.
+pub(super) fn is_proved(lines: &[Line], signs: &[Option<Sign>]) -> bool {
+    let is_test = |sign: &Option<Sign>| sign.is_some_and(|sign| sign.tool == Tool::Marks && sign.count > 0);
+    let tests = signs.iter().filter(|sign| is_test(sign)).count();
+    let timed = lines
+        .iter()
+        .zip(signs)
+        .filter(|(line, sign)| is_test(sign) && without_duration(line.bare).len() < line.bare.len());
+    tests > 0 && (timed.count() * 2 >= tests || lines.iter().any(is_summary))
+}
+
+fn is_summary(line: &Line) -> bool {
+    let has_number = || line.bare.bytes().any(|byte| byte.is_ascii_digit());
+    SUMMARIES.iter().any(|summary| line.bare.starts_with(summary)) && has_number()
+        || line.bare.split_once(" passing").is_some_and(|(count, _)| count.parse::<usize>().is_ok())
+}
+
+/// Makes headings of the lines right above deeper marks.
+pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
+    for at in (0..lines.len().saturating_sub(1)).rev() {
+        let (line, next) = (&lines[at], &lines[at + 1]);
+        let leads = signs[at + 1]
+            .is_some_and(|sign| sign.tool == Tool::Marks && (sign.count > 0 || sign.part == Part::Heading));
+        if signs[at].is_none() && leads && next.indent > line.indent && is_heading(line) {
+            let name = line.bare.strip_prefix("▶ ").or_else(|| line.bare.strip_prefix("PASS ")).unwrap_or(line.bare);
+            signs[at] = Some(Sign { title: name, ..Sign::heading(Tool::Marks, name) });
+        }
+    }
+}
+
+/// Whether a line may name a suite: no mark of a failure, no summary.
+fn is_heading(line: &Line) -> bool {
+    let is_plain = |first: char| first == '▶' || first.is_alphanumeric() || "#.`'\"(<@/_".contains(first);
+    line.bare.starts_with(is_plain)
+        && !line.bare.starts_with("FAIL ")
+        && !line.bare.starts_with("[…")
+        && !is_summary(line)
+}

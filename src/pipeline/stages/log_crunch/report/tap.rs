@@ -1,0 +1,46 @@
+//! The Test Anything Protocol, as node's runner and others print it: `ok 7 - parses dates`, with its details below.
+
+use super::{Line, Part, Sign, Tool};
+
+/// More lines of details are somebody's message.
+const MAX_DETAILS: usize = 8;
+
+/// A passed test, the line that announces one, or the plan of a subtest.
+pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
+    if let Some(title) = line.bare.strip_prefix("# Subtest: ") {
+        return Some(Sign { title, ..Sign::opening(Tool::Tap) });
+    }
+    if line.bare.as_bytes()[0].is_ascii_digit() {
+        let is_plan =
+            line.indent > 0 && line.bare.strip_prefix("1..").is_some_and(|last| last.parse::<usize>().is_ok());
+        return is_plan.then(|| Sign::aside(Tool::Tap));
+    }
+    let rest = line.bare.strip_prefix("ok ")?;
+    let title = rest.trim_start_matches(|char: char| char.is_ascii_digit());
+    let is_test = title.len() < rest.len() && !title.contains(" # ");
+    is_test.then(|| Sign { title: title.trim_start_matches([' ', '-']), ..Sign::passed(Tool::Tap, "") })
+}
+
+/// Gives details to the passed tests above them, and makes headings of the subtests that have subtests.
+pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
+    for at in 0..lines.len().saturating_sub(1) {
+        let Some(sign) = signs[at].filter(|sign| sign.tool == Tool::Tap) else { continue };
+        let next = &lines[at + 1];
+        if sign.part == Part::Step {
+            let is_deeper = next.indent > lines[at].indent && next.bare.starts_with("# Subtest: ");
+            if is_deeper {
+                signs[at] = Some(Sign { title: sign.title, ..Sign::heading(Tool::Tap, sign.title) });
+            }
+        } else if sign.count > 0 && next.bare == "---" && next.indent > lines[at].indent {
+            let details = lines[at + 1..].iter().take(MAX_DETAILS);
+            let len = details.take_while(|line| is_detail(line)).count();
+            if lines.get(at + len + 1).is_some_and(|line| line.bare == "...") {
+                signs[at + 1..at + len + 2].fill(Some(Sign::aside(Tool::Tap)));
+            }
+        }
+    }
+}
+
+fn is_detail(line: &Line) -> bool {
+    line.bare == "---" || line.bare.starts_with("duration_ms: ") || line.bare.starts_with("type: ")
+}

@@ -1,0 +1,318 @@
+//! What holds for every report.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::alarm::{Alarm, alarm};
+use super::*;
+use crate::config::Preset;
+use crate::content::Hints;
+use crate::pipeline::{CompressOptions, FusionEngine, Stage, restore};
+
+/// The text with the notes in it.
+fn shown(text: &str) -> String {
+    let segments = [Segment::whole(text, ContentType::Log, None)];
+    with_edits(text, &find(&FusionContext::of(text, &segments), 0..text.trim_end_matches('\n').len()))
+}
+
+fn with_edits(text: &str, edits: &[Edit]) -> String {
+    let mut shown = text.to_owned();
+    edits.iter().rev().for_each(|edit| shown.replace_range(edit.range.clone(), &edit.text));
+    shown
+}
+
+/// Names and texts, in order.
+fn fixtures() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/reports");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    files.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// A note: how many lines it says are gone, the first, the last, and what it tells.
+fn notes(shown: &str) -> Vec<(usize, usize, usize, &str)> {
+    let note = |line: &'_ str| -> Option<(usize, usize, usize)> {
+        let (range, _) = line.strip_prefix("[… ")?.split_once(']')?;
+        let (count, range) = range.split_once(" lines ")?;
+        let (first, last) = range.split_once('-')?;
+        Some((count.parse().ok()?, first.parse().ok()?, last.parse().ok()?))
+    };
+    shown.lines().filter_map(|line| note(line).map(|(count, first, last)| (count, first, last, line))).collect()
+}
+
+#[test]
+fn notes_of_real_outputs() {
+    let told: String = fixtures()
+        .iter()
+        .map(|(name, text)| {
+            let notes: String = notes(&shown(text)).iter().map(|(.., line)| format!("  {line}\n")).collect();
+            format!("{name}\n{notes}")
+        })
+        .collect();
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn what_speaks_of_errors_stays_and_so_do_the_last_lines() {
+    for (name, text) in fixtures() {
+        let shown = shown(&text);
+        let mut kept = shown.lines();
+        // Nothing but lines of the text and notes.
+        assert!(kept.all(|line| line.starts_with("[… ") || text.lines().any(|one| one == line)), "{name}");
+        for line in text.lines().filter(|line| alarm(line) != Alarm::None) {
+            let times = |text: &str| text.lines().filter(|one| *one == line).count();
+            assert_eq!(times(&text), times(&shown), "{name}: {line}");
+        }
+        let last = |text: &str| text.lines().rev().take(LAST_LINES).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(last(&text), last(&shown), "{name}");
+    }
+}
+
+#[test]
+fn the_counts_of_lines_are_exact() {
+    for (name, text) in fixtures() {
+        let shown = shown(&text);
+        let notes = notes(&shown);
+        let gone: usize = notes.iter().map(|(count, ..)| count).sum();
+        assert_eq!(text.lines().count(), shown.lines().count() - notes.len() + gone, "{name}");
+        for (count, first, last, note) in notes {
+            assert!(first + count <= last + 1, "{name}: {note}");
+        }
+    }
+}
+
+#[test]
+fn every_passed_test_is_counted_or_in_sight() {
+    for (name, mark, total) in [
+        ("cargo_test_builds_first", " ... ok", 98),
+        ("jest_verbose", "    ✓ ", 98),
+        ("mocha_spec", "    ✔ ", 98),
+        ("node_spec_nested", "  ✔ ", 98),
+        ("phpunit_testdox", " ✔ ", 98),
+        ("pytest_verbose_two_failures", " PASSED ", 196),
+        ("unittest_with_descriptions", " ... ok", 98),
+        ("go_test_subtests", "--- PASS: ", 138),
+    ] {
+        let text = &fixtures().into_iter().find(|(one, _)| one == name).unwrap().1;
+        let shown = shown(text);
+        let passed = |note: &str| -> usize {
+            let (before, _) = note.split_once(" passed").unwrap_or_default();
+            before.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+        };
+        let counted: usize = notes(&shown).iter().map(|(.., note)| passed(note)).sum();
+        let in_sight = shown.lines().filter(|line| !line.starts_with("[… ") && line.contains(mark)).count();
+        assert_eq!(counted + in_sight, total, "{name}\n{shown}");
+    }
+}
+
+#[test]
+fn a_report_has_nothing_more_to_leave_out() {
+    for (name, text) in fixtures() {
+        let once = shown(&text);
+        assert_eq!(shown(&once), once, "{name}");
+    }
+}
+
+#[test]
+fn whatever_was_left_out_comes_back() {
+    let engine = FusionEngine::default();
+    for (name, text) in fixtures() {
+        for preset in [Preset::Balanced, Preset::Max] {
+            let options = CompressOptions { preset, ..CompressOptions::default() };
+            let once = engine.compress(&text, &options, &|| 0.0);
+            assert_eq!(restore(&once.text, &once.originals), text, "{name}");
+            let again = engine.compress(&once.text, &options, &|| 0.0);
+            assert_eq!(again.text, once.text, "{name}");
+        }
+        let options = CompressOptions { preset: Preset::Lossless, ..CompressOptions::default() };
+        assert!(engine.compress(&text, &options, &|| 0.0).lossless, "{name}");
+    }
+}
+
+#[test]
+fn lossless_leaves_nothing_out() {
+    for (name, text) in fixtures() {
+        let segments = [Segment::whole(&text, ContentType::Log, None)];
+        let context = FusionContext { preset: Preset::Lossless, ..FusionContext::of(&text, &segments) };
+        assert!(super::super::LogCrunch.apply(&context).iter().all(|edit| edit.lossless), "{name}");
+    }
+}
+
+#[test]
+fn look_alikes_stay() {
+    let numbered = |line: &dyn Fn(usize) -> String| (1..20).map(line).collect::<String>();
+    for text in [
+        numbered(&|n| format!("- ✓ step {n} of the plan is done and was shown to all\n")),
+        numbered(&|n| format!("✓ step {n} of the plan is done and was shown to all\n")),
+        numbered(&|n| format!("    gcc -O2 -c -o \"$out/{n}.o\" \"$src/{n}.c\" || exit 1\n")),
+        numbered(&|n| format!("src/log.txt:{n}:test ledger::adds_{n} ... ok\n")),
+        numbered(&|n| format!("  {n}\ttest ledger::adds_{n} ... ok\n")),
+        numbered(&|n| format!("Collecting stamps is what I did in the year {n} after the war\n")),
+        numbered(&|n| format!("Downloading the internet, part {n} of many more to come\n")),
+        numbered(&|n| format!("test {n} of the motor went well, and the noise is ... ok\n")),
+        numbered(&|n| format!("[{n}/20] a page that I read on this day of the year\n")),
+        numbered(&|n| format!("gcc: note {n} of the manual says nothing about this option\n")),
+        numbered(&|n| format!("#{n} [open] the button does not work on small screens\n")),
+        format!(
+            "{}\n3 examples, 0 failures\n",
+            numbered(&|n| format!("Chapter {n}\n  words that are no example of anything\n"))
+        ),
+        numbered(&|n| format!("/usr/lib/python3/dist-packages/module_{n}.py\n")),
+    ] {
+        assert_eq!(shown(&text), text);
+    }
+}
+
+#[test]
+fn sources_and_manuals_that_quote_a_run_stay() {
+    let text: String = (0..40).map(|n| format!("test ledger::adds_{n} ... ok\n")).collect();
+    let segments = [Segment::whole(&text, ContentType::Log, None)];
+    for (path, is_free) in [("docs/testing.md", true), ("src/a.rs", true), ("run.log", false), ("out.txt", false)] {
+        let hints = Hints { path: Some(path.to_owned()), ..Hints::default() };
+        let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };
+        let edits = super::super::LogCrunch.apply(&context);
+        assert_eq!(edits.iter().all(|edit| edit.lossless), is_free, "{path}");
+    }
+}
+
+#[test]
+fn commands_that_were_only_to_be_shown_stay() {
+    let text: String = (0..40).map(|n| format!("gcc -O2 -c -o {n}.o {n}.c\n")).collect();
+    let segments = [Segment::whole(&text, ContentType::Unknown, None)];
+    for (command, is_free) in [("make -n all", true), ("cd x && make --dry-run", true), ("make -j2", false)] {
+        let hints = Hints { command: Some(command.to_owned()), ..Hints::default() };
+        let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };
+        assert_eq!(super::super::LogCrunch.apply(&context).is_empty(), is_free, "{command}");
+    }
+}
+
+#[test]
+fn few_lines_stay() {
+    let few: String = (0..MIN_RUN).map(|n| format!("test a_rather_long_name_of_a_test_{n} ... ok\n")).collect();
+    let (head, tail) = ("words of no tool\n".repeat(20), "more words\n".repeat(2));
+    let text = format!("{head}{few}{tail}");
+    assert_ne!(shown(&text), text);
+    let fewer = text.replacen("test a_rather_long_name_of_a_test_0 ... ok\n", "", 1);
+    assert_eq!(shown(&fewer), fewer);
+}
+
+#[test]
+fn notes_and_markers_of_earlier_rounds_stay() {
+    let text: String = (0..40)
+        .map(|n| match n % 9 {
+            3 => format!("test ledger::[… 3 lines 1-3]_{n} ... ok\n"),
+            5 => format!("Setting up [[REWIND:sha256:0123456789abcdef]] ({n}) ...\n"),
+            _ => format!("test ledger::adds_{n} ... ok\n"),
+        })
+        .collect();
+    let shown = shown(&text);
+    for word in ["[… 3 lines 1-3]", "[[REWIND:"] {
+        assert_eq!(shown.matches(word).count(), text.matches(word).count(), "{shown}");
+    }
+}
+
+#[test]
+fn the_suite_of_a_failure_stays_in_sight() {
+    let suite = |name: &str, bad: usize| {
+        let line = |n| match n == bad {
+            true => format!("  ✖ case {n} (1.2ms)\n    Error: no\n"),
+            false => format!("  ✔ case {n} (0.2ms)\n"),
+        };
+        format!("▶ {name}\n{}▶ {name} (9.1ms)\n", (0..14).map(line).collect::<String>())
+    };
+    let text = format!("{}{}{}ℹ tests 42\nℹ pass 41\n", suite("first", 99), suite("second", 7), suite("third", 99));
+    let expected = "[… 16 lines 1-16] 14 passed: first\n▶ second\n[… 7 lines 18-24] 7 passed: second\n  ✖ case 7 (1.2ms)\n    Error: no\n\
+                    [… 23 lines 27-49] 20 passed: second 6, third 14\nℹ tests 42\nℹ pass 41\n";
+    assert_eq!(shown(&text), expected);
+}
+
+#[test]
+fn lines_of_many_tools_are_known() {
+    for (line, expected) in [
+        ("tests/a.py::ATest::test_x[a b] PASSED   [  3%]", Some(("passed", 1, "tests/a.py"))),
+        ("tests/a.py::test_x FAILED               [  3%]", None),
+        ("tests/a.py::test_x SKIPPED (slow)       [  3%]", None),
+        ("[gw12] [  3%] PASSED tests/a.py::test_x", Some(("passed", 1, "tests/a.py"))),
+        ("tests/a.py ........                     [ 40%]", Some(("passed", 8, "tests/a.py"))),
+        ("tests/a.py ...F....                     [ 40%]", None),
+        ("...............................................................  63 / 100 ( 63%)", Some(("passed", 63, ""))),
+        ("...................................................................... 70/100", Some(("passed", 70, ""))),
+        ("test_x (a.ATest) ... ok", Some(("passed", 1, "a.ATest"))),
+        ("test_x (a.ATest) ... FAIL", None),
+        ("test src/lib.rs - a::b (line 12) ... ok", Some(("passed", 1, "src/lib.rs"))),
+        ("test a::b ... FAILED", None),
+        ("test a::b ... ignored", None),
+        ("        PASS [   0.005s] books ledger::adds", Some(("passed", 1, "books"))),
+        ("        PASS [   0.005s] (  7/100) books::it ledger::adds", Some(("passed", 1, "books::it"))),
+        ("   Compiling serde v1.0.229", Some(("compiled", 1, ""))),
+        ("   Compiling books v0.1.0 (/home/dev/books)", Some(("compiled", 1, "books"))),
+        ("Compiling the list", None),
+        ("    --- PASS: TestA/short (0.00s)", Some(("passed", 1, ""))),
+        ("?   \texample.org/books\t[no test files]", Some(("without test files", 1, "example.org/books"))),
+        (
+            "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in a.BTest",
+            Some(("passed", 5, "a.BTest")),
+        ),
+        (
+            "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s <<< FAILURE! -- in a.BTest",
+            None,
+        ),
+        ("BTest > adds() PASSED", Some(("passed", 1, "BTest"))),
+        ("BTest > adds() FAILED", None),
+        ("> Task :compileJava UP-TO-DATE", Some(("tasks", 1, ""))),
+        ("> Task :compileJava FAILED", None),
+        ("  Passed A.BTest.Adds(a: 1) [< 1 ms]", Some(("passed", 1, "A.BTest"))),
+        ("  Failed A.BTest.Adds [< 1 ms]", None),
+        (
+            "Requirement already satisfied: idna<4,>=2.5 in ./lib (from requests) (3.1)",
+            Some(("already satisfied", 1, "idna")),
+        ),
+        ("Collecting idna<4,>=2.5 (from requests)", Some(("collected", 1, ""))),
+        ("Unpacking libc6:amd64 (2.36-9) over (2.36-8) ...", Some(("unpacked", 1, "libc6:amd64"))),
+        ("npm http fetch GET 200 https://registry.npmjs.org/a 69ms", Some(("fetched", 1, ""))),
+        ("npm http fetch GET 404 https://registry.npmjs.org/a 69ms", None),
+        ("npm warn deprecated a@1: no", None),
+        ("➤ YN0013: │ a@npm:1.0.0 can't be found in the cache and will be fetched", Some(("fetched", 1, ""))),
+        (" * [new branch]      topic -> origin/topic", Some(("new branches", 1, "topic"))),
+        ("0123456789ab: Pull complete", Some(("layers", 1, ""))),
+        ("#7 [2/8] RUN make", Some(("build steps", 1, ""))),
+        ("#7 1.234 Unpacking a (1) ...", Some(("unpacked", 1, "a"))),
+        ("#7 ERROR: process did not complete", None),
+        (" => CACHED [2/8] RUN make", Some(("cached steps", 1, ""))),
+        ("[12/300] Building C object a.o", Some(("build steps", 1, ""))),
+        ("[ 20%] Built target a", Some(("built", 1, "a"))),
+        ("[12/300] FAILED: a.o", None),
+        ("gcc -O2 -c -o a.o a.c", Some(("build steps", 1, ""))),
+        ("/usr/bin/cc: error: no input files -", None),
+        ("cc1: all warnings being treated as errors", None),
+        ("checking for stdint.h... yes", Some(("checks: yes", 1, ""))),
+        ("checking for stdint.h... no", None),
+        ("-- Looking for stdint.h - found", Some(("checks: yes", 1, ""))),
+        ("-- Looking for stdint.h - not found", None),
+        ("a.b[\"c\"]: Refreshing state... [id=1]", Some(("refreshed", 1, ""))),
+        ("a.b: Creation complete after 3s [id=1]", Some(("created", 1, "a.b"))),
+        ("  + arn = (known after apply)", Some(("known after apply", 1, "arn"))),
+    ] {
+        let found = judge(&[Line::of(0, line)], 0);
+        assert_eq!(found.map(|sign| (sign.label, sign.count, sign.name)), expected, "{line}");
+    }
+}
+
+#[test]
+fn hostile_texts_are_read_once() {
+    for text in [
+        "x".repeat(1_000_000),
+        "\n".repeat(40_000),
+        "✔ ".repeat(100_000),
+        ". ".repeat(100_000) + "[ 20%]",
+        "# Subtest: a\n".repeat(20_000),
+        (0..4_000).map(|n| format!("{}# Subtest: a{n}\n", " ".repeat(n % 500))).collect(),
+        (0..4_000).map(|n| format!("{}✔ a{n} (1ms)\n", " ".repeat(n % 500))).collect(),
+        (0..20_000).map(|n| format!("m{n}::test{n} ... ok\ntest m{n}::a ... ok\n")).collect(),
+        "ok 1 - a\n  ---\n".repeat(10_000),
+        "a\n b\n".repeat(10_000) + "Finished in 1 s\n10000 examples, 0 failures\n",
+    ] {
+        shown(&text);
+    }
+}

@@ -1,0 +1,180 @@
+//! `\x1b[32mok\x1b[0m` -> `§ok¶` with `§=\e[32m ¶=\e[0m`: the few colours of a text by name.
+//!
+//! Lossless. A name is a rare character that the text does not hold, so undoing needs no escapes of its own.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::config::Encoding;
+use crate::content::ContentType;
+use crate::content::escapes::{Control, control};
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext};
+use crate::tokens;
+
+use super::super::NAME;
+
+/// Names, each of one token in both vocabularies.
+const NAMES: [char; 16] = ['§', '¶', '†', '±', '¬', '¤', '°', '¦', '×', '÷', '¿', '¡', '‡', '•', '→', '←'];
+
+/// What has a name is no longer, in bytes.
+const NAMED_MAX_BYTES: usize = 48;
+
+/// Tokens of an entry of the legend, beside what it names.
+const ENTRY_TOKENS: usize = 3;
+
+/// How the escape character is written in the legend.
+const ESCAPE: &str = "\\e";
+
+/// The folds of a text: of all lines from the first to the last with a colour that nobody else has sealed. Logs have theirs folded
+/// with their lines.
+pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for range in runs(context) {
+        let text = &context.text[range.clone()];
+        let (Some(first), Some(last)) = (text.find('\x1b'), text.rfind('\x1b')) else { continue };
+        let start = text[..first].rfind('\n').map_or(0, |end| end + 1);
+        let end = text[last..].find('\n').map_or(text.len(), |len| last + len);
+        if let Some(fold) = fold(&text[start..end], context.encoding) {
+            edits.push(Edit::fold(range.start + start..range.start + end, &fold));
+        }
+    }
+    edits
+}
+
+/// Runs of segments that may be folded.
+fn runs(context: &FusionContext) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let may_fold = |content_type, range: &Range<usize>| content_type != ContentType::Log && context.is_free(range);
+    for segment in context.segments.iter().filter(|segment| may_fold(segment.content_type, &segment.range)) {
+        match runs.last_mut().filter(|run| run.end == segment.range.start) {
+            Some(run) => run.end = segment.range.end,
+            None => runs.push(segment.range.clone()),
+        }
+    }
+    runs
+}
+
+fn fold(text: &str, encoding: Encoding) -> Option<Fold> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    sequences(text).for_each(|range| *times.entry(&text[range]).or_default() += 1);
+    let gain = |sequence: &str, times: usize| {
+        let cost = tokens::count(sequence, encoding);
+        (times * cost.saturating_sub(1)).saturating_sub(cost + ENTRY_TOKENS)
+    };
+    let mut worth: Vec<(usize, &str)> =
+        times.into_iter().map(|(sequence, times)| (gain(sequence, times), sequence)).collect();
+    worth.retain(|(gain, _)| *gain > 0);
+    worth.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let names = NAMES.into_iter().filter(|&name| !text.contains(name));
+    let named: Vec<(&str, char)> = worth.into_iter().map(|(_, sequence)| sequence).zip(names).collect();
+    if named.is_empty() {
+        return None;
+    }
+    let name_of: HashMap<&str, char> = named.iter().copied().collect();
+    let mut body = String::with_capacity(text.len());
+    let mut copied = 0;
+    for range in sequences(text) {
+        if let Some(&name) = name_of.get(&text[range.clone()]) {
+            body.push_str(&text[copied..range.start]);
+            body.push(name);
+            copied = range.end;
+        }
+    }
+    body.push_str(&text[copied..]);
+    let legend: Vec<String> =
+        named.iter().map(|(sequence, name)| format!("{name}={}", sequence.replace('\x1b', ESCAPE))).collect();
+    Some(Fold::new(NAME, legend.join(" "), Some(body)))
+}
+
+/// Undoes a fold of colours.
+pub(in super::super) fn unfold(fold: &Fold) -> Option<String> {
+    let mut sequences: HashMap<char, String> = HashMap::new();
+    for entry in fold.legend.split(' ') {
+        let (name, written) = entry.split_once('=')?;
+        let mut name = name.chars();
+        let (Some(first), None) = (name.next().filter(|name| NAMES.contains(name)), name.next()) else { return None };
+        let is_new =
+            written.len() <= 2 * NAMED_MAX_BYTES && sequences.insert(first, written.replace(ESCAPE, "\x1b")).is_none();
+        is_new.then_some(())?;
+    }
+    let body = fold.body.as_deref()?;
+    let mut text = String::with_capacity(body.len() * 2);
+    for c in body.chars() {
+        match sequences.get(&c) {
+            Some(sequence) => text.push_str(sequence),
+            None => text.push(c),
+        }
+    }
+    Some(text)
+}
+
+/// Whether a text folds into this very fold.
+pub(in super::super) fn is_canonical(given: &Fold, text: &str) -> bool {
+    [Encoding::O200kBase, Encoding::Cl100kBase].into_iter().any(|encoding| fold(text, encoding).as_ref() == Some(given))
+}
+
+/// Control sequences that follow each other without a gap, where they can be written in a legend.
+fn sequences(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = at + memchr::memchr(b'\x1b', &bytes[at..])?;
+            let mut end = start;
+            while let Some((_, len)) = control(&bytes[end..]).filter(|(_, len)| end + len - start <= NAMED_MAX_BYTES) {
+                if !bytes[end + 1..end + len].iter().all(|byte| byte.is_ascii_graphic() && *byte != b'\\') {
+                    break;
+                }
+                end += len;
+            }
+            at = end.max(start + 1);
+            if end > start {
+                return Some(start..end);
+            }
+        }
+    })
+}
+
+/// Whether a line is partly red or green.
+pub(super) fn has_red_or_green(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    memchr::memchr_iter(b'\x1b', bytes).any(|at| match control(&bytes[at..]) {
+        Some((Control::Colour, len)) => {
+            let mut parameters = bytes[at + 2..at + len - 1].split(|byte| *byte == b';');
+            parameters.any(|parameter| matches!(parameter, b"31" | b"32" | b"91" | b"92"))
+        }
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_colours_get_names_and_come_back() {
+        let text = "\x1b[1m\x1b[32mok\x1b[0m one\x1b]0;a title\x07\r\n".repeat(9) + "a \\e[0m b 100%\x1b[K\rend";
+        let folded = fold(&text, Encoding::O200kBase).unwrap();
+        assert_eq!(folded.legend, "§=\\e[1m\\e[32m ¶=\\e[0m");
+        assert!(folded.body.as_ref().unwrap().starts_with("§ok¶ one\x1b]0;"), "{folded}");
+        assert_eq!(unfold(&folded).as_deref(), Some(text.as_str()));
+        assert!(is_canonical(&folded, &text));
+        assert_eq!(fold("\x1b[32mok\x1b[0m\n", Encoding::O200kBase), None);
+    }
+
+    #[test]
+    fn a_name_that_the_text_holds_is_not_used() {
+        let text = "\x1b[1;32mok\x1b[0m § 1\n".repeat(9);
+        let folded = fold(&text, Encoding::O200kBase).unwrap();
+        assert!(folded.legend.starts_with("¶="), "{folded}");
+        assert_eq!(unfold(&folded).as_deref(), Some(text.as_str()));
+    }
+
+    #[test]
+    fn foreign_legends_are_not_followed() {
+        for legend in ["", "x=\\e[0m", "§", "§=a §=b", "§§=a", &format!("§={}", "a".repeat(500))] {
+            assert_eq!(unfold(&Fold::new(NAME, legend, Some("§".into()))), None, "{legend}");
+        }
+    }
+}

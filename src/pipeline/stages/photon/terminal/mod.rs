@@ -1,0 +1,157 @@
+//! `\x1b[32m✓\x1b[0m a\r` -> `✓ a`: what only a screen has a use for. Colours, titles, links, bars and spinners that were painted
+//! over, letters struck twice; and, in what a command printed, long rules, blanks at line ends and runs of empty lines.
+//!
+//! What a terminal would show stays in sight, and words that only their colour tells from others keep it: those of a diff by
+//! words. Code that was read from a file has its escapes itself.
+
+mod colour;
+mod screen;
+mod tidy;
+
+use std::ops::Range;
+
+use crate::config::Preset;
+use crate::content::escapes::has_controls;
+use crate::content::hints::of_command;
+use crate::content::{ContentType, Segment};
+use crate::pipeline::{Edit, FusionContext, Role};
+use screen::{Block, show};
+use tidy::tidied;
+
+pub(super) use colour::{is_canonical, unfold};
+
+/// Types whose lines nobody reads by their columns and whose blank lines part nothing but paragraphs.
+const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType::Unknown];
+
+/// Whether looking closer is worth it.
+pub(super) fn may_apply(context: &FusionContext) -> bool {
+    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && has_loose(context)
+}
+
+/// The edits that take the noise out; at `lossless` the folds that name the colours.
+pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
+    if context.preset == Preset::Lossless {
+        return colour::folds(context);
+    }
+    let is_plain = !has_controls(context.text) || has_old_line_ends(context.text);
+    Cleaner::new(context).edits(if is_plain { plain(context.text) } else { show(context.text) })
+}
+
+/// A text of lines that show themselves.
+fn plain(text: &str) -> Vec<Block> {
+    let mut start = 0;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let source = start..start + line.trim_end_matches('\n').trim_end_matches('\r').len();
+        start += line.len();
+        Block { source, shown: None }
+    });
+    lines.collect()
+}
+
+/// Whether carriage returns are the only line ends of a text, and what they part are no states of one line.
+fn has_old_line_ends(text: &str) -> bool {
+    if text.contains('\n') {
+        return false;
+    }
+    let words = |frame: &str| frame.chars().filter(|c| c.is_alphabetic()).take(12).collect::<String>();
+    let frames: Vec<String> = text.split('\r').map(words).collect();
+    let changes = frames.windows(2).filter(|pair| !pair[1].is_empty() && pair[0] != pair[1]).count();
+    frames.len() > 2 && changes * 2 > frames.len()
+}
+
+/// Whether a text is what a command printed, and not a file that somebody may want to edit.
+fn is_printed(context: &FusionContext) -> bool {
+    let hints = context.hints;
+    let expected = hints.command.as_deref().and_then(of_command);
+    let is_file = hints.path.is_some() || expected.is_some_and(|expected| expected.content_type != ContentType::Log);
+    context.role == Role::Tool && (context.preset == Preset::Max || !is_file)
+}
+
+fn has_loose(context: &FusionContext) -> bool {
+    context.segments.iter().any(|segment| LOOSE.contains(&segment.content_type))
+}
+
+/// Turns what lines show into edits.
+struct Cleaner<'a> {
+    context: &'a FusionContext<'a>,
+    is_printed: bool,
+    /// Whether the lines are those of a diff.
+    in_hunk: bool,
+    /// The blank lines so far that follow each other.
+    blank: Option<(Range<usize>, usize)>,
+    edits: Vec<Edit>,
+}
+
+impl<'a> Cleaner<'a> {
+    fn new(context: &'a FusionContext<'a>) -> Self {
+        Self { context, is_printed: is_printed(context), in_hunk: false, blank: None, edits: Vec::new() }
+    }
+
+    fn edits(mut self, blocks: Vec<Block>) -> Vec<Edit> {
+        let mut segments = self.context.segments.iter().peekable();
+        for block in blocks {
+            while segments.next_if(|segment| segment.range.end <= block.source.start).is_some() {}
+            if let Some(segment) = segments.peek() {
+                self.clean(block, segment);
+            }
+        }
+        self.end_blank_lines();
+        self.edits
+    }
+
+    fn clean(&mut self, block: Block, segment: &Segment) {
+        let source = &self.context.text[block.source.clone()];
+        let is_source = segment.content_type == ContentType::Code && self.context.hints.path.is_some();
+        let tells = self.tells_by_colour(source, block.shown.as_deref().unwrap_or(source));
+        let shown = block.shown.filter(|_| !is_source && !tells);
+        let is_loose = self.is_printed && LOOSE.contains(&segment.content_type);
+        let text = shown.as_deref().unwrap_or(source);
+        let text = if is_loose { tidied(text) } else { text.into() };
+        if is_loose && text.is_empty() {
+            let (run, lines) = self.blank.get_or_insert((block.source.clone(), 0));
+            run.end = block.source.end;
+            *lines += 1;
+            return;
+        }
+        self.end_blank_lines();
+        if text != source {
+            self.replace(block.source, &text);
+        }
+    }
+
+    /// One empty line instead of several.
+    fn end_blank_lines(&mut self) {
+        if let Some((run, lines)) = self.blank.take()
+            && (lines > 1 || !run.is_empty())
+        {
+            self.replace(run, "");
+        }
+    }
+
+    /// Replaces what differs.
+    fn replace(&mut self, range: Range<usize>, text: &str) {
+        let source = &self.context.text[range.clone()];
+        let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+            pairs.take_while(|(old, new)| old == new).map(|(old, _)| old.len_utf8()).sum()
+        };
+        let start = same(&mut source.chars().zip(text.chars()));
+        let end = same(&mut source[start..].chars().rev().zip(text[start..].chars().rev()));
+        let range = range.start + start..range.end - end;
+        if self.context.is_free(&range) {
+            self.edits.push(Edit::reversible(range, &text[start..text.len() - end]));
+        }
+    }
+
+    /// Whether only colours tell what a line of a diff says: `git diff --word-diff=color` has no signs.
+    fn tells_by_colour(&mut self, source: &str, shown: &str) -> bool {
+        if shown.starts_with("@@ ") {
+            self.in_hunk = true;
+        } else if shown.starts_with("diff ") {
+            self.in_hunk = false;
+        }
+        self.in_hunk && !shown.starts_with(['+', '-']) && colour::has_red_or_green(source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! `========== title ==========  ` -> `===== title =====`: rules that fill a screen's width, and blanks at line ends.
+//!
+//! Only what runs along a whole line, or frames its title, is a rule: bars of a chart and of a diff's statistics say how much.
+
+use std::borrow::Cow;
+
+/// From so many characters on, a rule is shortened.
+const LONG_CHARS: usize = 12;
+
+/// No screen is wider, in bytes: such a line is something else.
+const LINE_MAX_BYTES: usize = 1200;
+
+/// What is left of one. As many as the headings of test runs are known by.
+const KEPT_CHARS: usize = 5;
+
+/// Lines without blanks at their ends and with short rules.
+pub(super) fn tidied(lines: &str) -> Cow<'_, str> {
+    if !lines.contains('\n') {
+        return tidied_line(lines);
+    }
+    Cow::Owned(lines.split('\n').map(tidied_line).collect::<Vec<_>>().join("\n"))
+}
+
+fn tidied_line(line: &str) -> Cow<'_, str> {
+    let line = line.trim_end();
+    let bare = line.trim_start();
+    let (Some(first), Some(last)) = (bare.chars().next(), bare.chars().next_back()) else { return line.into() };
+    if !(is_drawn(first) || is_drawn(last)) || line.len() > LINE_MAX_BYTES {
+        return line.into();
+    }
+    let is_framed = first == last && is_stroke(first) && run_len(bare, first) >= KEPT_CHARS;
+    if !(is_framed || bare.chars().all(|c| is_drawn(c) || c == ' ')) {
+        return if first.is_ascii() && last.is_ascii() { line.into() } else { at_ends(line) };
+    }
+    let mut tidied = String::with_capacity(line.len());
+    let (mut before, mut run) = (None, 0);
+    for c in line.chars() {
+        run = if before == Some(c) { run + 1 } else { 0 };
+        before = Some(c);
+        // Runs that are not long are left as they are, below.
+        if !is_stroke(c) || run < KEPT_CHARS {
+            tidied.push(c);
+        }
+    }
+    let longest = line.chars().filter(|c| is_stroke(*c)).count();
+    if longest >= LONG_CHARS { tidied.into() } else { line.into() }
+}
+
+/// A line whose first or last characters are a rule of box drawing: `── title ──────────`.
+fn at_ends(line: &str) -> Cow<'_, str> {
+    let is_box = |c: char| is_stroke(c) && !c.is_ascii();
+    let indent = line.len() - line.trim_start().len();
+    let bare = &line[indent..];
+    let corner = |c: char| is_drawn(c) && !is_stroke(c);
+    let opening = bare.trim_start_matches(corner);
+    let closing = bare.trim_end_matches(corner);
+    let head = opening.chars().next().filter(|&c| is_box(c)).map_or(0, |c| run_len(opening, c));
+    let tail = closing.chars().next_back().filter(|&c| is_box(c));
+    let tail = tail.map_or(0, |c| closing.chars().rev().take_while(|&other| other == c).count());
+    let (mut start, mut end) = (0, 0);
+    if head >= LONG_CHARS {
+        start = head - KEPT_CHARS;
+    }
+    if tail >= LONG_CHARS {
+        end = tail - KEPT_CHARS;
+    }
+    if start + end == 0 {
+        return line.into();
+    }
+    let chars: Vec<char> = bare.chars().collect();
+    let corners = bare.chars().take_while(|&c| corner(c)).count();
+    let behind = bare.chars().rev().take_while(|&c| corner(c)).count();
+    let left = chars.len() - behind - end;
+    let kept = chars
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !(corners..corners + start).contains(at) && !(left..left + end).contains(at));
+    Cow::Owned(line[..indent].chars().chain(kept.map(|(_, c)| *c)).collect())
+}
+
+fn run_len(text: &str, of: char) -> usize {
+    text.chars().take_while(|&c| c == of).count()
+}
+
+/// What rules are made of.
+fn is_stroke(c: char) -> bool {
+    matches!(
+        c,
+        '-' | '='
+            | '_'
+            | '*'
+            | '~'
+            | '—'
+            | '─'
+            | '━'
+            | '═'
+            | '┄'
+            | '┅'
+            | '┈'
+            | '┉'
+            | '╌'
+            | '╍'
+            | '╴'
+            | '╶'
+            | '╸'
+            | '╺'
+            | '▔'
+            | '▁'
+    )
+}
+
+/// Strokes, and what joins them.
+fn is_drawn(c: char) -> bool {
+    is_stroke(c) || matches!(c, '+' | '|' | '\u{2500}'..='\u{257f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_short_and_what_measures_stays() {
+        for (line, expected) in [
+            ("=================== test session starts ===================", "===== test session starts ====="),
+            ("  --------------------", "  -----"),
+            ("────────────────────────────────────────", "─────"),
+            ("── Summary ─────────────────────────────", "── Summary ─────"),
+            ("╭───────────────────────╮", "╭─────╮"),
+            ("╭─ title ───────────────────────╮", "╭─ title ─────╮"),
+            ("├──────────────────┼──────────────────┤", "├─────┼─────┤"),
+            ("+----------------+--------------+", "+-----+-----+"),
+            ("words   ", "words"),
+        ] {
+            assert_eq!(tidied(line), expected, "{line}");
+            assert_eq!(tidied(expected), expected, "{expected}");
+        }
+        for line in [
+            " src/a.rs | 40 ----------------------------------------",
+            "a |==================== 20",
+            "====================> 50%",
+            "-----BEGIN CERTIFICATE-----",
+            "--------",
+            "| a | b |",
+            "│ words in a box   │",
+            "└── leaf of a tree",
+            "██████████████████ 18",
+        ] {
+            assert_eq!(tidied(line), line);
+        }
+        assert_eq!(tidied("a  \n--------------------\n"), "a\n-----\n");
+    }
+}
