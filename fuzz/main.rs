@@ -97,6 +97,7 @@ fn setup<'e>(engines: &'e [(String, FusionEngine)], dice: &mut Dice) -> Setup<'e
 /// Runs one target for some time; says whether it held.
 fn run(target: &str, time: Duration, seed: u64, engines: &[(String, FusionEngine)], texts: &mut Texts) -> bool {
     let mut dice = Dice::new(seed, target);
+    texts.forget();
     let (started, mut count, mut bytes) = (Instant::now(), 0_usize, 0);
     let hook = take_hook();
     set_hook(Box::new(|_| {}));

@@ -74,6 +74,11 @@ impl Texts {
         Self { real, kept: Vec::new() }
     }
 
+    /// Forgets what was kept: how far another target came depends on the machine.
+    pub(super) fn forget(&mut self) {
+        self.kept.clear();
+    }
+
     /// Remembers a result: what comes in again may be folded already.
     pub(super) fn keep(&mut self, text: String, dice: &mut Dice) {
         if self.kept.len() < KEPT {

@@ -209,6 +209,10 @@ impl FusionEngine {
         draft.append(&format!("{joint}{marker}"));
         let mut draft = Rc::new(self.without_folds(draft));
         for _ in 0..ROUNDS {
+            // A fold that was cut off would take the marker for its last line.
+            if !ends_once(draft.text(), &marker) {
+                break;
+            }
             let pass = passes.run(&draft, passes.options.preset)?;
             if pass.changes().saved <= MARKER_TOKENS {
                 passes.unsettled.clear();
@@ -216,12 +220,12 @@ impl FusionEngine {
                 let (before, after) = (passes.count(start.text()), passes.count(&form.text));
                 form.tallies.iter_mut().zip(changes).for_each(|(tally, changes)| tally.changes.add(changes));
                 form.original = Some(original);
-                return Ok((after < before && ends_with_line(&form.text, &marker)).then_some(form));
+                return Ok((after < before && ends_once(&form.text, &marker)).then_some(form));
             }
             changes.iter_mut().zip(&pass.tallies).for_each(|(sum, tally)| sum.add(tally.changes));
             passes.unsettled = pass.tallies.iter().map(|tally| tally.changes.edits > 0).collect();
             draft = Rc::new(self.without_folds(pass.draft.unfolded()));
-            if pass.lost_note || !ends_with_line(draft.text(), &marker) {
+            if pass.lost_note {
                 break;
             }
         }
@@ -247,6 +251,8 @@ fn unchanged(tallies: Vec<Tally>) -> Vec<Tally> {
     tallies.into_iter().map(keep).collect()
 }
 
-fn ends_with_line(text: &str, line: &str) -> bool {
-    text.strip_suffix(line).is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'))
+/// Whether a line stands at the end of a text and nowhere else in it.
+fn ends_once(text: &str, line: &str) -> bool {
+    let rest = text.strip_suffix(line).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
+    rest.is_some_and(|rest| !rest.contains(line))
 }
