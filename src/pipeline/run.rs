@@ -245,7 +245,7 @@ impl Frame<'_> {
 }
 
 /// What an edit saves, in percent, so that no other way is tried.
-const MUCH: usize = 50;
+const MUCH: usize = 80;
 
 /// An edit that a step would make.
 struct Bid {

@@ -90,8 +90,18 @@ pub(super) fn cost(word: &str) -> usize {
     tokens + usize::from(word.as_bytes().first().is_some_and(u8::is_ascii_digit))
 }
 
-/// Rows that tell the rule of a column, and what all of them cost.
-const SAMPLE: usize = 400;
+/// Rows that tell the rule of a column, and what all of them cost: so many runs of so many.
+const SAMPLE: (usize, usize) = (4, 100);
+
+/// Some rows of a column, from all over it.
+fn sample<'c, 't>(column: &'c [&'t str]) -> Cow<'c, [&'t str]> {
+    let (runs, rows) = SAMPLE;
+    if column.len() <= runs * rows {
+        return column.into();
+    }
+    let start = |run: usize| (column.len() - rows) * run / (runs - 1);
+    (0..runs).flat_map(|run| &column[start(run)..start(run) + rows]).copied().collect()
+}
 
 /// The rule that makes a column cheapest, and about how many tokens its rows then spend on it.
 pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
@@ -99,20 +109,28 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
         return (Rule::Same(same), 0);
     }
     let all = column.len();
-    let column = &column[..all.min(SAMPLE)];
+    let column = &*sample(column);
     let mut rules = vec![Rule::Above];
     rules.extend(step(column, false).map(|step| Rule::Step(step, false)));
     rules.extend(step(column, true).map(|step| Rule::Step(step, true)));
-    rules.extend(['/', '.', ':', '-'].into_iter().find(|&separator| has_most(column, separator)).map(Rule::Folder));
+    rules.extend(separator(column).map(Rule::Folder));
     let costs = rules.into_iter().map(|rule| (rule, spent(column, rule) * all / column.len()));
     // A rule that saves little is not worth reading.
     let worth = |&(rule, cost): &(Rule, usize)| if rule == Rule::Above { cost * 9 / 10 } else { cost };
     costs.min_by_key(worth).expect("there is one rule at least")
 }
 
-fn has_most(column: &[&str], separator: char) -> bool {
-    let has_one = |value: &&&str| value.contains(separator) && !value.starts_with(|c: char| c.is_ascii_digit());
-    column.iter().filter(has_one).count() * 2 > column.len()
+/// What separates the folders of most values, if they have some.
+fn separator(column: &[&str]) -> Option<char> {
+    const SEPARATORS: [u8; 4] = [b'/', b'.', b':', b'-'];
+    let mut with = [0; SEPARATORS.len()];
+    for value in column.iter().filter(|value| !value.as_bytes().first().is_some_and(u8::is_ascii_digit)) {
+        for (with, separator) in with.iter_mut().zip(SEPARATORS) {
+            *with += usize::from(memchr::memchr(separator, value.as_bytes()).is_some());
+        }
+    }
+    let most = with.iter().position(|&with| with * 2 > column.len())?;
+    Some(char::from(SEPARATORS[most]))
 }
 
 /// About how many tokens rows spend on a column.
@@ -146,6 +164,10 @@ fn spent(column: &[&str], rule: Rule) -> usize {
 fn step(column: &[&str], is_hex: bool) -> Option<i64> {
     let is_wide = |value: &&str| value.len() == column[0].len();
     if is_hex && !(column[0].len() >= 2 && column.iter().all(is_wide)) {
+        return None;
+    }
+    // A column that grows mostly does so in one of its first rows.
+    if column.iter().take(8).all(|value| number(value, is_hex).is_none()) {
         return None;
     }
     let mut steps: FastMap<i64, usize> = FastMap::default();

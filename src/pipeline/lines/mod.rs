@@ -13,6 +13,7 @@ mod record;
 mod template;
 mod write;
 
+use std::hash::{BuildHasher, BuildHasherDefault};
 use std::ops::Range;
 
 use cells::{Lines, View};
@@ -22,11 +23,11 @@ use template::Template;
 
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::hashing::FastMap;
+use crate::pipeline::hashing::{FastHasher, FastMap, FastSet};
 use crate::tokens;
 
 /// How often lines that no group took are grouped again, in each way.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 2;
 
 /// So many lines between rows that are no rows part two folds.
 const MAX_RAW: usize = 8;
@@ -34,7 +35,7 @@ const MAX_RAW: usize = 8;
 /// The byte ranges of a text that are worth folding, without their last line end, each with its fold.
 pub(super) fn folds(stage: &str, text: &str, encoding: Encoding) -> Vec<(Range<usize>, Fold)> {
     let plans = plans(text);
-    let plan = if plans[1].saved > plans[0].saved { &plans[1] } else { &plans[0] };
+    let Some(plan) = plans.first() else { return Vec::new() };
     let starts: Vec<usize> =
         std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1)).collect();
     let all = 0..starts.len();
@@ -55,8 +56,28 @@ pub(super) fn fold(stage: &str, text: &str, encoding: Encoding) -> Option<Fold> 
     whole(stage, text, &plans(text), encoding)
 }
 
-fn plans(text: &str) -> [Plan<'_>; 2] {
-    [View::Words, View::Columns].map(|view| Plan::of(text, view))
+/// The plans that may be the best, by what they seem to save.
+fn plans(text: &str) -> Vec<Plan<'_>> {
+    let words = Plan::of(text, View::Words);
+    if !has_columns(&words.lines) {
+        return vec![words];
+    }
+    let columns = Plan::of(text, View::Columns);
+    let (first, second) = if columns.saved > words.saved { (columns, words) } else { (words, columns) };
+    // What is written is counted, and counting takes time.
+    if second.saved * 100 >= first.saved * NEAR { vec![first, second] } else { vec![first] }
+}
+
+/// A plan that seems to save less than so much of what the best one does, in percent, is not.
+const NEAR: usize = 60;
+
+/// Whether blanks within lines part columns, here and there at least.
+fn has_columns(lines: &Lines) -> bool {
+    let is_parted = |text: &&&str| {
+        let text = text.trim_start();
+        text.contains("  ") || text.contains('\t')
+    };
+    lines.texts.iter().filter(is_parted).count() * 10 >= lines.texts.len()
 }
 
 /// The cheapest of some plans for a text, written.
@@ -153,12 +174,13 @@ impl<'t> Plan<'t> {
 fn templates<'t>(lines: &Lines<'t>) -> Vec<Template<'t>> {
     let mut found = Vec::new();
     let mut is_taken = vec![false; lines.texts.len()];
+    let mut worthless = FastSet::default();
     for exact in [false, true] {
         for _ in 0..ROUNDS {
             let left: Vec<usize> =
                 (0..lines.texts.len()).filter(|&line| !is_taken[line] && !lines.cells(line).is_empty()).collect();
             let tree = group::tree(lines, &left, exact);
-            let more = best(lines, &tree).templates;
+            let more = best(lines, &tree, &mut worthless).templates;
             if more.is_empty() {
                 break;
             }
@@ -179,13 +201,28 @@ struct Choice<'t> {
 }
 
 impl<'t> Choice<'t> {
-    fn of(lines: &Lines<'t>, group: &[usize], fields: usize, has_rest: bool) -> Self {
+    /// The templates of a group, unless it is known to be worthless.
+    fn of(lines: &Lines<'t>, group: &[usize], fields: usize, has_rest: bool, worthless: &mut FastSet<u64>) -> Self {
+        if group.len() < group::MIN_ROWS {
+            return Self::default();
+        }
+        let key = BuildHasherDefault::<FastHasher>::default().hash_one((group, fields, has_rest));
+        if worthless.contains(&key) {
+            return Self::default();
+        }
+        let choice = Self::of_group(lines, &Group { lines: group.to_vec(), fields, has_rest });
+        if choice.saved == 0 {
+            worthless.insert(key);
+        }
+        choice
+    }
+
+    fn of_group(lines: &Lines<'t>, group: &Group) -> Self {
         let mut choice = Self::default();
-        let group = Group { lines: group.to_vec(), fields, has_rest };
-        if group.lines.len() < group::MIN_ROWS || !is_regular(lines, &group) {
+        if !is_regular(lines, group) {
             return choice;
         }
-        let Some(layout) = layout::layout(lines, &group) else { return choice };
+        let Some(layout) = layout::layout(lines, group) else { return choice };
         for template in template::templates(&layout) {
             let saved = saved(&template, lines);
             if template.lines.len() >= group::MIN_ROWS && saved > 0 {
@@ -242,24 +279,24 @@ fn is_regular(lines: &Lines, group: &Group) -> bool {
 const MAX_MERGED: usize = 12;
 
 /// What saves most: to follow each of the ways that lines go, or to take them together and leave the rest of each to its row.
-fn best<'t>(lines: &Lines<'t>, tree: &[Node]) -> Choice<'t> {
+fn best<'t>(lines: &Lines<'t>, tree: &[Node], worthless: &mut FastSet<u64>) -> Choice<'t> {
     let mut choices: Vec<Choice> = Vec::new();
     choices.resize_with(tree.len(), Choice::default);
     for (index, node) in tree.iter().enumerate().rev().filter(|(_, node)| node.lines.len() >= group::MIN_ROWS) {
-        let ends = || Choice::of(lines, &node.ends, node.depth, node.depth == group::MAX_DEPTH);
+        let mut of = |group: &[usize], fields, has_rest| Choice::of(lines, group, fields, has_rest, worthless);
+        let ends = of(&node.ends, node.depth, node.depth == group::MAX_DEPTH);
         let below = node.children.iter().map(|&child| std::mem::take(&mut choices[child]));
-        let mut choice = below.fold(Choice::default(), Choice::and);
-        if !node.ends.is_empty() {
-            choice = choice.and(ends());
-        }
+        let mut ways = below.fold(Choice::default(), Choice::and);
         let largest = node.children.iter().map(|&child| tree[child].lines.len()).max().unwrap_or(0);
-        if (1..=MAX_MERGED).contains(&node.depth) && node.lines.len() * 9 > largest.max(node.ends.len()) * 10 {
-            choice = choice.or(Choice::of(lines, &node.lines, node.depth, true));
+        let is_parting = node.lines.len() * 9 > largest.max(node.ends.len()) * 10;
+        if is_parting && (1..=MAX_MERGED).contains(&node.depth) {
             let longer: Vec<usize> =
                 node.lines.iter().copied().filter(|&line| lines.cells(line).len() > node.depth).collect();
-            choice = choice.or(Choice::of(lines, &longer, node.depth + 1, true).and(ends()));
+            ways = ways.or(of(&longer, node.depth + 1, true)).and(ends).or(of(&node.lines, node.depth, true));
+        } else {
+            ways = ways.and(ends);
         }
-        choices[index] = choice;
+        choices[index] = ways;
     }
     std::mem::take(&mut choices[0])
 }

@@ -73,10 +73,19 @@ pub(super) fn templates<'t>(layout: &Layout<'t>) -> Vec<Template<'t>> {
 }
 
 fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec<Template<'t>>) {
-    let template = of_rows(layout, rows);
-    let least = template.cost();
+    let mut least = 3 + layout.between.iter().map(|text| cost(text)).sum::<usize>();
+    let mut varying = Vec::with_capacity(layout.columns.len());
+    for column in &layout.columns {
+        let first = column[rows[0]];
+        if rows.iter().all(|&row| column[row] == first) {
+            least += cost(first);
+        } else {
+            least += 2;
+            varying.push(column);
+        }
+    }
     let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
-    for column in layout.columns.iter().filter(|_| depth > 0) {
+    for column in varying.into_iter().filter(|_| depth > 0) {
         let mut by_value: FastMap<&str, Vec<usize>> = FastMap::default();
         let mut changes = 0;
         let mut above = None;
@@ -120,7 +129,7 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
                 divide(layout, rows, depth - 1, found);
             }
         }
-        None => found.push(template),
+        None => found.push(of_rows(layout, rows)),
     }
 }
 
