@@ -7,7 +7,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::sets::{changes, sampled, visible};
-use super::shell::on_screen;
+use super::shell::{on_screen, says_something};
 
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     // Python wants a word where a block was: an ellipsis.
@@ -90,7 +90,7 @@ fn false_words(class: &str, input: &str, output: &str) -> Vec<String> {
         "shell" => {
             let (input, output) = (words_of(&on_screen(input)), on_screen(output));
             let pieces = output.lines().flat_map(|line| NOTE.split(line)).map(words_of);
-            pieces.filter(|piece| !input.contains(piece.as_str())).collect()
+            pieces.filter(|piece| says_something(piece) && !input.contains(piece.as_str())).collect()
         }
         _ => {
             let shown = on_screen(input);

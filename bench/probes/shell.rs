@@ -55,11 +55,17 @@ pub(crate) fn on_screen(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
+/// Whether a text has a letter or a digit. Frames and rules are drawn for the eye.
+pub(crate) fn says_something(text: &str) -> bool {
+    text.contains(char::is_alphanumeric)
+}
+
 /// What to ask of an output.
 pub(crate) fn facts(text: &str) -> Vec<Fact> {
     let screen = on_screen(text);
-    let lines: Vec<&str> = screen.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let fields: Vec<Vec<&str>> = lines.iter().map(|line| line.split_whitespace().collect()).collect();
+    let lines: Vec<&str> = screen.lines().map(str::trim).filter(|line| says_something(line)).collect();
+    let fields: Vec<Vec<&str>> =
+        lines.iter().map(|line| line.split_whitespace().filter(|field| says_something(field)).collect()).collect();
     let mut frequency: HashMap<&str, usize> = HashMap::new();
     fields.iter().flatten().for_each(|field| *frequency.entry(field).or_default() += 1);
     let name = |row: usize| fields[row].iter().copied().min_by_key(|field| frequency[field]).unwrap_or_default();
