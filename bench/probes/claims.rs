@@ -14,9 +14,9 @@ static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:\.\.\.  )?(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
         .expect("a valid pattern")
 });
-/// A line that stands for lines of a report: how many, of which, and what they came to.
+/// A line that stands for lines of a report: how many, of which where that is known, and what they came to.
 static TALLY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\[… (\d+) lines (\d+)-(\d+)\](?: progress| \d+ [^\n]*)?$").expect("a valid pattern")
+    Regex::new(r"^\[… (\d+) lines(?: (\d+)-(\d+))?\](?: progress| \d+ [^\n]*)?$").expect("a valid pattern")
 });
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d[\d.,:]*\d|https?://[^\s<>)\]`]+").expect("a valid pattern"));
@@ -42,12 +42,15 @@ fn false_tallies(input: &str, output: &str) -> Vec<String> {
     let lines: Vec<&str> = input.lines().map(str::trim).collect();
     let in_sight: HashSet<&str> = output.lines().map(str::trim).collect();
     let fits = |tally: &regex::Captures| {
-        let [count, first, last] = [1, 2, 3].map(|group| tally[group].parse().unwrap_or(0));
-        let Some(named) = (1..=last).contains(&first).then(|| lines.get(first - 1..last)).flatten() else {
-            return false;
+        let number = |group| tally.get(group)?.as_str().parse::<usize>().ok();
+        let count = number(1).unwrap_or(0);
+        let (named, is_known) = match (number(2), number(3)) {
+            (Some(first @ 1..), Some(last)) => (lines.get(first - 1..last), true),
+            _ => (Some(&*lines), tally.get(2).is_some()),
         };
+        let Some(named) = named else { return false };
         let out_of_sight = named.iter().filter(|line| !line.is_empty() && !in_sight.contains(*line)).count();
-        (out_of_sight..=named.len()).contains(&count)
+        if is_known { (out_of_sight..=named.len()).contains(&count) } else { (1..=out_of_sight).contains(&count) }
     };
     tallies.iter().filter(|tally| !fits(tally)).map(|tally| tally[0].to_owned()).collect()
 }

@@ -4,15 +4,15 @@
 //! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
 //! folds that want the same lines, those stay that save most.
 //!
-//! A fold is not code, and hides what is in it from the stages that read code. Unless only lossless rewrites are allowed, code that
-//! shrinks to less than half and by a lot is folded, and no other. Pages are left to the stage that takes their markup, which is
-//! most of them.
+//! A fold is not code, and hides what is in it from the stages that read code or take the markup of pages. Unless only lossless
+//! rewrites are allowed, code that shrinks to less than half and by a lot is folded, pages of which next to nothing is left, and
+//! no others.
 
 use std::ops::Range;
 
 use crate::config::Preset;
-use crate::content::ContentType;
 use crate::content::hints::expected;
+use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::restore::{Prior, is_marker_line};
@@ -25,8 +25,9 @@ const MIN_BYTES: usize = 120;
 /// What a fold leaves at most, in percent of the tokens.
 const WORTH: usize = 92;
 
-/// The same for code, and the tokens that it saves at least.
+/// The same for code and for pages, and the tokens that it saves at least.
 const CODE_WORTH: (usize, usize) = (50, 150);
+const PAGE_WORTH: (usize, usize) = (10, 150);
 
 /// See the module's documentation.
 #[derive(Debug)]
@@ -55,17 +56,13 @@ impl Stage for StructuralCollapse {
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let mut edits = Vec::new();
-        for (range, is_code) in stretches(context) {
+        for (range, (most, least)) in stretches(context) {
             let text = &context.text[range.clone()];
             for (found, fold) in lines::folds(self.name(), text, context.encoding) {
                 let edit = Edit::fold(range.start + found.start..range.start + found.end, &fold);
                 let count = |text: &str| tokens::count(text, context.encoding);
                 let (before, after) = (count(&text[found]), count(&edit.text));
-                let is_worth = if is_code && context.preset != Preset::Lossless {
-                    after * 100 <= before * CODE_WORTH.0 && before >= after + CODE_WORTH.1
-                } else {
-                    after * 100 <= before * WORTH
-                };
+                let is_worth = after * 100 <= before * most && before >= after + least;
                 if is_worth {
                     edits.push(edit);
                 }
@@ -91,30 +88,35 @@ impl Stage for StructuralCollapse {
     }
 }
 
-/// Runs of segments of whole lines that may be folded together, between what is sealed; code apart from the rest.
-fn stretches(context: &FusionContext) -> Vec<(Range<usize>, bool)> {
+/// Runs of segments of whole lines that may be folded together, between what is sealed, each with what a fold of it leaves at
+/// most, in percent, and the tokens that it saves at least.
+fn stretches(context: &FusionContext) -> Vec<(Range<usize>, (usize, usize))> {
     // What a command prints of code, such as a linter's report, is no source; what one reads is.
     let is_printed = context.hints.command.is_some()
         && expected(context.hints).is_none_or(|expected| expected.content_type != ContentType::Code);
-    let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
-    let is_left = |kind: ContentType| kind == ContentType::Html && context.preset != Preset::Lossless;
-    for segment in context.segments.iter().filter(|segment| !is_left(segment.content_type)) {
-        let is_code = segment.content_type == ContentType::Code && !is_printed;
+    let worth = |segment: &Segment| match segment.content_type {
+        _ if context.preset == Preset::Lossless => (WORTH, 1),
+        ContentType::Code if !is_printed => CODE_WORTH,
+        ContentType::Html => PAGE_WORTH,
+        _ => (WORTH, 1),
+    };
+    let mut runs: Vec<(Range<usize>, (usize, usize))> = Vec::new();
+    for segment in context.segments {
         match runs.last_mut() {
-            Some((range, kind)) if *kind == is_code && range.end == segment.range.start => {
-                range.end = segment.range.end
+            Some((range, known)) if *known == worth(segment) && range.end == segment.range.start => {
+                range.end = segment.range.end;
             }
-            _ => runs.push((segment.range.clone(), is_code)),
+            _ => runs.push((segment.range.clone(), worth(segment))),
         }
     }
-    let free = |(range, is_code): (Range<usize>, bool)| {
+    let free = |(range, worth): (Range<usize>, (usize, usize))| {
         let free = free_lines(context.text, context.sealed, range).into_iter();
-        free.map(move |range| (range, is_code)).collect::<Vec<_>>()
+        free.map(move |range| (range, worth)).collect::<Vec<_>>()
     };
     // The line that leads to the original ends a text, and no fold.
     let marker = context.text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
     let end = context.text.len().saturating_sub(marker);
-    let before_marker = |(range, is_code): (Range<usize>, bool)| (range.start..range.end.min(end), is_code);
+    let before_marker = |(range, worth): (Range<usize>, _)| (range.start..range.end.min(end), worth);
     runs.into_iter()
         .map(before_marker)
         .filter(|(range, _)| !range.is_empty())
