@@ -771,45 +771,11 @@ export interface FetchToolParameters {
     pattern?: string;
     max_chars?: number;
 }
-/** What the model reads about the tool. */
-export declare const fetchToolDescription: string;
-/** JSON schema of the parameters, for a host that takes so many characters as one tool result. */
-export declare function fetchToolParametersFor(maxChars?: number): {
-    readonly type: "object";
-    readonly additionalProperties: false;
-    readonly required: readonly ["ref_ids"];
-    readonly properties: {
-        readonly ref_ids: {
-            readonly type: "array";
-            readonly items: {
-                readonly type: "string";
-            };
-            readonly description: "Ids, or whole [REF_ID: …] markers";
-        };
-        readonly lines: {
-            readonly type: "string";
-            readonly description: "Line range counted from 1: \"41-420\", \"41-\"";
-        };
-        readonly chars: {
-            readonly type: "string";
-            readonly description: "Character range, for originals of few long lines";
-        };
-        readonly pattern: {
-            readonly type: "string";
-            readonly description: "Regular expression; only matching lines come back, with two lines around each";
-        };
-        readonly max_chars: {
-            readonly description: "Most characters of the whole answer";
-            readonly maximum?: number | undefined;
-            readonly type: "integer";
-            readonly minimum: 200;
-        };
-    };
-};
-/** JSON schema of the parameters, for every host. Hosts answer a number above a maximum with an error; without one, the answer is cut. */
+/** What the model reads about the tool, in every request: few words. */
+export declare const fetchToolDescription = "What was folded, byte for byte: whole, by lines, or what matches a regular expression.";
+/** JSON schema of the parameters. Without a maximum: hosts answer a number above one with an error, and here the answer is cut. */
 export declare const fetchToolParameters: {
     readonly type: "object";
-    readonly additionalProperties: false;
     readonly required: readonly ["ref_ids"];
     readonly properties: {
         readonly ref_ids: {
@@ -817,25 +783,19 @@ export declare const fetchToolParameters: {
             readonly items: {
                 readonly type: "string";
             };
-            readonly description: "Ids, or whole [REF_ID: …] markers";
         };
         readonly lines: {
             readonly type: "string";
-            readonly description: "Line range counted from 1: \"41-420\", \"41-\"";
+            readonly description: "41-420";
         };
         readonly chars: {
             readonly type: "string";
-            readonly description: "Character range, for originals of few long lines";
         };
         readonly pattern: {
             readonly type: "string";
-            readonly description: "Regular expression; only matching lines come back, with two lines around each";
         };
         readonly max_chars: {
-            readonly description: "Most characters of the whole answer";
-            readonly maximum?: number | undefined;
             readonly type: "integer";
-            readonly minimum: 200;
         };
     };
 };

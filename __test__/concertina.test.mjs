@@ -5,9 +5,9 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Concertina, createContextEngine, FETCH_TOOL, guidance } from "openclaw-concertina";
+import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters, guidance } from "openclaw-concertina";
 
-import { freshDir, noise, staleConversation, toolRound } from "./conversation.mjs";
+import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const sessionId = "s1";
 const idIn = (text) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(text)?.[1];
@@ -283,4 +283,22 @@ test("the guidance is constant and names the tool", async () => {
   const folded = await concertina.assemble({ sessionId, messages: [] });
   assert.equal(folded.systemPromptAddition, guidance());
   assert.ok(guidance().includes(FETCH_TOOL));
+});
+
+test("guidance and tool cost a request at most 120 tokens", () => {
+  const tool = { name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters };
+  const tokens = countTokens(guidance()) + countTokens(JSON.stringify(tool));
+  assert.ok(tokens <= 120, `${tokens} tokens`);
+});
+
+test("the first placeholder of a session explains them all, and no other does", async () => {
+  const { concertina } = await opened({ schedule: "every-turn" });
+  const rounds = [1, 2, 3].flatMap((number) => [user(`run ${number}`, number * 100), ...toolRound(`call_${number}`, "exec", { command: `sh ${number}.sh` }, noise(200, number), number * 100 + 1)]);
+  const later = staleConversation("ok").slice(3).map((message) => ({ ...message, timestamp: message.timestamp + 1000 }));
+  const explained = (messages) => JSON.stringify(messages).split("Where the summary is enough").length - 1;
+  const early = await concertina.assemble({ sessionId, messages: [...rounds.slice(0, 3), ...later] });
+  const all = await concertina.assemble({ sessionId, messages: [...rounds, ...later] });
+  assert.deepEqual([explained(early.messages), explained(all.messages)], [1, 1]);
+  assert.equal(all.messages.filter((message) => idIn(JSON.stringify(message))).length, 3);
+  assert.deepEqual(all.messages[2], early.messages[2]);
 });

@@ -13,9 +13,6 @@ const TAKES = [
   { tokens: 100_000, chars: 31_900 },
 ] as const;
 
-/** What it takes at most. */
-export const MOST_CHARS = TAKES[0].chars;
-
 /** Sessions remembered; the oldest is forgotten first, and gets what every window takes. */
 const MOST_SESSIONS = 1000;
 

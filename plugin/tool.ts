@@ -4,13 +4,10 @@
  * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
  */
 
-import { agentOf, answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParametersFor } from "../node/lib/index.js";
+import { agentOf, answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../node/lib/index.js";
 import type { CallContext, ContentBlock, Tool } from "./host.js";
-import { MOST_CHARS, roomIn } from "./room.js";
+import { roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
-
-/** The same bytes for every session: the host refuses a call beyond the maximum, so it is that of the largest window. */
-const parameters = fetchToolParametersFor(MOST_CHARS);
 
 /** The tool of one conversation. */
 export function createFetchTool(state: PluginState, context: CallContext): Tool {
@@ -18,7 +15,7 @@ export function createFetchTool(state: PluginState, context: CallContext): Tool 
     name: FETCH_TOOL,
     label: "Fetch original data",
     description: fetchToolDescription,
-    parameters,
+    parameters: fetchToolParameters,
     catalogMode: "direct-only",
     execute: async (_toolCallId, given) => ({ content: await fetchOriginals(state, context, given), details: {} }),
   };

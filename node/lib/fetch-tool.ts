@@ -15,29 +15,21 @@ export interface FetchToolParameters {
   max_chars?: number;
 }
 
-/** What the model reads about the tool. */
-export const fetchToolDescription =
-  "Returns the original of a folded output, byte for byte. Takes the ids that placeholders print as [REF_ID: <id>]. " +
-  "For large originals ask for a part: lines (\"41-420\"), chars, or pattern (matching lines with their numbers).";
+/** What the model reads about the tool, in every request: few words. */
+export const fetchToolDescription = "What was folded, byte for byte: whole, by lines, or what matches a regular expression.";
 
-/** JSON schema of the parameters, for a host that takes so many characters as one tool result. */
-export function fetchToolParametersFor(maxChars?: number) {
-  return {
-    type: "object",
-    additionalProperties: false,
-    required: ["ref_ids"],
-    properties: {
-      ref_ids: { type: "array", items: { type: "string" }, description: "Ids, or whole [REF_ID: …] markers" },
-      lines: { type: "string", description: 'Line range counted from 1: "41-420", "41-"' },
-      chars: { type: "string", description: "Character range, for originals of few long lines" },
-      pattern: { type: "string", description: "Regular expression; only matching lines come back, with two lines around each" },
-      max_chars: { type: "integer", minimum: 200, ...(maxChars === undefined ? {} : { maximum: maxChars }), description: "Most characters of the whole answer" },
-    },
-  } as const;
-}
-
-/** JSON schema of the parameters, for every host. Hosts answer a number above a maximum with an error; without one, the answer is cut. */
-export const fetchToolParameters = fetchToolParametersFor();
+/** JSON schema of the parameters. Without a maximum: hosts answer a number above one with an error, and here the answer is cut. */
+export const fetchToolParameters = {
+  type: "object",
+  required: ["ref_ids"],
+  properties: {
+    ref_ids: { type: "array", items: { type: "string" } },
+    lines: { type: "string", description: "41-420" },
+    chars: { type: "string" },
+    pattern: { type: "string" },
+    max_chars: { type: "integer" },
+  },
+} as const;
 
 /**
  * Answers one call of the tool.

@@ -4,7 +4,7 @@ export { Concertina, FETCH_CHARS, guidance } from "./concertina.js";
 export { createContextEngine, describe } from "./context-engine.js";
 export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngine, ContextEngineOptions } from "./context-engine.js";
 export type { CodedError } from "./errors.js";
-export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters, fetchToolParametersFor } from "./fetch-tool.js";
+export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
 export type { FetchToolParameters } from "./fetch-tool.js";
 export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
 export {

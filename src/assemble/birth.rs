@@ -78,7 +78,7 @@ impl Form<'_> {
                 };
                 printed.then(|| json!(shown))
             }
-            Self::Reference(placeholder) => placeholder.render(id, engine, meter),
+            Self::Reference(placeholder) => placeholder.render(id, engine, meter, false),
             Self::Shrunk(image) => {
                 let (note, tokens) = image.note(id, engine.config.encoding)?;
                 let (value, known_by) = (image.value.clone(), image.base64.clone());

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use super::identity::{Known, know};
-use super::placeholder::Placeholder;
+use super::placeholder::{Placeholder, is_explained};
 use super::replay::{Decided, Shown, State, replay, show};
 use super::schedule::Moment;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
@@ -222,7 +222,7 @@ impl Engine {
     /// Whether an output's placeholder costs less than `tokens` as long as it tells no names.
     fn may_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
         let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
-        let shown = placeholder.render(&id, self, &Meter::new(None, self.config.encoding));
+        let shown = placeholder.render(&id, self, &Meter::new(None, self.config.encoding), false);
         // No token is shorter than a byte.
         shown.is_some_and(|shown| {
             shown.as_str().is_some_and(|text| (text.len() as u64) < tokens) || self.memo.of_shown(&shown).1 < tokens
@@ -238,13 +238,16 @@ impl Engine {
         let mut accepted: HashMap<BlockKey, (&Proposal, RefId)> = HashMap::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);
+        let mut is_explained = hashes.is_empty() || is_explained(ledger);
         for (proposal, id) in fold.proposals.iter().zip(ids) {
             let known = proposal.known;
-            let Some(value) = proposal.placeholder.render(&id, self, &meter) else { continue };
+            let explains = !is_explained && proposal.placeholder.may_explain(known.tokens);
+            let Some(value) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };
             let (_, tokens) = self.memo.of_shown(&value);
             if tokens >= known.tokens {
                 continue;
             }
+            is_explained |= explains;
             (before, after) = (before + known.tokens, after + tokens);
             in_context.insert(proposal.hash());
             batch.projections.push(Projection {

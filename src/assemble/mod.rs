@@ -36,12 +36,10 @@ pub use unfold::Unfolded;
 /// The tool that takes the ids that placeholders print.
 pub const FETCH_TOOL: &str = "fetch_original_data";
 
-/// What the agent needs to know about placeholders. Constant: a prompt that changes is billed again.
-pub const GUIDANCE: &str = "Some tool outputs and tool-call arguments in this conversation are folded: a summary or preview stands \
-in their place with [REF_ID: <id>]. Read the summary first; if it is enough for the task, go on and ignore the reference. Otherwise \
-call fetch_original_data with the id: it returns the original byte for byte, whole or by lines, characters or pattern. Fetch when you \
-need more than about thirty lines, exact line numbers or indentation, or plan an edit; do not fetch only to confirm that something \
-exists. Never copy a placeholder into a file, a command or another tool: only fetch_original_data understands the id.";
+/// What the agent needs to know about placeholders in every request. Constant: a prompt that changes is billed again. The first
+/// placeholder of a session says the rest.
+pub const GUIDANCE: &str = "[REF_ID: id] marks a folded block. Fetch it with fetch_original_data to edit, quote or see more than \
+its summary.";
 
 /// The jobs, over one store and one set of options.
 pub struct Engine {

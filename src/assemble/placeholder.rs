@@ -8,11 +8,17 @@ use crate::config::{Config, Schedule};
 use crate::history::Meter;
 use crate::plan::{arguments, utf16};
 use crate::reference::{Marker, Original, RefId};
+use crate::store::Ledger;
 use crate::summarize::{NamesInSight, salient_identifiers};
 use crate::transcript::{Call, Kind, text_in_place};
 
-/// An output of fewer characters has no room for words on how to get it back; the guidance has them.
-const WORDY_CHARS: usize = 3000;
+/// What the first placeholder of a session says about all of them.
+const EXPLANATION: &str = " Where the summary is enough, go on and ignore the reference. fetch_original_data returns all of the original \
+or a part: fetch for more than about thirty lines, exact line numbers or indentation, or before an edit, not only to confirm that \
+something exists. Never copy a placeholder into a file, a command or another tool.";
+
+/// An output of fewer tokens has no room for it.
+const EXPLAINED_TOKENS: u64 = 500;
 
 /// One name is kept for so many tokens of the original.
 const TOKENS_PER_NAME: u64 = 12;
@@ -62,18 +68,20 @@ impl Placeholder<'_> {
         }
     }
 
+    /// Whether the placeholder of a block of so many tokens has room to explain what placeholders are.
+    pub(super) fn may_explain(&self, tokens: u64) -> bool {
+        matches!(self, Self::Output { .. }) && tokens >= EXPLAINED_TOKENS
+    }
+
     /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten.
-    pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Value> {
+    pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Value> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
             Self::Output { summary, characters, lines, cut } => {
                 let size = size(*characters, *lines);
                 let cut = cut.as_ref().map_or_else(String::new, |words| format!("; {words}"));
-                let rest = match *characters {
-                    0..WORDY_CHARS => format!("[{size} folded{cut}]"),
-                    _ => format!("[{size} of output folded; fetch_original_data returns all or part of it{cut}]"),
-                };
-                json!(format!("{marker} (Summary: {summary})\n{rest}"))
+                let explanation = if explains { EXPLANATION } else { "" };
+                json!(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
             }
             Self::Image { part, tokens } => {
                 text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"))
@@ -83,6 +91,11 @@ impl Placeholder<'_> {
             }
         })
     }
+}
+
+/// Whether a session's placeholders say what they are.
+pub(super) fn is_explained(ledger: &Ledger) -> bool {
+    ledger.projections.iter().any(|row| row.replacement.contains(EXPLANATION))
 }
 
 /// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever it is shown.
