@@ -6,7 +6,8 @@
 // `restore()` does not help here. An edit whose old text the untouched history does not show either is left out.
 //
 // An edit is *one fetch away* where an id that the request shows leads to an original that holds all lines out of sight, and fetching
-// from the first of them to the last really brings them: the fetch is executed, with the limit on answers that every model has.
+// from the first of them to the last really brings them: the fetch is executed, with the limit on answers that every model has. Which id and
+// which range is chosen with the original known, so the figure says what a placeholder could lead to, not what it says.
 import { countTokens } from "openclaw-concertina";
 
 import { argumentsIn, textsOf } from "./transcript.mjs";
@@ -76,7 +77,7 @@ export class Agreement {
   tally = { edits: 0, editsInSight: 0, editsFetched: 0, editFetchTokens: 0 };
   #originals = new Map();
 
-  /** @param fetch from an id and a range of lines (all where there is none) to texts, or nothing where the engine keeps no originals */
+  /** @param fetch from an id and `{ lines }`, `{ chars }` or `{ whole: true }` to a text; undefined where the engine keeps no originals */
   constructor(edits, fetch) {
     Object.assign(this, { edits, fetch });
   }
@@ -94,10 +95,10 @@ export class Agreement {
   async #fetch(missing, ids) {
     for (const id of this.edits.shownIds(ids)) {
       if (!this.#originals.has(id)) this.#originals.set(id, await this.fetch(id, { whole: true }));
-      const rows = this.#originals.get(id)?.split("\n");
-      if (!rows || !missing.every((line) => holds(rows, line))) continue;
-      const answer = await this.fetch(id, rangeOf(rows, missing));
-      if (!answer || !missing.every((line) => holds([answer], line))) continue;
+      const range = rangeOf(this.#originals.get(id) ?? "", missing);
+      if (!range) continue;
+      const answer = await this.fetch(id, range);
+      if (!answer || !rangeOf(answer, missing)) continue;
       this.tally.editsFetched++;
       this.tally.editFetchTokens += countTokens(answer);
       return;
@@ -105,16 +106,26 @@ export class Agreement {
   }
 }
 
-/** Whether a line is in one of some texts. Arguments come back as JSON on one line, in which it stands escaped. */
-const holds = (texts, line) => {
-  const escaped = JSON.stringify(line).slice(1, -1);
-  return texts.some((text) => text.includes(line) || text.includes(escaped));
-};
-
-/** From the first to the last of the lines, around the longest of them; everything where they stand escaped. */
-function rangeOf(rows, lines) {
+/** What to fetch of an original for some lines: from the first to the last of them, around the longest; nothing where one is not there. */
+function rangeOf(original, lines) {
   const longest = lines.reduce((found, line) => (line.length > found.length ? line : found));
-  const anchor = rows.findIndex((row) => row.includes(longest));
-  const at = lines.map((line) => rows.reduce((best, row, index) => (row.includes(line) && Math.abs(index - anchor) < Math.abs(best - anchor) ? index : best), -Infinity));
-  return at.every(Number.isFinite) ? { lines: `${Math.min(...at) + 1}-${Math.max(...at) + 1}` } : {};
+  // The original of arguments is JSON on one line, in which they stand escaped: there characters are counted.
+  for (const written of [(line) => line, (line) => JSON.stringify(line).slice(1, -1)]) {
+    const anchor = original.indexOf(written(longest));
+    const at = lines.map((line) => nearest(original, written(line), anchor));
+    if (at.includes(-1)) continue;
+    const [first, last] = [Math.min(...at), Math.max(...at.map((start, index) => start + written(lines[index]).length))];
+    const charactersTo = (position) => [...original.slice(0, position)].length;
+    if (!original.includes("\n")) return { chars: `${charactersTo(first) + 1}-${charactersTo(last)}` };
+    const lineOf = (position) => original.slice(0, position).split("\n").length;
+    return { lines: `${lineOf(first)}-${lineOf(last)}` };
+  }
+  return undefined;
+}
+
+/** Where a text stands nearest to a position; -1 where it does not. */
+function nearest(text, wanted, position) {
+  const [before, after] = [text.lastIndexOf(wanted, position), text.indexOf(wanted, position)];
+  if (before < 0 || after < 0) return Math.max(before, after);
+  return position - before < after - position ? before : after;
 }

@@ -75,8 +75,8 @@ async function concertina({ config, schedule, prices }) {
       warned(assembled.report);
       return assembled.messages;
     },
-    async fetch(id, { whole, lines }) {
-      const { content, found } = await opened.fetch({ sessionId, refIds: [id], lines, now: last, ...(whole ? { maxChars: 2 ** 31 - 1 } : {}) });
+    async fetch(id, { whole, ...range }) {
+      const { content, found } = await opened.fetch({ sessionId, refIds: [id], ...range, now: last, ...(whole ? { maxChars: 2 ** 31 - 1 } : {}) });
       return found > 0 ? content.map((block) => block.text ?? "").join("\n") : undefined;
     },
     async close() {
