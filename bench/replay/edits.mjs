@@ -115,7 +115,7 @@ function rangeOf(original, lines) {
     const at = lines.map((line) => nearest(original, written(line), anchor));
     if (at.includes(-1)) continue;
     const [first, last] = [Math.min(...at), Math.max(...at.map((start, index) => start + written(lines[index]).length))];
-    const charactersTo = (position) => [...original.slice(0, position)].length;
+    const charactersTo = (position) => Array.from(original.slice(0, position)).length;
     if (!original.includes("\n")) return { chars: `${charactersTo(first) + 1}-${charactersTo(last)}` };
     const lineOf = (position) => original.slice(0, position).split("\n").length;
     return { lines: `${lineOf(first)}-${lineOf(last)}` };

@@ -27,11 +27,12 @@ export function choose(variants, floor) {
   return variants.reduce((best, next) => (next.figures.useRecall > best.figures.useRecall ? next : best));
 }
 
-/** The variant chosen on all sessions, and for each family those chosen on the others and on itself, with the family's figures. */
+/** Every variant and the one chosen on all sessions; for each family those chosen on the others and on itself, with the family's figures. */
 export function leaveOneOut(variants, { mode, price, floor }) {
   const on = (wanted) =>
     variants.map(({ options, replays }) => ({ options, figures: figures(replays.filter(({ family }) => wanted(family)), { mode, policy: POLICY, price }) }));
-  const tuned = choose(on(() => true), floor);
+  const all = on(() => true);
+  const tuned = choose(all, floor);
   const families = [...familiesOf(variants[0].replays).keys()].map((family) => {
     const own = on((name) => name === family);
     const ofFamily = ({ options }) => own.find((variant) => variant.options === options);
@@ -42,7 +43,7 @@ export function leaveOneOut(variants, { mode, price, floor }) {
       own: choose(own, floor),
     };
   });
-  return { tuned, families };
+  return { tuned, families, all };
 }
 
 /** Replays every combination of the grid; resolves to a text and its figures. */
@@ -60,12 +61,24 @@ export async function tune(files, options, { grid, floor, jobs }) {
     for (const price of options.prices) {
       const outcome = leaveOneOut(variants, { mode, price, floor });
       all.push({ mode, price, ...outcome });
+      lines.push(`\nevery combination on all sessions, mode ${mode}, prices ${price}`);
+      lines.push(tableOfAll(outcome));
       lines.push(`\nleave one family out, mode ${mode}, prices ${price}: options with the least bill with fetches at a use recall of at least ${floor}`);
       lines.push(tableOf(outcome));
       lines.push(`chosen on all: ${JSON.stringify(outcome.tuned.options)}, ${outcome.tuned.figures.billWithFetches.toFixed(3)} at a use recall of ${outcome.tuned.figures.useRecall.toFixed(3)}`);
     }
   }
   return { text: lines.join("\n"), figures: all };
+}
+
+function tableOfAll({ all }) {
+  return table(
+    ["bill", "with fetches", "median", "save < 5 %", "copy recall", "use recall", "edits in sight", "worst", "options"],
+    all.map(({ options, figures: of }) => [
+      of.bill.toFixed(3), of.billWithFetches.toFixed(3), of.median.toFixed(3), percent(of.saveLittle), of.copyRecall.toFixed(3), of.useRecall.toFixed(3),
+      of.editsInSight.toFixed(3), of.worst.bill.toFixed(3), JSON.stringify(options),
+    ]),
+  );
 }
 
 function tableOf({ families }) {
