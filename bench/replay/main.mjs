@@ -35,13 +35,14 @@ copy recall      of the facts (names, numbers, hashes, lines) that a call wrote 
 use recall       of all facts that a call wrote and an earlier result, or the agent itself, had held (in its arguments, words or thinking; a
                  user's words alone do not count): in the request as sent, at every use
 edits in sight   of the edits whose old text the untouched history shows: every line of it is in the request as sent, byte for byte
-edit agreement   in sight, or one fetch by an id that the request shows brings every missing line; the fetch is executed
+edit agreement   in sight, or one fetch by an id that the request shows brings every missing line; the fetch is executed, by the best id and
+                 range, whether or not a placeholder says them
 family           the sessions of one project or agent: the first two words of their names, or the directory where a name is only an id
 
-server-clearing: above max(50,000, 30 % of the window) tokens the provider clears all results but the last 3, if that frees at least
-max(12,500, 5 % of the window). host-pruning: in the first request after an idle hour and above 30 % of the window, results before the third-last
-answer and over 4,000 characters keep their first and last 1,500; above 50 % they are cleared, the oldest first. Both work on every request,
-in mode host too, and what they have cut stays cut.
+server-clearing: above max(50,000, 30 % of the window) tokens, as they come, the provider clears all results but the last 3, if that frees at
+least max(12,500, 5 % of the window). It knows no earlier request, so the next result clears one more. host-pruning: in the first request
+after an idle hour and above 30 % of the window, results before the third-last answer and over 4,000 characters keep their first and last
+1,500; above 50 % they are cleared, the oldest first; what was cut stays cut. Both work on every request, in mode host too.
 
 The optimum, the least bill of the folds that cache-aware may do, is found in mode full where cache-aware is among the policies.`;
 

@@ -1,6 +1,7 @@
 // What hosts and providers do by themselves to a request that is about to be sent, whichever engine assembled it.
 //
-// Both keep what they have cut: later requests show it the same way, and a cached prompt stays valid until they cut again.
+// A host keeps what it has cut: later requests show it the same way, and a cached prompt stays valid until it cuts again. A provider
+// knows nothing of earlier requests: each comes whole and is judged anew, so that above its threshold every new result clears an older one.
 import { countMessageTokens } from "openclaw-concertina";
 
 import { isResult, withTexts } from "./transcript.mjs";
@@ -9,7 +10,7 @@ import { isResult, withTexts } from "./transcript.mjs";
 const KEPT = 3;
 const CLEARED = "[Old tool result content cleared]";
 
-/** Requests whose messages stand for others, with their tokens. */
+/** What stands for which messages, and the tokens of both. */
 class Cut {
   #instead = new Map();
   #tokens = new WeakMap();
@@ -22,6 +23,7 @@ class Cut {
     return this.#instead.get(message) ?? message;
   }
 
+  /** The messages with all that was replaced so far. */
   apply(messages) {
     return messages.map((message) => this.of(message));
   }
@@ -33,7 +35,6 @@ class Cut {
     }, 0);
   }
 
-  /** Replaces a message wherever it stands from now on. */
   put(message, instead) {
     this.#instead.set(message, instead);
   }
