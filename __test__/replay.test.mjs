@@ -14,7 +14,7 @@ import { Candidates, optimum } from "../bench/replay/optimum.mjs";
 import { POLICIES } from "../bench/replay/policies.mjs";
 import { factsOf, Needs, Sight } from "../bench/replay/recall.mjs";
 import { replaySession, requests } from "../bench/replay/session.mjs";
-import { classOf, find, load, select } from "../bench/replay/sessions.mjs";
+import { familyOf, find, load, select } from "../bench/replay/sessions.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -101,15 +101,15 @@ test("a call needs what only tool results have shown, once", () => {
     calls({ text: "shown_first" }),
   ];
   const needs = new Needs(messages);
-  assert.deepEqual([...needs.universe.keys()], ["shown_first"]);
-  assert.deepEqual(needs.byCall, [[], [0], []]);
-  assert.deepEqual(needs.holders, [[2]]);
+  const first = needs.universe.get("shown_first");
+  assert.deepEqual(needs.byCall, [[], [first], []]);
+  assert.deepEqual([...needs.holders], [[first, [2]]]);
 });
 
 test("what the agent thought of before is not needed from a result, and thinking needs nothing", () => {
   const thought = { role: "assistant", content: [{ type: "thinking", thinking: "shown_first or shown_next" }] };
   const needs = new Needs([user("go"), result("shown_first shown_next"), thought, calls({ text: "shown_next" })]);
-  assert.equal(needs.universe.size, 0);
+  assert.deepEqual(needs.byCall, [[], []]);
 });
 
 test("a fact out of sight is fetched and stays for twelve calls", () => {
@@ -135,7 +135,7 @@ test("a fetch is billed as one more request and its original", () => {
 
 test("never touching a session misses nothing and breaks no prefix, in both modes", async () => {
   const messages = [user("go"), ...toolRound("a", "exec", {}, noise(100)), ...toolRound("b", "exec", { text: "unit_" }, "ok"), user("on"), says("40 unit_")];
-  const replayed = await replaySession({ name: "s", class: "c", messages }, { modes: ["full", "host"], policies: ["never"], prices: ["0.1/1.25"], ttlMs: 1e9, config: {} });
+  const replayed = await replaySession({ name: "s", family: "c", messages }, { modes: ["full", "host"], policies: ["never"], prices: ["0.1/1.25"], ttlMs: 1e9, config: {} });
   const [full, host] = replayed.rows;
   assert.deepEqual([full.tally.missed, full.tally.epochs, full.tally.calls], [0, 0, 3]);
   assert.deepEqual(full.bill, host.bill);
@@ -143,7 +143,7 @@ test("never touching a session misses nothing and breaks no prefix, in both mode
 
 test("in mode host a history is assembled once for each user turn", async () => {
   const seen = [];
-  const engine = { admit: (message) => message, assemble: (messages) => (seen.push(messages.length), messages) };
+  const engine = { admit: (message) => message, assemble: (messages) => (seen.push(messages.length), messages), send: (messages) => messages };
   const messages = [user("go"), ...toolRound("a", "exec", {}, "1"), ...toolRound("b", "exec", {}, "2"), user("on"), says("done")];
   const sent = [];
   for await (const request of requests(messages, engine, "host")) sent.push(request.messages.length);
@@ -206,8 +206,8 @@ test("sessions are read in every form, and what is none is named", () => {
   assert.throws(() => find([path.join(dir, "absent")]), /absent/);
   assert.deepEqual(find([dir]).map(({ file }) => path.basename(file)), ["claude.jsonl.gz", "other.json", "pi.jsonl", "words.jsonl"]);
   assert.deepEqual(select(find([dir]), "p*").map(({ file }) => path.basename(file)), ["pi.jsonl"]);
-  assert.equal(classOf("/x/entire-cli-00c9e235.messages.json"), "entire-cli");
-  assert.equal(classOf("/x/main/0b7c.jsonl"), "main");
+  assert.equal(familyOf("/x/entire-cli-00c9e235.messages.json"), "entire-cli");
+  assert.equal(familyOf("/x/main/0b7c.jsonl"), "main");
 });
 
 test("the command prints a bill and writes every figure of it", () => {

@@ -11,7 +11,7 @@ const here = path.join(root, "bench", "plot");
 const POINTS = 400;
 /** What the chart is about stands out: the plugin's own way of sending. */
 const BOLD = "cache-aware";
-const COLORS = { never: "#222222", references: "#d98c1f", squeeze: "#b8433a", trim: "#7a9a3c", "every-turn": "#7fb2f0", "cache-aware": "#1464d2" };
+const COLORS = { never: "#222222", references: "#d98c1f", squeeze: "#b8433a", trim: "#7a9a3c", "server-clearing": "#8a5fb0", "host-pruning": "#9a9a9a", "every-turn": "#7fb2f0", "cache-aware": "#1464d2" };
 
 /** Bill after the k-th call of every session, summed; sessions that have ended keep their last value. */
 function summed(curves) {

@@ -50,9 +50,12 @@ export class Catalogue {
   shown(id) {
     if (!this.#shown[id]) {
       this.#shown[id] = this.shownBy(this.#examples[id]);
-      this.#examples[id] = undefined;
     }
     return this.#shown[id];
+  }
+
+  message(id) {
+    return this.#examples[id];
   }
 }
 
@@ -60,11 +63,12 @@ export class Catalogue {
 export class Meter {
   /** Per call: tokens read from the cache, tokens written, and the same for fetches. */
   series = { read: [], write: [], fetchRead: [], fetchWrite: [] };
-  tally = { calls: 0, cold: 0, epochs: 0, peak: 0, rewritten: 0, cached: 0, cacheable: 0, needed: 0, missed: 0, fetches: 0, overhead: { read: 0, write: 0 } };
+  tally = { calls: 0, cold: 0, epochs: 0, peak: 0, rewritten: 0, cached: 0, cacheable: 0, needed: 0, missed: 0, used: 0, unseen: 0, fetches: 0, overhead: { read: 0, write: 0 } };
+  /** Tokens read and written by message. */
+  read = new Map();
+  write = new Map();
   #before = [];
   #at;
-  #read = new Map();
-  #write = new Map();
 
   /** @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools */
   constructor({ catalogue, sight, ttlMs, overhead = 0, calls }) {
@@ -88,7 +92,7 @@ export class Meter {
       const isRead = index < cached;
       if (isRead) read += tokens[id];
       else write += tokens[id];
-      const by = isRead ? this.#read : this.#write;
+      const by = isRead ? this.read : this.write;
       by.set(id, (by.get(id) ?? 0) + tokens[id]);
     });
     if (!first && !cold) this.#stability(before, ids, same, read);
@@ -128,11 +132,13 @@ export class Meter {
 
   #fetch(request) {
     const call = this.tally.calls;
-    const { needed, missed, fetched } = this.sight.ask(call);
+    const { needed, missed, used, unseen, fetched } = this.sight.ask(call);
     const originals = fetched.reduce((sum, index) => sum + this.catalogue.tokens[this.sight.original(index)], 0);
     const later = Math.min(FETCHED_CALLS, this.calls - call - 1);
     this.tally.needed += needed;
     this.tally.missed += missed;
+    this.tally.used += used;
+    this.tally.unseen += unseen;
     this.tally.fetches += fetched.length > 0 ? 1 : 0;
     this.series.fetchRead.push(fetched.length > 0 ? request + originals * later : 0);
     this.series.fetchWrite.push(originals);
@@ -145,8 +151,8 @@ export class Meter {
     // What the last request still shows as it was recorded was never folded.
     for (const id of new Set(this.#before)) {
       if (!own.has(id)) continue;
-      untouched.read += this.#read.get(id) ?? 0;
-      untouched.write += this.#write.get(id) ?? 0;
+      untouched.read += this.read.get(id) ?? 0;
+      untouched.write += this.write.get(id) ?? 0;
     }
     return { series: this.series, tally: { ...this.tally, untouched } };
   }
@@ -154,18 +160,20 @@ export class Meter {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
+/** Tokens read and written, in input tokens. */
+export const priced = (tokens, { read, write }) => tokens.read * read + tokens.write * write;
+
 /** A replay's bill at one price point, in input tokens. */
 export function billOf({ series, tally }, { read, write }) {
   const sent = sum(series.read) * read + sum(series.write) * write;
   const fetches = sum(series.fetchRead) * read + sum(series.fetchWrite) * write;
-  const at = (tokens) => tokens.read * read + tokens.write * write;
   return {
     sent,
     fetches,
     total: sent + fetches,
     rewrites: tally.rewritten * (write - read),
-    untouched: at(tally.untouched),
-    overhead: at(tally.overhead),
+    untouched: priced(tally.untouched, { read, write }),
+    overhead: priced(tally.overhead, { read, write }),
   };
 }
 

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 
 const worker = fileURLToPath(new URL("worker.mjs", import.meta.url));
 
-/** Replays each file. Resolves to the replays in the order of the files; rejects with the first failure. */
-export async function replayAll(files, options, jobs) {
+/** Replays each file. Resolves to the replays in the order of the files; rejects with the first failure. `label` begins the progress. */
+export async function replayAll(files, options, jobs, label = "") {
   const results = [];
-  const state = { next: 0, done: 0, now: new Map(), started: Date.now() };
+  const state = { next: 0, done: 0, now: new Map(), label, started: Date.now() };
   const clock = setInterval(() => show(state, files.length), process.stderr.isTTY ? 1000 : 15_000);
   const children = new Set();
   try {
@@ -49,8 +49,8 @@ function ask(child, request, progress) {
   });
 }
 
-function show({ done, now, started }, of) {
+function show({ done, now, label, started }, of) {
   const running = [...now.values()].map(({ file, policy, call, of: calls }) => `${file.split("/").at(-1)}: ${policy}, call ${call} of ${calls}`);
-  const line = `replayed ${done} of ${of} sessions in ${Math.round((Date.now() - started) / 1000)} s; ${running.join("; ")}`;
+  const line = `${label}replayed ${done} of ${of} sessions in ${Math.round((Date.now() - started) / 1000)} s; ${running.join("; ")}`;
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${line.slice(0, (process.stderr.columns ?? 120) - 1)}` : `${line}\n`);
 }

@@ -12,16 +12,37 @@ const HELP = `Usage: npm run bench:replay -- SESSIONS... [options]
 SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON arrays of messages; .gz of any.
 
   --mode full|host|both    full: the engine assembles before every call; host: once for each user turn (default full)
-  --policies A,B           never, references, squeeze, trim, every-turn, cache-aware (default all)
+  --policies A,B           never, references, squeeze, trim, server-clearing, host-pruning, every-turn, cache-aware (default all)
   --prices all|R/W,...     prices of cached reads and of writes, relative to input (default 0.1/1.25)
   --ttl MINUTES            life of the provider's cache (default 5)
+  --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
-  --bare                   leave Concertina's guidance and tool out of the bill, as they are for the other engines
-  --words N                count plain words from N letters on as copied from a tool output, too (default: none)
+  --bare                   leave Concertina's guidance and tool out of the bill, where every request carries them otherwise
+  --words N                count plain words from N letters on as facts, too (default: none)
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)
   --json FILE              every figure, and per session and call the tokens billed
   --plot FILE.svg          the bill as it grows from call to call, summed over the sessions
+  --tune JSON              instead of all that, options chosen on all families but one and what they give on that one, for each family; such as
+                           '{"staleCalls":[8,12],"keepPreviewChars":[60,200]}': every combination is replayed with cache-aware
+  --floor R                least use recall that --tune chooses (default 0.955)
+
+bill             tokens at their prices, relative to never touching anything; sessions are summed, so that long ones weigh more
+with fetches     a call that needs what is out of sight is charged one more request and the original, read on for twelve calls. Charged are
+                 the misses of copy recall; those of use recall and of edits are counted, not charged
+median, worst    of the sessions' bills with fetches; save < 5 %: the part of the sessions whose bill is above 0.95
+copy recall      of the facts (names, numbers, hashes, lines) that a call wrote for the first time and only tool results had held: in sight
+use recall       of all facts that a call wrote and an earlier result, or the agent itself, had held (in its arguments, words or thinking; a
+                 user's words alone do not count): in the request as sent, at every use
+edits in sight   of the edits whose old text the untouched history shows: every line of it is in the request as sent, byte for byte
+edit agreement   in sight, or one fetch by an id that the request shows brings every missing line; the fetch is executed, by the best id and
+                 range, whether or not a placeholder says them
+family           the sessions of one project or agent: the first two words of their names, or the directory where a name is only an id
+
+server-clearing: above max(50,000, 30 % of the window) tokens, as they come, the provider clears all results but the last 3, if that frees at
+least max(12,500, 5 % of the window). It knows no earlier request, so the next result clears one more. host-pruning: in the first request
+after an idle hour and above 30 % of the window, results before the third-last answer and over 4,000 characters keep their first and last
+1,500; above 50 % they are cleared, the oldest first; what was cut stays cut. Both work on every request, in mode host too.
 
 The optimum, the least bill of the folds that cache-aware may do, is found in mode full where cache-aware is among the policies.`;
 
@@ -30,7 +51,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" }, ttl: { ...text, default: "5" },
-    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
+    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, window: { ...text, default: "200000" }, tune: text, floor: { ...text, default: "0.955" }, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
   },
 });
 
@@ -44,11 +65,11 @@ function oneOf(name, value, allowed) {
   return value;
 }
 
-function configOf(given) {
+function jsonOf(name) {
   try {
-    return JSON.parse(given);
+    return JSON.parse(values[name]);
   } catch (cause) {
-    throw new Error(`--config is not JSON: ${cause.message}`, { cause });
+    throw new Error(`--${name} is not JSON: ${cause.message}`, { cause });
   }
 }
 
@@ -76,7 +97,7 @@ async function knows(schedule) {
   const { Concertina } = await import("openclaw-concertina");
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
   try {
-    await (await Concertina.open({ ...configOf(values.config), schedule, dir })).close();
+    await (await Concertina.open({ ...jsonOf("config"), schedule, dir })).close();
     return true;
   } catch (error) {
     if (error.message.startsWith("schedule is")) return false;
@@ -108,14 +129,24 @@ main(async () => {
     policies: [...new Set(["never", ...policies])],
     prices: values.prices === "all" ? PRICES : values.prices.split(",").map((price) => parsePrice(price).name),
     ttlMs: positive("ttl", values.ttl) * 60_000,
-    config: configOf(values.config),
+    config: jsonOf("config"),
     plain: values.words === undefined ? undefined : positive("words", values.words),
     bare: values.bare ?? false,
+    window: positive("window", values.window),
+    optimum: true,
   };
   const files = await choose(positionals);
+  const jobs = Math.floor(positive("jobs", values.jobs));
+  if (values.tune !== undefined) {
+    const { tune } = await import("./tune.mjs");
+    const tuned = await tune(files, options, { grid: jsonOf("tune"), floor: positive("floor", values.floor), jobs });
+    console.log(tuned.text);
+    if (values.json) writeFileSync(values.json, JSON.stringify({ options, figures: tuned.figures }));
+    return;
+  }
   const { replayAll } = await import("./jobs.mjs");
   const { report } = await import("./report.mjs");
-  const replays = await replayAll(files, options, Math.floor(positive("jobs", values.jobs)));
+  const replays = await replayAll(files, options, jobs);
   const outcome = report(replays, options);
   console.log(outcome.text);
   if (values.json) writeFileSync(values.json, JSON.stringify({ options, figures: outcome.figures, sessions: replays }));

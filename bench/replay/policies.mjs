@@ -1,4 +1,5 @@
-// The ways of sending a session. Each is an engine with two moments: `admit` a result when it is born, `assemble` a history before it is sent.
+// The ways of sending a session. Each is an engine with three moments: `admit` a result when it is born, `assemble` a history, and `send` what
+// was assembled, which in mode "host" comes before every call while assembling does not. An engine that keeps originals has `fetch`.
 //
 // The reference engines follow what their authors publish, not their code: the figures show what the idea costs.
 import { createHash } from "node:crypto";
@@ -9,61 +10,38 @@ import path from "node:path";
 
 import { Concertina, countTokens, squeeze, summarize } from "openclaw-concertina";
 
-import { isResult } from "./transcript.mjs";
+import { hostPruning, serverClearing, softTrimmed, trimmable } from "./pruning.mjs";
+import { isResult, withTexts } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
 const tool = require("../../dist/node/lib/fetch-tool.js");
 const { PLUGIN_DEFAULTS } = require("../../dist/plugin/defaults.js");
 
-/** The message with each of its texts replaced by what `change` makes of it; the same object where nothing changed. */
-function mapTexts(message, change) {
-  const { content } = message;
-  if (typeof content === "string") {
-    const text = change(content);
-    return text === content ? message : { ...message, content: text };
-  }
-  if (!Array.isArray(content)) return message;
-  const mapped = content.map((block) => {
-    if (block?.type === "tool_result") return mapTexts(block, change);
-    if (typeof block?.text !== "string") return block;
-    const text = change(block.text);
-    return text === block.text ? block : { ...block, text };
-  });
-  return mapped.every((block, index) => block === content[index]) ? message : { ...message, content: mapped };
-}
-
-const plain = { price: false, overhead: 0, admit: (message) => message, assemble: (messages) => messages, close() {} };
+const plain = { overhead: 0, admit: (message) => message, assemble: (messages) => messages, send: (messages) => messages, close() {} };
 
 /** References only, as SCCS does it: a result of more than 3,000 characters is sent as an id and 300 characters of summary from birth. */
 function references() {
+  const originals = new Map();
   const admit = (message) =>
-    mapTexts(message, (text) => {
+    withTexts(message, (text) => {
       if (text.length <= 3000) return text;
       const id = createHash("sha256").update(text).digest("hex").slice(0, 16);
+      originals.set(id, text);
       return `[REF_ID: ${id}]\n${summarize(text, { maxChars: 300, hints: { toolName: message.toolName } })}`;
     });
-  return { ...plain, admit };
+  // Its authors' fetch tool answers with the whole original.
+  return { ...plain, admit, fetch: async (id) => originals.get(id) };
 }
 
-/**
- * OpenClaw's own soft trim, without the gates on age and size of the context that it has besides: results before the third-last message
- * of the assistant and of more than 4,000 characters keep their first and last 1,500.
- */
+/** OpenClaw's own soft trim, without the gates on age and size of the context that it has besides. */
 function softTrim() {
   const trimmed = new WeakMap();
   const trim = (message) => {
-    if (!trimmed.has(message)) {
-      trimmed.set(message, mapTexts(message, (text) => {
-        if (text.length <= 4000) return text;
-        const note = `[Tool result trimmed: kept first 1500 chars and last 1500 chars of ${text.length} chars.]`;
-        return `${text.slice(0, 1500)}\n...\n${text.slice(-1500)}\n\n${note}`;
-      }));
-    }
+    if (!trimmed.has(message)) trimmed.set(message, withTexts(message, softTrimmed));
     return trimmed.get(message);
   };
   const assemble = (messages) => {
-    let [cutoff, left] = [messages.length, 3];
-    while (cutoff > 0 && left > 0) if (messages[--cutoff].role === "assistant") left--;
+    const cutoff = trimmable(messages);
     return messages.map((message, index) => (index < cutoff && isResult(message) ? trim(message) : message));
   };
   return { ...plain, assemble };
@@ -81,8 +59,10 @@ async function concertina({ config, schedule, prices }) {
   const warned = (report) => {
     if (report.warning) throw new Error(`the store failed during the replay: ${report.warning.message}`);
   };
+  let last = 0;
   const empty = await opened.assemble({ sessionId: "guidance", messages: [], now: 0 });
   return {
+    ...plain,
     overhead: countTokens(empty.systemPromptAddition ?? "") + toolTokens(),
     async admit(message, args, now) {
       const admitted = await opened.admitToolResult({ sessionId, message, args, now });
@@ -90,9 +70,14 @@ async function concertina({ config, schedule, prices }) {
       return admitted.message;
     },
     async assemble(messages, now) {
+      last = now;
       const assembled = await opened.assemble({ sessionId, messages, prices, now });
       warned(assembled.report);
       return assembled.messages;
+    },
+    async fetch(id, { whole, ...range }) {
+      const { content, found } = await opened.fetch({ sessionId, refIds: [id], ...range, now: last, ...(whole ? { maxChars: 2 ** 31 - 1 } : {}) });
+      return found > 0 ? content.map((block) => block.text ?? "").join("\n") : undefined;
     },
     async close() {
       await opened.close();
@@ -107,6 +92,8 @@ export const POLICIES = {
   references: { title: "references only (SCCS)", open: references },
   squeeze: { title: "squeeze() on each call (ClawSqueezer)", open: () => ({ ...plain, assemble: (messages) => squeeze(messages).messages }) },
   trim: { title: "soft trim (OpenClaw)", open: softTrim },
+  "server-clearing": { title: "server clearing (Anthropic, via OpenClaw)", open: (options) => ({ ...plain, ...serverClearing(options) }) },
+  "host-pruning": { title: "host pruning (OpenClaw cache-ttl)", open: (options) => ({ ...plain, ...hostPruning(options) }) },
   "every-turn": { title: "Concertina, every turn", open: (options) => concertina({ ...options, schedule: "every-turn" }) },
   "cache-aware": {
     title: "Concertina, cache-aware",

@@ -16,7 +16,11 @@
 // the request as sent holds it by the same rules, as a whole. What a lossless fold reshaped (paths under their directory, rows as columns)
 // is in sight when the request's own text, parsed back with nothing from the store, gives it; a line that was cut is not.
 //
-// A call with a fact out of sight fetches the originals that hold it, the latest ones: one more request, and the originals stay in sight
+// *Copy recall* is the part of the needed facts that was in sight. *Use recall* asks at every use, not only the first, and for every fact
+// that an earlier message held, a result or what the model itself wrote or thought; a user's words alone make no use. What counts is the
+// request as sent, without what was fetched for an earlier call.
+//
+// A call with a needed fact out of sight fetches the originals that hold it, the latest ones: one more request, and the originals stay in sight
 // for the next twelve calls.
 import { restore } from "openclaw-concertina";
 
@@ -67,37 +71,42 @@ export function factsOf(texts, plain = Infinity) {
   return out;
 }
 
-/** Which facts each call of a session needs, whatever engine serves it. */
+/** Which facts each call of a session needs and uses, whatever engine serves it. */
 export class Needs {
   /** Fact -> its number. */
   universe = new Map();
-  /** Per call, the numbers of the facts it needs. */
+  /** Per call, the numbers of the facts it needs, and of those it uses. */
   byCall = [];
-  /** Per fact, the indices of the results that hold it, in order. */
-  holders = [];
+  usedByCall = [];
+  /** Per needed fact, the indices of the results that hold it, in order. */
+  holders = new Map();
 
   /** @param plain from how many letters on a plain word is a fact */
   constructor(messages, plain = Infinity) {
     this.plain = plain;
-    const [inResults, elsewhere] = [new Map(), new Set()];
+    const [inResults, byModel, byUser] = [new Map(), new Set(), new Set()];
     messages.forEach((message, index) => {
       if (message.role === "assistant") {
-        const needed = [];
+        const [needed, used] = [[], []];
         for (const fact of factsOf(writtenIn(message), plain)) {
-          if (elsewhere.has(fact) || !inResults.has(fact)) continue;
-          needed.push(this.universe.size);
-          this.universe.set(fact, this.universe.size);
-          this.holders.push(inResults.get(fact));
+          if (!byModel.has(fact) && !inResults.has(fact)) continue;
+          const number = this.universe.get(fact) ?? this.universe.size;
+          this.universe.set(fact, number);
+          used.push(number);
+          if (byModel.has(fact) || byUser.has(fact)) continue;
+          needed.push(number);
+          this.holders.set(number, inResults.get(fact));
         }
         this.byCall.push(needed);
+        this.usedByCall.push(used);
       }
       const facts = factsOf(textsOf(message), plain);
-      if (!isResult(message)) for (const fact of facts) elsewhere.add(fact);
-      else for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
+      if (isResult(message)) for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
+      else for (const fact of facts) (message.role === "assistant" ? byModel : byUser).add(fact);
     });
   }
 
-  /** Numbers of the needed facts that a message shows. */
+  /** Numbers of the used facts that a message shows. */
   shownBy(message) {
     const texts = textsOf(message);
     const reshaped = texts.map((text) => restore(text)).filter((text, index) => text !== texts[index]);
@@ -129,7 +138,7 @@ export class Sight {
     for (const id of come) for (const fact of this.shown(id)) this.#counts[fact]++;
   }
 
-  /** What a call needs, how much of it is in sight, and which originals it has to fetch. */
+  /** What a call needs and uses, how much of it is out of sight, and which originals it has to fetch. */
   ask(call) {
     for (const [index, { until }] of this.#live) if (until < call) this.#live.delete(index);
     const needed = this.needs.byCall[call];
@@ -139,10 +148,12 @@ export class Sight {
       if (this.#counts[fact] > 0 || [...this.#live.values()].some(({ facts }) => facts.has(fact))) continue;
       missed++;
       if ([...fetched.values()].some((facts) => facts.has(fact))) continue;
-      const holder = this.needs.holders[fact].at(-1);
+      const holder = this.needs.holders.get(fact).at(-1);
       fetched.set(holder, new Set(this.shown(this.original(holder))));
     }
     for (const [index, facts] of fetched) this.#live.set(index, { facts, until: call + FETCHED_CALLS });
-    return { needed: needed.length, missed, fetched: [...fetched.keys()] };
+    const used = this.needs.usedByCall[call];
+    const unseen = used.filter((fact) => this.#counts[fact] === 0).length;
+    return { needed: needed.length, missed, used: used.length, unseen, fetched: [...fetched.keys()] };
   }
 }

@@ -1,6 +1,7 @@
 // Replays -> tables. Bills are relative to never touching anything; every sum is over tokens, so that long sessions weigh more.
 import { createRequire } from "node:module";
 
+import { KINDS } from "./kinds.mjs";
 import { POLICIES } from "./policies.mjs";
 
 const require = createRequire(import.meta.url);
@@ -15,6 +16,16 @@ function median(values) {
   return sorted.length % 2 ? sorted[sorted.length >> 1] : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
 }
 
+/** A session that saves less than this part of its bill saves next to nothing. */
+const LITTLE = 0.05;
+
+/** The replays of each family, by its name. */
+export function familiesOf(replays) {
+  const out = new Map();
+  for (const replay of replays) out.set(replay.family, [...(out.get(replay.family) ?? []), replay]);
+  return out;
+}
+
 /** Sums over sessions of one mode, policy and price point. */
 export function figures(replays, { mode, policy, price }) {
   const pick = (name) => replays.map((replay) => replay.rows.find((row) => row.mode === mode && row.policy === name && row.price === price));
@@ -25,15 +36,24 @@ export function figures(replays, { mode, policy, price }) {
   const out = { mode, policy, price, sessions: rows.length, bill: ratio(bill("sent"), never) };
   if (policy === "optimum") return { ...out, exact: rows.every((row) => row.exact) };
   const tally = (key) => sum(rows.map((row) => row.tally[key]));
+  const part = (some, all) => (tally(all) === 0 ? 1 : tally(some) / tally(all));
   const relative = rows.map((row, index) => ({ session: replays[index].name, bill: row.bill.total / base[index].bill.total }));
   return {
     ...out,
     billWithFetches: ratio(bill("total"), never),
     median: median(relative.map((session) => session.bill)),
     worst: relative.reduce((worst, session) => (session.bill > worst.bill ? session : worst)),
+    saveLittle: relative.filter((session) => session.bill > 1 - LITTLE).length / rows.length,
     copyRecall: tally("needed") === 0 ? 1 : 1 - tally("missed") / tally("needed"),
     needed: tally("needed"),
     missed: tally("missed"),
+    useRecall: tally("used") === 0 ? 1 : 1 - tally("unseen") / tally("used"),
+    used: tally("used"),
+    unseen: tally("unseen"),
+    edits: tally("edits"),
+    editsInSight: part("editsInSight", "edits"),
+    editAgreement: tally("edits") === 0 ? 1 : (tally("editsInSight") + tally("editsFetched")) / tally("edits"),
+    tokensPerEditFetch: ratio(tally("editFetchTokens"), tally("editsFetched")),
     fetches: tally("fetches"),
     calls: tally("calls"),
     coldCalls: tally("cold"),
@@ -46,26 +66,36 @@ export function figures(replays, { mode, policy, price }) {
       untouched: ratio(bill("untouched"), bill("total")),
       overhead: ratio(bill("overhead"), bill("total")),
     },
+    kinds: Object.fromEntries(KINDS.map((kind) => [kind, ratio(sum(rows.map((row) => row.bill.kinds[kind])), never)])),
+    fetchesOfNever: ratio(bill("fetches"), never),
+    overheadOfNever: ratio(bill("overhead"), never),
     overOptimum: optimal.every(Boolean) ? bill("sent") / sum(optimal.map((row) => row.bill.sent)) : undefined,
   };
 }
 
-const HEADER = ["policy", "bill", "with fetches", "median", "copy recall", "calls that fetch", "epochs", "stable prefix", "peak", "worst session"];
+const HEADER = ["policy", "bill", "with fetches", "median", "save < 5 %", "copy recall", "use recall", "edits in sight", "edit agreement", "worst session"];
 
 function line(title, of) {
-  if (of.policy === "optimum") return [title, three(of.bill), "", "", "", "", "", "", "", ""];
-  const worst = `${three(of.worst.bill)} ${of.worst.session}`;
-  return [title, three(of.bill), three(of.billWithFetches), three(of.median), three(of.copyRecall), number(of.fetches), number(of.epochs), three(of.stablePrefix), number(of.peak), worst];
+  if (of.policy === "optimum") return [title, three(of.bill), ...HEADER.slice(2).map(() => "")];
+  const figures = [of.bill, of.billWithFetches, of.median].map(three);
+  const able = [of.copyRecall, of.useRecall, of.editsInSight, of.editAgreement].map((value, index) => (index > 1 && of.edits === 0 ? "" : three(value)));
+  return [title, ...figures, percent(of.saveLittle), ...able, `${three(of.worst.bill)} ${of.worst.session}`];
 }
 
 const titleOf = (policy, exact = true) => POLICIES[policy]?.title ?? `optimum of the same folds${exact ? "" : " (upper bound)"}`;
 
+/** What a reader wants to know first. */
+function inWords({ policy, median: middle, saveLittle, sessions, worst, used, edits }) {
+  const little = `${number(saveLittle * sessions)} of ${number(sessions)} sessions (${percent(saveLittle)}) save under ${percent(LITTLE)}`;
+  return `${titleOf(policy)}: the median session's bill is ${three(middle)}; ${little}; the worst is ${three(worst.bill)}. ${number(used)} uses of facts, ${number(edits)} edits.`;
+}
+
 /** Everything that the command says, as text, and the same figures for `--json`. */
-export function report(replays, { modes, policies, prices }) {
+export function report(replays, { modes, policies, prices, optimum }) {
   const [lines, all] = [[], []];
-  const names = (mode) => policies.flatMap((policy) => (policy === "cache-aware" && mode === "full" ? [policy, "optimum"] : [policy]));
-  const classes = [...new Set(replays.map((replay) => replay.class))].map((name) => [name, replays.filter((replay) => replay.class === name)]);
-  const groups = [...(classes.length > 1 ? classes : []), ["all sessions", replays]];
+  const names = (mode) => policies.flatMap((policy) => (policy === "cache-aware" && mode === "full" && optimum ? [policy, "optimum"] : [policy]));
+  const families = familiesOf(replays);
+  const groups = [...(families.size > 1 ? families : []), ["all sessions", replays]];
   for (const mode of modes) {
     for (const price of prices) {
       for (const [group, members] of groups) {
@@ -75,13 +105,19 @@ export function report(replays, { modes, policies, prices }) {
         lines.push(`\n${group}: ${number(members.length)} sessions, ${number(calls)} model calls; mode ${mode}, cached ${price.replace("/", ", written ")} of the input price`);
         lines.push(table(HEADER, rows.map((row) => line(titleOf(row.policy, row.exact), row))));
         if (members !== replays) continue;
-        lines.push("\nshares of the bill with fetches; and the bill without them relative to the optimum's");
+        const bills = rows.filter((row) => row.share);
+        lines.push("\nshares of the bill with fetches; the bill without them relative to the optimum's; and how the prompt cache was treated");
         lines.push(table(
-          ["policy", "fetches", "re-writes", "never folded", "guidance and tool", "to the optimum"],
-          rows.filter((row) => row.share).map((row) => [
-            titleOf(row.policy), percent(row.share.fetches), percent(row.share.rewrites), percent(row.share.untouched), percent(row.share.overhead), three(row.overOptimum),
+          ["policy", "fetches", "re-writes", "never folded", "guidance and tool", "to the optimum", "calls that fetch", "tokens per edit fetched", "epochs", "stable prefix", "peak"],
+          bills.map((row) => [
+            titleOf(row.policy), ...[row.share.fetches, row.share.rewrites, row.share.untouched, row.share.overhead].map(percent), three(row.overOptimum),
+            number(row.fetches), number(row.tokensPerEditFetch), number(row.epochs), three(row.stablePrefix), number(row.peak),
           ]),
         ));
+        lines.push("\nthe bill with fetches by what was billed, relative to never touching anything");
+        const parts = [...KINDS.map((kind) => [kind, (row) => row.kinds[kind]]), ["guidance and tool", (row) => row.overheadOfNever], ["fetches", (row) => row.fetchesOfNever]];
+        lines.push(table(["kind", ...bills.map((row) => row.policy)], parts.map(([kind, of]) => [kind, ...bills.map((row) => three(of(row)))])));
+        lines.push(`\n${inWords(bills.at(-1))}`);
       }
     }
   }

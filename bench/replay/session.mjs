@@ -2,7 +2,9 @@
 //
 // "full": the engine assembles before every model call. "host": as OpenClaw does it, results are admitted when they are born and the
 // history is assembled once for each user turn; what is born within the turn is appended.
-import { billOf, Catalogue, Meter, parsePrice } from "./billing.mjs";
+import { billOf, Catalogue, Meter, parsePrice, priced } from "./billing.mjs";
+import { Agreement, Edits } from "./edits.mjs";
+import { Kinds } from "./kinds.mjs";
 import { Candidates, optimum } from "./optimum.mjs";
 import { POLICIES } from "./policies.mjs";
 import { Needs, Sight } from "./recall.mjs";
@@ -16,7 +18,10 @@ export async function* requests(messages, engine, mode) {
   for (const message of messages) {
     now = Math.max(now + 1, timeOf(message) ?? 0);
     if (mode === "host" && message.role === "user" && !isResult(message)) view = [...(await engine.assemble(stored, now))];
-    if (message.role === "assistant") yield { messages: mode === "full" ? await engine.assemble(stored, now) : view, at: timeOf(message) };
+    if (message.role === "assistant") {
+      const at = timeOf(message);
+      yield { messages: engine.send(mode === "full" ? await engine.assemble(stored, now) : view, at), at };
+    }
     const kept = isResult(message) ? await engine.admit(message, args.get(callIdOf(message)), now) : message;
     stored.push(kept);
     view.push(kept);
@@ -31,23 +36,28 @@ export async function replaySession(session, options, progress = () => {}) {
   const originals = messages.map((message) => catalogue.idOf(message));
   const sightOf = () => new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);
   const calls = needs.byCall.length;
+  const edits = new Edits(messages, catalogue, originals);
+  const kinds = new Kinds(messages, catalogue);
   const rows = [];
 
   async function run(policy, mode, price, watch, ttlMs = options.ttlMs) {
     const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: ttlMs };
-    const engine = await POLICIES[policy].open({ config: options.config, prices });
+    const engine = await POLICIES[policy].open({ config: options.config, prices, window: options.window });
     const overhead = options.bare ? 0 : engine.overhead;
     const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls });
+    const agreement = new Agreement(edits, engine.fetch);
     try {
       for await (const request of requests(messages, engine, mode)) {
         const { ids, cold } = meter.send(request.messages, request.at);
+        await agreement.ask(meter.tally.calls - 1, ids);
         watch?.add(ids, cold, catalogue.tokens);
         progress(POLICIES[policy].title, meter.tally.calls, calls);
       }
     } finally {
       await engine.close();
     }
-    return { result: meter.result(originals), overhead };
+    const { series, tally } = meter.result(originals);
+    return { result: { series, tally: { ...tally, ...agreement.tally, kinds: kinds.sum(meter.read, meter.write) } }, overhead };
   }
 
   /** What the planner would fold at once, were it free: the folds among which the optimum chooses. */
@@ -66,17 +76,19 @@ export async function replaySession(session, options, progress = () => {}) {
         const price = parsePrice(name);
         if (priced || once === undefined) once = await run(policy, mode, price);
         rows.push({ mode, policy, price: name, ...once });
-        if (policy !== "cache-aware" || mode !== "full") continue;
+        if (policy !== "cache-aware" || mode !== "full" || !options.optimum) continue;
         candidates ??= await eager();
         rows.push({ mode, policy: "optimum", price: name, ...optimum(candidates, price, once.overhead) });
       }
     }
   }
-  return { name: session.name, class: session.class, calls, rows: rows.map((row) => summary(row)) };
+  return { name: session.name, family: session.family, calls, rows: rows.map((row) => summary(row)) };
 }
 
 /** A row with its bill; the series stay for plots. */
 function summary({ mode, policy, price, result, bill, exact }) {
   if (!result) return { mode, policy, price, bill: { total: bill, sent: bill }, exact };
-  return { mode, policy, price, bill: billOf(result, parsePrice(price)), tally: result.tally, series: result.series };
+  const prices = parsePrice(price);
+  const kinds = Object.fromEntries(Object.entries(result.tally.kinds).map(([kind, tokens]) => [kind, priced(tokens, prices)]));
+  return { mode, policy, price, bill: { ...billOf(result, prices), kinds }, tally: result.tally, series: result.series };
 }

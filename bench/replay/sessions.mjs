@@ -1,4 +1,4 @@
-// Files and directories -> recorded sessions by name and class. What a session file may be is in `node/lib/session-file.ts`.
+// Files and directories -> recorded sessions by name and family. What a session file may be is in `node/lib/session-file.ts`.
 //
 // Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a second form.
 import { readdirSync, statSync } from "node:fs";
@@ -25,8 +25,8 @@ export function find(inputs) {
 /** The session's name: its file's, without endings. */
 export const nameOf = (file) => path.basename(file).replace(SUFFIX, "");
 
-/** Sessions of one origin: the first two words of the name, or the directory where the name is only an id. */
-export function classOf(file) {
+/** Sessions of one project or agent: the first two words of the name, or the directory where the name is only an id. */
+export function familyOf(file) {
   const words = nameOf(file).match(/^[a-z]+-[a-z]+(?=-)/i);
   return words ? words[0] : path.basename(path.dirname(path.resolve(file)));
 }
@@ -35,7 +35,7 @@ export function classOf(file) {
 export function load(file) {
   const messages = readSession(file);
   if (!messages.some((message) => message.role === "assistant")) throw new Error(`${file} holds no model call`);
-  return { name: nameOf(file), class: classOf(file), messages };
+  return { name: nameOf(file), family: familyOf(file), messages };
 }
 
 /** Keeps the first N, or those whose name matches a glob. */

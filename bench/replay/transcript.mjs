@@ -22,6 +22,22 @@ export function argumentsById(messages) {
   return found;
 }
 
+/** Arguments of the tool calls in one message. Those that a host keeps as JSON are parsed where they are some. */
+export function argumentsIn(message) {
+  const blocks = blocksOf(message).filter((block) => block?.type === "toolCall" || block?.type === "tool_use");
+  return [...blocks.map((block) => block.arguments ?? block.input), ...(message.tool_calls ?? []).map((call) => call.function?.arguments)].map(parsed);
+}
+
+function parsed(args) {
+  if (typeof args !== "string") return args;
+  try {
+    return JSON.parse(args);
+  } catch {
+    // A model's arguments may be no JSON; they then hold no edit that a tool could have done.
+    return undefined;
+  }
+}
+
 /** The id of the call that a result answers. */
 export function callIdOf(message) {
   const block = blocksOf(message).find((candidate) => candidate?.tool_use_id);
@@ -33,20 +49,45 @@ function strings(value, out) {
   else if (value && typeof value === "object") for (const item of Object.values(value)) strings(item, out);
 }
 
-/** Texts a model reads in a message: text, thinking, arguments, results. Not images, ids, or what hosts keep beside the content. */
-export function textsOf(message, { thinking = true } = {}) {
+/** Texts of the blocks that a model reads in a message, with their kinds: "text", "thinking", "arguments" or "result". */
+export function partsOf(message) {
   const out = [];
-  const block = (value) => {
-    if (typeof value === "string") out.push(value);
-    else if (value?.type === "thinking") strings(thinking ? value.thinking : undefined, out);
-    else if (value?.type === "tool_result") for (const inner of blocksOf(value)) block(inner);
-    else if (value?.type === "toolCall" || value?.type === "tool_use") strings(value.arguments ?? value.input, out);
-    else if (typeof value?.text === "string") out.push(value.text);
+  const add = (kind, value) => {
+    const texts = [];
+    strings(value, texts);
+    if (texts.length > 0) out.push({ kind, texts });
   };
-  for (const value of blocksOf(message)) block(value);
-  for (const call of message.tool_calls ?? []) strings(call.function?.arguments, out);
+  const block = (value, kind) => {
+    if (typeof value === "string") add(kind, value);
+    else if (value?.type === "thinking") add("thinking", value.thinking);
+    else if (value?.type === "tool_result") for (const inner of blocksOf(value)) block(inner, "result");
+    else if (value?.type === "toolCall" || value?.type === "tool_use") add("arguments", value.arguments ?? value.input);
+    else if (typeof value?.text === "string") add(kind, value.text);
+  };
+  for (const value of blocksOf(message)) block(value, RESULTS.has(message.role) ? "result" : "text");
+  for (const call of message.tool_calls ?? []) add("arguments", call.function?.arguments);
   return out;
 }
 
+/** Texts a model reads in a message: text, thinking, arguments, results. Not images, ids, or what hosts keep beside the content. */
+export const textsOf = (message) => partsOf(message).flatMap(({ texts }) => texts);
+
 /** Texts that the model wrote for others in one call: its words and its arguments. */
-export const writtenIn = (message) => textsOf(message, { thinking: false });
+export const writtenIn = (message) => partsOf(message).flatMap(({ kind, texts }) => (kind === "thinking" ? [] : texts));
+
+/** The message with each of its texts replaced by what `change` makes of it; the same object where nothing changed. */
+export function withTexts(message, change) {
+  const { content } = message;
+  if (typeof content === "string") {
+    const text = change(content);
+    return text === content ? message : { ...message, content: text };
+  }
+  if (!Array.isArray(content)) return message;
+  const mapped = content.map((block) => {
+    if (block?.type === "tool_result") return withTexts(block, change);
+    if (typeof block?.text !== "string") return block;
+    const text = change(block.text);
+    return text === block.text ? block : { ...block, text };
+  });
+  return mapped.every((block, index) => block === content[index]) ? message : { ...message, content: mapped };
+}

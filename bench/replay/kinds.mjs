@@ -1,0 +1,56 @@
+// What the tokens of a bill are: whose words, arguments, results, and what stands in their place.
+import { countTokens } from "openclaw-concertina";
+
+import { partsOf } from "./transcript.mjs";
+
+/** Below this many tokens arguments and results count as small: what a placeholder costs is hardly less. */
+const SMALL = 150;
+
+/** Every kind, in the order of tables. */
+export const KINDS = [
+  "user's words", "assistant's words", "thinking", "arguments", "small arguments", "arguments changed", "results", "small results", "results changed", "images and the rest",
+];
+
+/** Splits messages of the catalogue by kind. Whatever the session itself does not hold was changed by the engine. */
+export class Kinds {
+  #own = new Set();
+  #shares = [];
+
+  constructor(messages, catalogue) {
+    this.catalogue = catalogue;
+    for (const message of messages) for (const { texts } of partsOf(message)) this.#own.add(texts.join("\n"));
+  }
+
+  /** Tokens read and written by kind, from those by message. */
+  sum(read, write) {
+    const out = Object.fromEntries(KINDS.map((kind) => [kind, { read: 0, write: 0 }]));
+    for (const [by, name] of [[read, "read"], [write, "write"]]) {
+      for (const [id, tokens] of by) for (const [kind, share] of this.#sharesOf(id)) out[kind][name] += tokens * share;
+    }
+    return out;
+  }
+
+  /** What part of a message's tokens is of which kind. Tokens around a text count with it. */
+  #sharesOf(id) {
+    if (this.#shares[id]) return this.#shares[id];
+    const message = this.catalogue.message(id);
+    const parts = partsOf(message).map(({ kind, texts }) => {
+      const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
+      return { kind: this.#kindOf(kind, texts, tokens, message), tokens };
+    });
+    const hasImages = JSON.stringify(message).includes('"type":"image');
+    const total = hasImages ? this.catalogue.tokens[id] : parts.reduce((sum, part) => sum + part.tokens, 0);
+    const shares = parts.map(({ kind, tokens }) => [kind, total === 0 ? 0 : tokens / total]);
+    const rest = 1 - shares.reduce((sum, [, share]) => sum + share, 0);
+    this.#shares[id] = [...shares, ["images and the rest", rest]];
+    return this.#shares[id];
+  }
+
+  #kindOf(kind, texts, tokens, message) {
+    if (kind === "thinking") return kind;
+    if (kind === "text") return message.role === "assistant" ? "assistant's words" : "user's words";
+    const name = kind === "result" ? "results" : "arguments";
+    if (!this.#own.has(texts.join("\n"))) return `${name} changed`;
+    return tokens < SMALL ? `small ${name}` : name;
+  }
+}
