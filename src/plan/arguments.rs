@@ -33,7 +33,7 @@ pub struct Shrunk {
 /// becomes shorter.
 ///
 /// Key order, numbers and short strings stay as they were; arguments that are a JSON string stay one, and one that does not parse
-/// is left alone. `reference` is printed once, in the first note. Under `compat: "clawsqueezer"` the result is the published
+/// is left alone. `reference` is printed once, in the first note, and those behind it do without a beginning. Under `compat: "clawsqueezer"` the result is the published
 /// `{ _squeezed, summary }` instead.
 pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
     let before = meter.arguments(&call.arguments);
@@ -131,7 +131,9 @@ impl Notes<'_> {
             Some(marker) if self.written == 0 => format!(" {marker}"),
             _ => String::new(),
         };
-        let head = match utf16::head(text, self.head_chars) {
+        // What is fetched by the id of the first note has the beginnings of all.
+        let head_chars = if self.reference.is_some() && self.written > 0 { 0 } else { self.head_chars };
+        let head = match utf16::head(text, head_chars) {
             "" => String::new(),
             head => format!("; began: {head}…"),
         };
@@ -217,6 +219,7 @@ mod tests {
         let given = json!({ "old": body(), "new": body() });
         let after = shrunk(Arguments::Value(&given), &Config::default(), Some(&marker)).unwrap().to_string();
         assert_eq!(after.matches("[REF_ID: 0123456789abcdef]").count(), 1, "{after}");
+        assert_eq!(after.matches("; began: ").count(), 1, "{after}");
     }
 
     #[test]
