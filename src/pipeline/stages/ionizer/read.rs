@@ -6,7 +6,8 @@ use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
 use super::fit::index_of;
 use super::layout::Setting;
-use super::records::{MARKS, Step, path_of};
+use super::path::{Step, path_of};
+use super::records::MARKS;
 use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
 use super::write::{Around, class_name, short_names};
@@ -28,7 +29,6 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
         escapes,
         tree: Tree::default(),
         texts: Vec::new(),
-        entries: Vec::new(),
         classes: Vec::new(),
         depth: 0,
         values: 0,
@@ -36,7 +36,7 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
     };
     reader.tree.nodes.reserve(body.len() / 8);
     reader.all()?;
-    // Entries may hold entries: few lines, and no end of text.
+    // Rows may repeat what holds rows that repeat: few lines, and no end of text.
     let mut sizes: Vec<usize> = Vec::with_capacity(reader.tree.nodes.len());
     for node in &reader.tree.nodes {
         let own = match node {
@@ -89,7 +89,6 @@ struct Reader<'r> {
     escapes: Escapes,
     tree: Tree<'r>,
     texts: Vec<String>,
-    entries: Vec<Id>,
     classes: Vec<Class<'r>>,
     depth: usize,
     values: usize,
@@ -125,15 +124,10 @@ impl<'r> Reader<'r> {
             if rest.starts_with('&') {
                 self.at += 1;
                 let number = self.number()?;
-                if self.take("=").is_some() {
-                    let text = self.shared_text()?;
-                    self.texts.push(text);
-                } else {
-                    self.take(":")?;
-                    let id = self.value(Around::Line)?;
-                    self.entries.push(id);
-                }
-                if number != self.texts.len() + self.entries.len() {
+                self.take("=")?;
+                let text = self.shared_text()?;
+                self.texts.push(text);
+                if number != self.texts.len() {
                     return None;
                 }
             } else if rest.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -383,16 +377,6 @@ impl<'r> Reader<'r> {
                 self.spend(text.len())?;
                 return Some(Cell::Text { quoted: true, text: Cow::Owned(self.escapes.escape(&text)) });
             }
-            Some(b'&') => {
-                let start = self.at;
-                self.at += 1;
-                let number = self.number()?.checked_sub(1)?;
-                if let Some(entry) = number.checked_sub(self.texts.len()) {
-                    return Some(Cell::Node(*self.entries.get(entry)?));
-                }
-                self.at = start;
-                return self.scalar(around);
-            }
             _ => return self.scalar(around),
         };
         Some(Cell::Node(self.tree.push(node)))
@@ -435,20 +419,7 @@ impl<'r> Reader<'r> {
             return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
         }
         loop {
-            let (length, _) = Around::Array.bare_length(self.rest());
-            match super::matrix::parse_counting(&self.rest()[..length]) {
-                Some((first, last)) => {
-                    self.values += usize::try_from(last - first).ok()?;
-                    if self.values > MOST_VALUES {
-                        return None;
-                    }
-                    self.at += length;
-                    items.extend((first..=last).map(|number| {
-                        self.tree.push(Node::Scalar { quoted: false, text: Cow::Owned(number.to_string()) })
-                    }));
-                }
-                None => items.push(self.value(Around::Array)?),
-            }
+            items.push(self.value(Around::Array)?);
             if self.take("]").is_some() {
                 return Some(Node::Array(items));
             }
@@ -472,20 +443,7 @@ impl<'r> Reader<'r> {
             let mut shared = None;
             if self.take("&").is_some() {
                 let number = self.number()?;
-                let mut key = self.texts.get(number.checked_sub(1)?)?.clone();
-                if key.contains(':') {
-                    key.push_str(self.bare(Around::Object));
-                    let (key, value) = key.split_once(':')?;
-                    let text = Cow::Owned(value.to_owned());
-                    let value = self.tree.push(Node::Scalar { quoted: true, text });
-                    items.push((Cow::Owned(key.to_owned()), value));
-                    if self.take("}").is_some() {
-                        return Some(Node::Object(items));
-                    }
-                    self.take(" ")?;
-                    continue;
-                }
-                shared = Some(key);
+                shared = Some(self.texts.get(number.checked_sub(1)?)?.clone());
             }
             let rest =
                 if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) };
@@ -608,30 +566,19 @@ impl<'r> Reader<'r> {
         Some((key, id?))
     }
 
-    /// Builds the container whose leaves' paths agree up to `depth`.
+    /// Builds the object whose leaves' paths agree up to `depth`.
     fn object_of(&mut self, leaves: &[(&[Step<'r>], Id)], depth: usize) -> Option<Id> {
-        let is_array = leaves.first().is_some_and(|(path, _)| matches!(path.get(depth), Some(Step::Index(_))));
-        let mut keys = Vec::with_capacity(if is_array { 0 } else { leaves.len() });
-        let mut items = Vec::with_capacity(if is_array { leaves.len() } else { 0 });
+        let mut items = Vec::with_capacity(leaves.len());
         let mut at = 0;
         while at < leaves.len() {
             let step = leaves[at].0.get(depth)?;
+            let Step::Key(key) = step else { return None };
             let length = leaves[at..].iter().take_while(|(path, _)| path.get(depth) == Some(step)).count();
             let group = &leaves[at..at + length];
             let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
-            match step {
-                Step::Key(key) => keys.push((key.clone(), id)),
-                Step::Index(index) if *index == items.len() => items.push(id),
-                _ => return None,
-            }
+            items.push((key.clone(), id));
             at += length;
         }
-        let node = match (keys.is_empty(), items.is_empty()) {
-            (false, true) => Node::Object(keys),
-            (true, false) => Node::Array(items),
-            (true, true) if depth == 0 => Node::Object(keys),
-            _ => return None,
-        };
-        Some(self.tree.push(node))
+        Some(self.tree.push(Node::Object(items)))
     }
 }
