@@ -29,6 +29,7 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
         escapes,
         tree: Tree::default(),
         texts: Vec::new(),
+        entries: Vec::new(),
         classes: Vec::new(),
         depth: 0,
         values: 0,
@@ -36,7 +37,7 @@ pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
     };
     reader.tree.nodes.reserve(body.len() / 8);
     reader.all()?;
-    // Rows may repeat what holds rows that repeat: few lines, and no end of text.
+    // Entries may hold entries: few lines, and no end of text.
     let mut sizes: Vec<usize> = Vec::with_capacity(reader.tree.nodes.len());
     for node in &reader.tree.nodes {
         let own = match node {
@@ -89,6 +90,7 @@ struct Reader<'r> {
     escapes: Escapes,
     tree: Tree<'r>,
     texts: Vec<String>,
+    entries: Vec<Id>,
     classes: Vec<Class<'r>>,
     depth: usize,
     values: usize,
@@ -124,10 +126,15 @@ impl<'r> Reader<'r> {
             if rest.starts_with('&') {
                 self.at += 1;
                 let number = self.number()?;
-                self.take("=")?;
-                let text = self.shared_text()?;
-                self.texts.push(text);
-                if number != self.texts.len() {
+                if self.take("=").is_some() {
+                    let text = self.shared_text()?;
+                    self.texts.push(text);
+                } else {
+                    self.take(":")?;
+                    let id = self.value(Around::Line)?;
+                    self.entries.push(id);
+                }
+                if number != self.texts.len() + self.entries.len() {
                     return None;
                 }
             } else if rest.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -376,6 +383,16 @@ impl<'r> Reader<'r> {
                 let text = Setting::minified().print_from(&self.tree, root, MOST_BYTES)? + line_end;
                 self.spend(text.len())?;
                 return Some(Cell::Text { quoted: true, text: Cow::Owned(self.escapes.escape(&text)) });
+            }
+            Some(b'&') => {
+                let start = self.at;
+                self.at += 1;
+                let number = self.number()?.checked_sub(1)?;
+                if let Some(entry) = number.checked_sub(self.texts.len()) {
+                    return Some(Cell::Node(*self.entries.get(entry)?));
+                }
+                self.at = start;
+                return self.scalar(around);
             }
             _ => return self.scalar(around),
         };

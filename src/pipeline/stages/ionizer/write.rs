@@ -179,7 +179,12 @@ impl<'w> Writer<'w, '_, '_> {
             self.header(number);
             self.out.push('\n');
         }
-        self.value(self.tree.root, Around::Line);
+        for (number, id) in self.plan.entries.iter().enumerate() {
+            self.out.push_str(&format!("&{}:", self.shared.texts.len() + number + 1));
+            self.whole(*id, Around::Line);
+            self.out.push('\n');
+        }
+        self.whole(self.tree.root, Around::Line);
     }
 
     fn header(&mut self, number: usize) {
@@ -229,6 +234,13 @@ impl<'w> Writer<'w, '_, '_> {
     }
 
     fn value(&mut self, id: Id, around: Around) {
+        match self.plan.entry(id) {
+            Some(entry) => self.out.push_str(&format!("&{}", self.shared.texts.len() + entry + 1)),
+            None => self.whole(id, around),
+        }
+    }
+
+    fn whole(&mut self, id: Id, around: Around) {
         let tree = self.tree;
         match &tree.nodes[id] {
             Node::Scalar { quoted: true, text } => self.string(text, around),
@@ -287,7 +299,7 @@ impl<'w> Writer<'w, '_, '_> {
         self.out.push_str(&class_name(class));
         self.out.push('\n');
         for (key, item) in items {
-            match self.plan.rows.get(&item) {
+            match self.plan.rows.get(&item).filter(|_| self.plan.entry(item).is_none()) {
                 Some((own, _)) => {
                     if *own != class {
                         self.out.push_str(&format!("|{} ", class_name(*own)));

@@ -174,12 +174,12 @@ mod tests {
     fn the_reference_quotes_a_line_that_stands_nowhere_before() {
         let fence = format!(
             "```sh\n{}```\n",
-            (1..12).map(|n| format!("run --step {n} --wait {}\n", n * 3)).collect::<String>()
+            (1..30).map(|n| format!("run --step {n} --wait {}\n", n * 3)).collect::<String>()
         );
         let text = format!(
             "```sh\nls\n```\n\n{fence}\nAnd again, after a while, the very same commands:\n\n{fence}{}",
             "x\n".repeat(9)
         );
-        assert_eq!(folded(&text).legend, "repeats 13 lines above; line 2: \"run --step 1 --wait 3\"");
+        assert_eq!(folded(&text).legend, "repeats 31 lines above; line 2: \"run --step 1 --wait 3\"");
     }
 }
