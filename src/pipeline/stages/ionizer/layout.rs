@@ -1,4 +1,4 @@
-//! How a JSON text is set: minified, indented, folded to a width, or by its own rule per level.
+//! How a JSON text is set: minified, indented, or by its own rule per level.
 //!
 //! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
 //! layout never has to be right, only cheap.

@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let (prefix, suffix) = shared_affixes(column);
-        let column = without_affixes(column, prefix, suffix);
+        let column: Vec<&str> = column.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
         self.text += &word[..prefix];
         let slot = self.slot(&column);
         self.flush();
@@ -125,10 +125,6 @@ impl<'a> Builder<'a> {
             None => count_of(column).map_or(Slot::Free, Slot::Count),
         }
     }
-}
-
-fn without_affixes<'a>(column: &[&'a str], prefix: usize, suffix: usize) -> Vec<&'a str> {
-    column.iter().map(|value| &value[prefix..value.len() - suffix]).collect()
 }
 
 /// Takes out lines with a value that is rare in a place where few values are usual: a 302 among 200s must meet the eye.

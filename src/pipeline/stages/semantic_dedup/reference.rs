@@ -51,7 +51,6 @@ fn lines_from(text: &str, start: usize, lines: usize) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::pipeline::fold::Fold;
     use crate::pipeline::stages::semantic_dedup::SemanticDedup;
     use crate::pipeline::{Prior, Stage};
