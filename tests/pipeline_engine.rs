@@ -9,7 +9,7 @@ use concertina::content::ContentType;
 use concertina::pipeline::fold::Fold;
 use concertina::pipeline::{
     CompressOptions, Compressed, Edit, FusionContext, FusionEngine, FusionPipeline, Job, Progress, Role, Stage,
-    StageOptions, elided,
+    StageOptions, elided, restore,
 };
 use concertina::tokens;
 use properties::{Case, check};
@@ -280,4 +280,17 @@ fn the_readme_shows_what_its_example_folds_to() {
     assert!(readme.contains(&figures), "{figures}");
     assert!(readme.contains(&format!("of eight rows and {} lines", text.lines().count())));
     assert!(compressed.lossless);
+}
+
+#[test]
+fn regular_paragraphs_fold_by_seven_tenths_whatever_their_type() {
+    let line =
+        |n: usize| format!("paragraph {n} tells about thing {} and {} in many words\n\n", n * 7919 % 97, n * 31 % 53);
+    let text: String = (1..=900).map(line).collect();
+    for preset in [Preset::Lossless, Preset::Balanced, Preset::Max] {
+        let options = CompressOptions { preset, ..CompressOptions::default() };
+        let done = FusionEngine::default().compress(&text, &options, &|| 0.0);
+        assert!(done.lossless && done.tokens_after * 10 <= done.tokens_before * 3, "{preset:?}: {}", done.tokens_after);
+        assert_eq!(restore(&done.text, &[]), text);
+    }
 }

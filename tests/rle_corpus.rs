@@ -56,22 +56,14 @@ fn real_texts_come_back_and_never_grow() {
 }
 
 #[test]
-fn lists_of_paths_and_counters_shrink_by_half() {
-    let mut texts: Vec<(String, ContentType, String)> = vec![
-        ("seq".into(), ContentType::Text, (1..2000).map(|n| format!("{n}\n")).collect()),
-        (
-            "progress".into(),
-            ContentType::Unknown,
-            (0..=100).map(|n| format!("Downloading {n:3}% of 48 MB\n")).collect(),
-        ),
-        ("dots".into(), ContentType::Unknown, format!("running\n{}\ndone\n", ".".repeat(5000))),
+fn counters_shrink_by_half() {
+    let texts: [(&str, ContentType, String); 2] = [
+        ("seq", ContentType::Text, (1..2000).map(|n| format!("{n}\n")).collect()),
+        ("progress", ContentType::Unknown, (0..=100).map(|n| format!("Downloading {n:3}% of 48 MB\n")).collect()),
     ];
-    for file in corpus::inputs("search").into_iter().filter(|file| file.name.contains("ls-tree")) {
-        texts.push((file.name.clone(), ContentType::Search, file.text().expect("text").to_owned()));
-    }
     for (name, content_type, text) in texts {
         let out = run(&text, content_type);
         println!("{name:40} {:7} {:7}", tokens(&text), tokens(&out));
-        assert!(tokens(&out) * 2 <= tokens(&text) || name.contains("ls-tree"), "{name}: {out:.400}");
+        assert!(tokens(&out) * 2 <= tokens(&text), "{name}: {out:.400}");
     }
 }

@@ -65,10 +65,6 @@ impl<'a> Lines<'a> {
         self.lines.truncate(self.lines.partition_point(|line| line.text < texts));
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.lines.len()
-    }
-
     /// A line, without its end.
     pub(super) fn line(&self, line: usize) -> &str {
         let Line { text, range, .. } = &self.lines[line];
@@ -203,7 +199,7 @@ mod tests {
         lines.learn(first);
         assert_eq!(lines.known_repeats(later.clone()), [Repeat { lines: 10..19, earlier: 0 }]);
         lines.pop();
-        assert_eq!(lines.len(), 10);
+        assert_eq!(lines.lines.len(), 10);
         assert_eq!(lines.add(run.as_str()), later);
         assert_eq!(lines.text_of(10), 1);
     }

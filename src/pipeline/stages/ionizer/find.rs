@@ -1,7 +1,7 @@
 //! A text -> the JSON values in it that stand on lines of their own.
 //!
-//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a whole segment
-//! is said to be JSON but breaks off, as outputs cut by a host do, its whole elements are found.
+//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a segment
+//! breaks off, as outputs cut by a host do, its whole elements are found.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub(super) struct Found<'a> {
 /// Smallest text that is looked at, in bytes.
 const SMALLEST: usize = 100;
 
-/// Finds values in a segment of a text. `is_json` says that the segment as a whole is JSON.
-pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes, is_json: bool) -> Vec<Found<'_>> {
+/// Finds values in a segment of a text, which as a whole is JSON.
+pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let mut at = segment.start;
     // Text that looks like JSON for long and is not may be read a few times, not once per line.
@@ -42,7 +42,7 @@ pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes, is_json:
                     }
                     continue;
                 }
-                None if is_json && found.is_empty() => {
+                None if found.is_empty() => {
                     if let Some(one) = cut(&text[..segment.end], at, escapes) {
                         return vec![one];
                     }

@@ -1,4 +1,4 @@
-//! How a JSON text is set: minified, indented, folded to a width, or by its own rule per level.
+//! How a JSON text is set: minified, indented, or by its own rule per level.
 //!
 //! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
 //! layout never has to be right, only cheap.
@@ -22,13 +22,6 @@ pub(super) enum Layout {
     Indent {
         /// One level.
         unit: String,
-    },
-    /// A container stays on its line where it fits (as Prettier sets it).
-    Fit {
-        /// One level.
-        unit: String,
-        /// Longest line, in characters.
-        width: usize,
     },
     /// Some containers stay on their line and others do not: each as the one before it at its depth, but for some.
     Mixed {
@@ -106,7 +99,6 @@ impl Setting {
             Layout::Flat { comma } if comma.is_empty() => (Some("minified".to_owned()), ""),
             Layout::Flat { comma } if comma == " " => (Some("spaced".to_owned()), " "),
             Layout::Indent { unit } => (indent(unit).map(|unit| format!("indent={unit}")), " "),
-            Layout::Fit { unit, width: 80 } => (indent(unit).map(|unit| format!("fit={unit}")), " "),
             _ => (None, ""),
         };
         let is_tight = usual == " " && self.colon == ["", ""];
@@ -144,7 +136,6 @@ impl Setting {
             None if &text[..length] == "minified" => (Layout::Flat { comma: String::new() }, ""),
             None if &text[..length] == "spaced" => (Layout::Flat { comma: " ".into() }, " "),
             Some(("indent", word)) => (Layout::Indent { unit: unit(word)? }, " "),
-            Some(("fit", word)) => (Layout::Fit { unit: unit(word)?, width: 80 }, " "),
             _ => return None,
         };
         let mut setting = Self::bare(layout, ["", colon]);
@@ -239,10 +230,8 @@ impl Setting {
         match &self.layout {
             Layout::Flat { comma } => Gap::Text(if place == 1 { comma } else { "" }),
             Layout::Indent { .. } => Gap::Line(depth),
-            Layout::Fit { .. } | Layout::Mixed { .. } if !slot.flat => Gap::Line(depth),
-            Layout::Fit { .. } | Layout::Mixed { padded: true, .. } => {
-                Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" })
-            }
+            Layout::Mixed { .. } if !slot.flat => Gap::Line(depth),
+            Layout::Mixed { padded: true, .. } => Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" }),
             Layout::Mixed { .. } => Gap::Text(if place == 1 { " " } else { "" }),
             Layout::Levels { usual, special } => {
                 let depth = slot.depth.min(DEPTHS - 1);
@@ -306,7 +295,7 @@ impl Setting {
 
     fn unit(&self) -> &str {
         match &self.layout {
-            Layout::Indent { unit } | Layout::Fit { unit, .. } | Layout::Mixed { unit, .. } => unit,
+            Layout::Indent { unit } | Layout::Mixed { unit, .. } => unit,
             _ => "",
         }
     }
@@ -342,15 +331,11 @@ struct Slot {
 
 /// Hands out every token in order, with where its gap is.
 fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut impl FnMut(Slot, &[&str])) {
-    let fit = match &setting.layout {
-        Layout::Fit { unit, width } => Some((flat_widths(tree), unit.len(), *width)),
-        _ => None,
-    };
     let mixed = match &setting.layout {
         Layout::Mixed { flips, .. } => Some((Habit::default(), flips.iter(), 0)),
         _ => None,
     };
-    let mut walk = Walk { tree, fit, mixed, sink };
+    let mut walk = Walk { tree, mixed, sink };
     let edge = Slot { place: Place::Edge, depth: 0, kind: 0, flat: false };
     match &tree.nodes[root] {
         Node::Array(items) if setting.lines => {
@@ -358,17 +343,15 @@ fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut im
                 if index > 0 {
                     (walk.sink)(Slot { place: Place::LineEnd, ..edge }, &["\n"]);
                 }
-                walk.value(*item, 0, edge, false, 0);
+                walk.value(*item, 0, edge, false);
             }
         }
-        _ => walk.value(root, 0, edge, false, 0),
+        _ => walk.value(root, 0, edge, false),
     }
 }
 
 struct Walk<'t, 'a, F> {
     tree: &'t Tree<'a>,
-    /// Widths of the values on one line, width of a level, longest line.
-    fit: Option<(Vec<usize>, usize, usize)>,
     /// What to expect, the flips to come, and the decisions since the last one.
     mixed: Option<(Habit, std::slice::Iter<'t, usize>, usize)>,
     sink: &'t mut F,
@@ -389,8 +372,8 @@ impl Habit {
 }
 
 impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
-    /// `slot` is the gap before the value, `column` where it starts if it starts a line or follows a key.
-    fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool, column: usize) {
+    /// `slot` is the gap before the value.
+    fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool) {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
             Node::Scalar { quoted: true, text } => return (self.sink)(slot, &["\"", text, "\""]),
@@ -399,10 +382,7 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
         let mut flat = inside_flat;
-        if let Some((widths, _, width)) = &self.fit {
-            // One more for the comma that may follow.
-            flat |= column.saturating_add(widths[id]) < *width;
-        } else if let Some((habit, flips, since)) = &mut self.mixed
+        if let Some((habit, flips, since)) = &mut self.mixed
             && !inside_flat
             && length > 0
         {
@@ -417,14 +397,13 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
             flat = *last;
         }
         let own = Slot { place: Place::First, depth, kind: kind(tree, id), flat };
-        let indent = self.fit.as_ref().map_or(0, |(_, unit, _)| (depth + 1) * unit);
         (self.sink)(slot, &brackets[..1]);
         let mut before = own;
         match &tree.nodes[id] {
             Node::Array(items) => {
                 for item in items {
                     self.comma(before);
-                    self.value(*item, depth + 1, before, flat, indent);
+                    self.value(*item, depth + 1, before, flat);
                     before.place = Place::Next;
                 }
             }
@@ -433,8 +412,7 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
                     self.comma(before);
                     (self.sink)(before, &["\"", key, "\""]);
                     (self.sink)(Slot { place: Place::BeforeColon, ..own }, &[":"]);
-                    let column = if self.fit.is_some() { indent + key.chars().count() + 4 } else { 0 };
-                    self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat, column);
+                    self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat);
                     before.place = Place::Next;
                 }
             }
@@ -461,24 +439,6 @@ fn kind(tree: &Tree<'_>, id: Id) -> usize {
         },
         Node::Scalar { .. } | Node::Inner { .. } => 2,
     }
-}
-
-/// How many characters each value takes on one line: `{ "a": 1 }`, `[1, 2]`.
-fn flat_widths(tree: &Tree<'_>) -> Vec<usize> {
-    let mut widths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
-    for node in &tree.nodes {
-        let width = match node {
-            Node::Scalar { quoted, text } => text.chars().count() + 2 * usize::from(*quoted),
-            Node::Inner { raw, .. } => raw.chars().count(),
-            Node::Array(items) => items.iter().map(|item| widths[*item] + 2).sum::<usize>().max(2),
-            Node::Object(items) => {
-                let inner = items.iter().map(|(key, item)| key.chars().count() + 6 + widths[*item]).sum::<usize>();
-                inner + 2
-            }
-        };
-        widths.push(width);
-    }
-    widths
 }
 
 fn exceptions(setting: &Setting, scan: &Scan<'_>, limit: usize) -> Vec<(usize, String)> {
@@ -646,7 +606,6 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut found = Vec::new();
     if let Some(unit) = unit {
         found.push(Layout::Indent { unit: unit.into() });
-        found.push(Layout::Fit { unit: unit.into(), width: 80 });
         found.push(Layout::Mixed { unit: unit.into(), padded: padded.unwrap_or(false), flips: mixed.flips });
     }
     found.push(Layout::Flat { comma: comma.unwrap_or("").into() });

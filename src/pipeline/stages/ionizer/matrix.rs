@@ -54,26 +54,6 @@ pub(super) fn write(tree: &Tree<'_>, items: &[Id], packed: bool) -> Option<Strin
     Some(out)
 }
 
-/// How many whole numbers, from the first item on, count up by one.
-pub(super) fn counting(tree: &Tree<'_>, items: &[Id]) -> usize {
-    let number = |id: &Id| match &tree.nodes[*id] {
-        Node::Scalar { quoted: false, text } if text.len() < 16 && is_number(text) && is_whole(text) => {
-            text.parse::<i64>().ok()
-        }
-        _ => None,
-    };
-    let Some(first) = items.first().and_then(number) else { return 0 };
-    items.iter().zip(first..).take_while(|(id, expected)| number(id) == Some(*expected)).count()
-}
-
-/// The ends of a printed run of numbers that count up: `3..17`.
-pub(super) fn parse_counting(text: &str) -> Option<(i64, i64)> {
-    let (first, last) = text.split_once("..")?;
-    let number =
-        |text: &str| (text.len() < 16 && is_number(text) && is_whole(text)).then(|| text.parse::<i64>().ok())?;
-    Some((number(first)?, number(last)?)).filter(|(first, last)| first < last)
-}
-
 /// Reads what follows `[#` or `[=`, up to the closing bracket.
 pub(super) fn read<'r>(tree: &mut Tree<'r>, text: &'r str, packed: bool) -> Option<Vec<Id>> {
     let rows: Vec<Vec<Cow<'r, str>>> = if packed {

@@ -1,12 +1,16 @@
 //! `[{"id":1,"ok":true},{"id":2,"ok":true}]` -> `[A` with columns `id=^+1,ok=true`: JSON becomes columns, rows and rules.
 
 mod cells;
+mod columns;
 mod escapes;
 mod find;
 mod fit;
+mod groups;
 mod json;
+mod keys;
 mod layout;
 mod matrix;
+mod path;
 mod read;
 mod records;
 mod sample;
@@ -48,8 +52,7 @@ impl Stage for Ionizer {
     }
 
     fn content_types(&self) -> &'static [ContentType] {
-        use ContentType::{Json, Log, Search, Table, Text, Unknown};
-        &[Json, Table, Log, Search, Text, Unknown]
+        &[ContentType::Json, ContentType::Table]
     }
 
     fn is_lossless(&self) -> bool {
@@ -61,11 +64,7 @@ impl Stage for Ionizer {
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.segments.iter().any(|segment| {
-            self.content_types().contains(&segment.content_type)
-                && (segment.content_type == ContentType::Table
-                    || memchr::memchr2(b'{', b'[', context.text[segment.range.clone()].as_bytes()).is_some())
-        })
+        context.segments.iter().any(|segment| self.content_types().contains(&segment.content_type))
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
@@ -116,8 +115,7 @@ impl Stage for Ionizer {
             let Some(rest) = context.text.get(edit.range.end..segment.range.end) else { return false };
             let is_whole = match segment.content_type {
                 ContentType::Table => matches!(rest, "" | "\n") && !value.ends_with('\n'),
-                ContentType::Json => rest.bytes().all(|byte| byte == b'\n'),
-                _ => rest.bytes().all(|byte| byte == b'\n') && value.ends_with([']', '}']),
+                _ => rest.bytes().all(|byte| byte == b'\n'),
             };
             segment.range.start == edit.range.start && is_whole
         })
@@ -156,10 +154,9 @@ fn proposals<'c>(context: &'c FusionContext) -> Vec<Proposal<'c>> {
             let fold = may_fold(context, whole).then(|| table.fold(context.encoding));
             let range = segment.range.start..segment.range.start + whole.len();
             found.push(Proposal { range, fold, rows: Rows::Table(table) });
-        } else if Ionizer.content_types().contains(&segment.content_type) {
+        } else if segment.content_type == ContentType::Json {
             let escapes = Escapes::of(text);
-            let is_json = segment.content_type == ContentType::Json;
-            for one in find::find(context.text, segment.range.clone(), escapes, is_json) {
+            for one in find::find(context.text, segment.range.clone(), escapes) {
                 let value = &context.text[one.range.clone()];
                 let fold = may_fold(context, value)
                     .then(|| json::fold(&one.scan, one.lines, one.tail, escapes, context.encoding))

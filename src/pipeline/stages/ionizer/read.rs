@@ -6,7 +6,8 @@ use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
 use super::escapes::Escapes;
 use super::fit::index_of;
 use super::layout::Setting;
-use super::records::{MARKS, Step, path_of};
+use super::path::{Step, path_of};
+use super::records::MARKS;
 use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
 use super::write::{Around, class_name, short_names};
@@ -435,20 +436,7 @@ impl<'r> Reader<'r> {
             return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
         }
         loop {
-            let (length, _) = Around::Array.bare_length(self.rest());
-            match super::matrix::parse_counting(&self.rest()[..length]) {
-                Some((first, last)) => {
-                    self.values += usize::try_from(last - first).ok()?;
-                    if self.values > MOST_VALUES {
-                        return None;
-                    }
-                    self.at += length;
-                    items.extend((first..=last).map(|number| {
-                        self.tree.push(Node::Scalar { quoted: false, text: Cow::Owned(number.to_string()) })
-                    }));
-                }
-                None => items.push(self.value(Around::Array)?),
-            }
+            items.push(self.value(Around::Array)?);
             if self.take("]").is_some() {
                 return Some(Node::Array(items));
             }
@@ -472,20 +460,7 @@ impl<'r> Reader<'r> {
             let mut shared = None;
             if self.take("&").is_some() {
                 let number = self.number()?;
-                let mut key = self.texts.get(number.checked_sub(1)?)?.clone();
-                if key.contains(':') {
-                    key.push_str(self.bare(Around::Object));
-                    let (key, value) = key.split_once(':')?;
-                    let text = Cow::Owned(value.to_owned());
-                    let value = self.tree.push(Node::Scalar { quoted: true, text });
-                    items.push((Cow::Owned(key.to_owned()), value));
-                    if self.take("}").is_some() {
-                        return Some(Node::Object(items));
-                    }
-                    self.take(" ")?;
-                    continue;
-                }
-                shared = Some(key);
+                shared = Some(self.texts.get(number.checked_sub(1)?)?.clone());
             }
             let rest =
                 if self.rest().starts_with('"') { self.quoted()? } else { self.until(|c| matches!(c, ':' | '\n')) };
@@ -608,30 +583,19 @@ impl<'r> Reader<'r> {
         Some((key, id?))
     }
 
-    /// Builds the container whose leaves' paths agree up to `depth`.
+    /// Builds the object whose leaves' paths agree up to `depth`.
     fn object_of(&mut self, leaves: &[(&[Step<'r>], Id)], depth: usize) -> Option<Id> {
-        let is_array = leaves.first().is_some_and(|(path, _)| matches!(path.get(depth), Some(Step::Index(_))));
-        let mut keys = Vec::with_capacity(if is_array { 0 } else { leaves.len() });
-        let mut items = Vec::with_capacity(if is_array { leaves.len() } else { 0 });
+        let mut items = Vec::with_capacity(leaves.len());
         let mut at = 0;
         while at < leaves.len() {
             let step = leaves[at].0.get(depth)?;
+            let Step::Key(key) = step else { return None };
             let length = leaves[at..].iter().take_while(|(path, _)| path.get(depth) == Some(step)).count();
             let group = &leaves[at..at + length];
             let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
-            match step {
-                Step::Key(key) => keys.push((key.clone(), id)),
-                Step::Index(index) if *index == items.len() => items.push(id),
-                _ => return None,
-            }
+            items.push((key.clone(), id));
             at += length;
         }
-        let node = match (keys.is_empty(), items.is_empty()) {
-            (false, true) => Node::Object(keys),
-            (true, false) => Node::Array(items),
-            (true, true) if depth == 0 => Node::Object(keys),
-            _ => return None,
-        };
-        Some(self.tree.push(node))
+        Some(self.tree.push(Node::Object(items)))
     }
 }

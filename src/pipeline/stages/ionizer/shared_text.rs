@@ -87,23 +87,6 @@ impl SharedText {
         Self { texts, numbers }
     }
 
-    /// The texts that their uses pay for. What is left of the uses of the others goes to the texts that they begin with.
-    pub(super) fn without_idle(&self, uses: &[usize], encoding: Encoding) -> Self {
-        let mut uses = uses.to_vec();
-        let mut kept = Vec::new();
-        for number in (0..self.texts.len()).rev() {
-            let base = self.find_base(number);
-            let own = tokens::count(&self.texts[number][base.map_or(0, |(_, cut)| cut)..], encoding);
-            if pays(uses[number], own, base.is_some()) {
-                kept.push(self.texts[number].clone());
-            } else if let Some((base, _)) = base {
-                // Its own line no longer refers to the base, but the places that used it do.
-                uses[base] = (uses[base] + uses[number]).saturating_sub(1);
-            }
-        }
-        Self::numbered(kept)
-    }
-
     /// The longest shared beginning of a text: its number and its length.
     pub(super) fn find(&self, text: &str) -> Option<(usize, usize)> {
         if self.texts.is_empty() {

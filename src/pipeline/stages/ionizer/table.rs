@@ -1,10 +1,9 @@
-//! `a,b\n1,x\n2,x` -> the same rows as records of class A: CSV, TSV and aligned columns.
+//! `a,b\n1,x\n2,x` -> the same rows as records of class A: CSV and TSV.
 //!
 //! A table becomes a tree of objects with the header's names, so it takes the same road as JSON. What a reader of the code
 //! would get wrong: an empty field is an absent key, except in the first record, which has all keys and so gives the header.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::escapes::{self, Escapes};
 use super::json::HOW_TO_READ;
@@ -13,25 +12,11 @@ use super::scan::{Id, Node, Tree, is_literal, is_number};
 use super::{read, write};
 use crate::tokens::Encoding;
 
-/// How the fields of a line are set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Form {
-    /// With a mark between them; a field with a mark, a quote or a line end is quoted.
-    Delimited(char),
-    /// In columns of spaces: start and end of each, in characters, and whether its fields end at its end.
-    Aligned(Vec<Column>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Column {
-    range: Range<usize>,
-    right: bool,
-}
-
 /// A table, read.
 #[derive(Debug)]
 pub(super) struct Table {
-    form: Form,
+    /// What stands between fields; a field with it, a quote or a line end is quoted.
+    mark: char,
     ends: Ends,
     /// Whether the first line has names.
     has_header: bool,
@@ -100,8 +85,8 @@ impl Ends {
 
 /// Fewest lines of a table.
 const FEWEST_LINES: usize = 4;
-/// Longest line of an aligned table, in characters.
-const WIDEST: usize = 1000;
+/// What may stand between fields.
+const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 
 impl Table {
     /// Reads a table: all lines of a text, which has no line end at its end.
@@ -112,24 +97,16 @@ impl Table {
             return None;
         }
         let first = text.lines().next()?;
-        let delimited = ['\t', ',', ';', '|'].into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
+        let (mark, rows) = MARKS.into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
             let rows = split(text, mark)?;
-            let form = Form::Delimited(mark);
-            (form.print(&rows, ends) == text).then_some((form, rows))
-        });
-        let (form, rows) = delimited.or_else(|| {
-            let (columns, rows) = align(text)?;
-            let form = Form::Aligned(columns);
-            (form.print(&rows, ends) == text).then_some((form, rows))
+            (print(&rows, mark, ends) == text).then_some((mark, rows))
         })?;
         let mut names: Vec<&str> = rows.row(0).collect();
         names.sort_unstable();
         names.dedup();
-        let is_loud = |name: &str| !name.contains(char::is_lowercase);
         let has_header = names.len() == rows.width
-            && names.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80)
-            && (matches!(form, Form::Delimited(_)) || names.iter().all(|name| is_loud(name)));
-        Some(Self { form, ends, has_header, rows })
+            && names.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80);
+        Some(Self { mark, ends, has_header, rows })
     }
 
     /// The records, as a tree.
@@ -164,7 +141,7 @@ impl Table {
         let body = write::write(&tree, &plan, Escapes::default(), encoding);
         let ends = Ends::WORDS.iter().find(|(ends, _)| *ends == self.ends).map_or("", |(_, word)| word);
         let header = if self.has_header { "" } else { " bare" };
-        (format!("table {}{ends}{header}{HOW_TO_READ}", self.form.to_words()), body)
+        (format!("table {}{ends}{header}{HOW_TO_READ}", word_of(self.mark)), body)
     }
 
     /// How many lines come before the first record.
@@ -179,7 +156,7 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     let (words, has_header) = words.strip_suffix(" bare").map_or((words, true), |words| (words, false));
     let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
     let (words, ends) = ends.unwrap_or((words, Ends::Lf));
-    let form = Form::parse(words)?;
+    let mark = MARKS.into_iter().find(|mark| word_of(*mark) == words)?;
     let tree = read::read(body, Escapes::default())?;
     let Node::Array(records) = &tree.nodes[tree.root] else { return None };
     let fields = |record: &Id| match &tree.nodes[*record] {
@@ -212,68 +189,34 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
             return None;
         }
     }
-    if let Form::Aligned(columns) = &form
-        && columns.len() != names.len()
-    {
-        return None;
-    }
-    Some(form.print(&rows, ends))
+    Some(print(&rows, mark, ends))
 }
 
-impl Form {
-    fn to_words(&self) -> String {
-        match self {
-            Self::Delimited('\t') => "tsv".into(),
-            Self::Delimited(',') => "csv".into(),
-            Self::Delimited(mark) => format!("split={mark}"),
-            Self::Aligned(columns) => {
-                let words = columns.iter().map(|column| {
-                    let side = if column.right { 'r' } else { 'l' };
-                    format!("{side}{}-{}", column.range.start, column.range.end)
-                });
-                words.collect::<Vec<_>>().join(" ")
-            }
-        }
-    }
-
-    fn parse(words: &str) -> Option<Self> {
-        if let Some(mark) = words.strip_prefix("split=") {
-            return [';', '|'].into_iter().find(|own| mark.chars().eq([*own])).map(Self::Delimited);
-        }
-        match words {
-            "tsv" => return Some(Self::Delimited('\t')),
-            "csv" => return Some(Self::Delimited(',')),
-            _ => {}
-        }
-        let columns = words.split(' ').map(|word| {
-            let right = word.starts_with('r');
-            let (start, end) = word.strip_prefix(['l', 'r'])?.split_once('-')?;
-            let (start, end): (usize, usize) = (start.parse().ok()?, end.parse().ok()?);
-            (start < end && end <= WIDEST).then_some(Column { range: start..end, right })
-        });
-        columns.collect::<Option<Vec<_>>>().map(Self::Aligned)
-    }
-
-    fn print(&self, rows: &Fields, ends: Ends) -> String {
-        let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
-        for (index, row) in rows.rows().enumerate() {
-            if index > 0 {
-                out.push_str(if ends == Ends::Lf { "\n" } else { "\r\n" });
-            }
-            match self {
-                Self::Delimited(mark) => print_delimited(&mut out, row, *mark),
-                Self::Aligned(columns) => print_aligned(&mut out, row, columns),
-            }
-        }
-        if ends == Ends::CrLf {
-            // The second half of the last line's end is not part of a fold.
-            out.push('\r');
-        }
-        out
+/// What the legend calls a table with this mark.
+fn word_of(mark: char) -> String {
+    match mark {
+        '\t' => "tsv".into(),
+        ',' => "csv".into(),
+        _ => format!("split={mark}"),
     }
 }
 
-fn print_delimited<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, mark: char) {
+fn print(rows: &Fields, mark: char, ends: Ends) -> String {
+    let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
+    for (index, row) in rows.rows().enumerate() {
+        if index > 0 {
+            out.push_str(if ends == Ends::Lf { "\n" } else { "\r\n" });
+        }
+        print_row(&mut out, row, mark);
+    }
+    if ends == Ends::CrLf {
+        // The second half of the last line's end is not part of a fold.
+        out.push('\r');
+    }
+    out
+}
+
+fn print_row<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, mark: char) {
     for (column, field) in row.enumerate() {
         if column > 0 {
             out.push(mark);
@@ -285,23 +228,6 @@ fn print_delimited<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, mar
         } else {
             out.push_str(field);
         }
-    }
-}
-
-fn print_aligned<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, columns: &[Column]) {
-    let mut at = 0;
-    let mut pending = 0;
-    for (field, column) in row.zip(columns) {
-        if field.is_empty() {
-            continue;
-        }
-        let width = field.chars().count();
-        let start = if column.right { column.range.end.saturating_sub(width) } else { column.range.start };
-        pending += start.saturating_sub(at + pending);
-        out.extend(std::iter::repeat_n(' ', pending));
-        out.push_str(field);
-        at = start.max(at) + width;
-        pending = 0;
     }
 }
 
@@ -317,40 +243,4 @@ fn split(text: &str, mark: char) -> Option<Fields> {
         record.iter().for_each(|field| rows.push(field));
     }
     (rows.width > 1 && rows.len() >= FEWEST_LINES).then_some(rows)
-}
-
-/// Columns that are blank in no line at all their places, and what is in them.
-fn align(text: &str) -> Option<(Vec<Column>, Fields)> {
-    let lines: Vec<Vec<char>> = text.lines().map(|line| line.chars().take(WIDEST + 1).collect()).collect();
-    let width = lines.iter().map(Vec::len).max()?;
-    if width > WIDEST || lines.iter().flatten().any(|c| c.is_control()) {
-        return None;
-    }
-    let mut is_used = vec![false; width];
-    for line in &lines {
-        for (used, c) in is_used.iter_mut().zip(line) {
-            *used |= *c != ' ';
-        }
-    }
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    for (at, used) in is_used.iter().enumerate() {
-        match ranges.last_mut() {
-            Some(last) if *used && last.end == at => last.end = at + 1,
-            _ if *used => ranges.push(at..at + 1),
-            _ => {}
-        }
-    }
-    if ranges.len() < 2 {
-        return None;
-    }
-    let mut columns: Vec<Column> = ranges.into_iter().map(|range| Column { range, right: false }).collect();
-    let mut rows = Fields::new(columns.len());
-    for line in &lines {
-        for Column { range, right } in &mut columns {
-            let slice: String = line[range.start.min(line.len())..range.end.min(line.len())].iter().collect();
-            *right |= slice.starts_with(' ') && !slice.trim().is_empty();
-            rows.push(slice.trim_matches(' '));
-        }
-    }
-    Some((columns, rows))
 }

@@ -16,7 +16,8 @@ use super::cells::{Cell, Rule};
 use super::escapes::Escapes;
 use super::fit::{Outcome, index_of};
 use super::matrix;
-use super::records::{Plan, Step};
+use super::path::{Step, follow};
+use super::records::Plan;
 use super::scan::{Id, Node, Tree, is_literal};
 use super::shared_text::SharedText;
 use crate::pipeline::hashing::FastMap;
@@ -116,7 +117,7 @@ pub(super) fn class_name(number: usize) -> String {
 
 /// What the columns of a class are called in rows: the last part of their name where no other name ends like it.
 pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
-    let last = |name: &str| match name.rfind(['.', '"', '[']) {
+    let last = |name: &str| match name.rfind(['.', '"']) {
         Some(at) if name.as_bytes()[at] == b'.' => at + 1,
         _ => 0,
     };
@@ -136,29 +137,14 @@ pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding
     let short: Vec<Vec<&str>> = names.map(|names| short_names(&names)).collect();
     let packed = matrix::is_packed(tree);
     let print = |shared: &SharedText| {
-        let mut writer = Writer {
-            tree,
-            plan,
-            escapes,
-            shared,
-            short: &short,
-            packed,
-            out: String::new(),
-            strings: Vec::new(),
-            uses: vec![0; shared.texts.len()],
-        };
+        let mut writer =
+            Writer { tree, plan, escapes, shared, short: &short, packed, out: String::new(), strings: Vec::new() };
         writer.all();
-        (writer.out, writer.strings, writer.uses)
+        (writer.out, writer.strings)
     };
-    let (plain, strings, _) = print(&SharedText::default());
+    let (plain, strings) = print(&SharedText::default());
     let shared = SharedText::of(&strings, encoding);
-    if shared.texts.is_empty() {
-        return plain;
-    }
-    // Keys, values and pairs of them were counted alike, but each place uses only one of these.
-    let (body, _, uses) = print(&shared);
-    let kept = shared.without_idle(&uses, encoding);
-    if kept == shared { body } else { print(&kept).0 }
+    if shared.texts.is_empty() { plain } else { print(&shared).0 }
 }
 
 struct Writer<'w, 's, 'a> {
@@ -173,8 +159,6 @@ struct Writer<'w, 's, 'a> {
     out: String,
     /// The strings printed so far, without quotes.
     strings: Vec<Cow<'w, str>>,
-    /// How often each shared beginning was used.
-    uses: Vec<usize>,
 }
 
 impl<'w> Writer<'w, '_, '_> {
@@ -183,7 +167,6 @@ impl<'w> Writer<'w, '_, '_> {
             self.out.push_str(&format!("&{}=", number + 1));
             let rest = match self.shared.find_base(number) {
                 Some((base, cut)) => {
-                    self.uses[base] += 1;
                     self.out.push_str(&format!("&{}", base + 1));
                     &text[cut..]
                 }
@@ -274,21 +257,14 @@ impl<'w> Writer<'w, '_, '_> {
                     return self.out.push_str(&matrix);
                 }
                 self.out.push('[');
-                let mut index = 0;
-                while index < items.len() {
+                for (index, item) in items.iter().enumerate() {
                     let start = self.out.len();
-                    let run = matrix::counting(tree, &items[index..]);
-                    self.value(items[index], Around::Array);
+                    self.value(*item, Around::Array);
                     if index > 0 {
                         // The usual `],[` is one token.
                         let nested = self.out[..start].ends_with(']') && self.out[start..].starts_with('[');
                         self.out.insert(start, if nested { ',' } else { ' ' });
                     }
-                    if run > 3 {
-                        self.out.push_str("..");
-                        self.value(items[index + run - 1], Around::Array);
-                    }
-                    index += if run > 3 { run } else { 1 };
                 }
                 self.out.push(']');
             }
@@ -310,10 +286,8 @@ impl<'w> Writer<'w, '_, '_> {
                     if index > 0 {
                         self.out.push(' ');
                     }
-                    if !self.pair(key, *item) {
-                        self.key(key);
-                        self.value(*item, Around::Object);
-                    }
+                    self.key(key);
+                    self.value(*item, Around::Object);
                 }
                 self.out.push('}');
             }
@@ -387,39 +361,16 @@ impl<'w> Writer<'w, '_, '_> {
     fn shown(&mut self, record: Id, path: &[Step<'_>], cell: &'w Cell<'_>, around: Around) {
         match cell {
             Cell::Node(_) => {
-                let node = super::records::follow(self.tree, record, path).expect("a cell with a node has its path");
+                let node = follow(self.tree, record, path).expect("a cell with a node has its path");
                 self.value(node, around);
             }
             _ => self.cell(cell, around),
         }
     }
 
-    /// Prints a key and its string as one text, where a shared beginning covers the key and the colon.
-    fn pair(&mut self, key: &str, item: Id) -> bool {
-        let Node::Scalar { quoted: true, text: value } = &self.tree.nodes[item] else { return false };
-        let is_plain = !key.is_empty() && !key.starts_with('&') && !value.is_empty() && !key.contains(KEY_MARKS);
-        if !is_plain || is_literal(value) || value.contains(KEY_MARKS) {
-            return false;
-        }
-        let text = format!("{key}:{value}");
-        let shared = self.shared.find(&text).filter(|(_, cut)| *cut > key.len());
-        let covered = shared.is_some_and(|(number, cut)| {
-            let rest = &text[cut..];
-            if rest.starts_with(|c: char| c.is_ascii_digit()) {
-                return false;
-            }
-            self.uses[number] += 1;
-            self.out.push_str(&format!("&{}{rest}", number + 1));
-            true
-        });
-        self.strings.push(Cow::Owned(text));
-        covered
-    }
-
     fn key(&mut self, key: &'w str) {
         self.strings.push(Cow::Borrowed(key));
-        // A reference with a colon in it stands for a pair.
-        let rest = if key.contains(':') { key } else { self.reference(key) };
+        let rest = self.reference(key);
         let bare = if rest.len() < key.len() {
             !rest.starts_with(|c: char| c.is_ascii_digit())
         } else {
@@ -434,7 +385,6 @@ impl<'w> Writer<'w, '_, '_> {
     fn reference<'t>(&mut self, text: &'t str) -> &'t str {
         match self.shared.find(text) {
             Some((number, cut)) => {
-                self.uses[number] += 1;
                 self.out.push_str(&format!("&{}", number + 1));
                 &text[cut..]
             }
@@ -462,7 +412,7 @@ impl<'w> Writer<'w, '_, '_> {
         let is_mark = rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' ']) || rest.ends_with(' ');
         let is_taken = match around {
             Around::Header => rest.starts_with('^'),
-            Around::Array => rest.starts_with(['#', '=']) || matrix::parse_counting(rest).is_some(),
+            Around::Array => rest.starts_with(['#', '=']),
             _ => false,
         };
         let is_value = if is_whole { is_literal(rest) } else { rest.starts_with(|c: char| c.is_ascii_digit()) };

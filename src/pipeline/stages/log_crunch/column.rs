@@ -1,6 +1,6 @@
 //! a group of lines -> the text they share, the columns where they differ, and how each column goes on.
 
-use super::book::{Part, Slot, is_expected, number};
+use super::book::{Part, Slot, number};
 use super::template::{Cut, Group, STAMP, Words};
 use crate::config::Encoding;
 use crate::pipeline::affixes::{is_constant, shared_affixes};
@@ -15,8 +15,6 @@ const NEEDLE_LINES: usize = 50;
 const RARE: usize = 50;
 /// Rare values are needles where one line in so many has one.
 const NEEDLES: usize = 20;
-/// A word of more pieces is one value.
-const MAX_PIECES: usize = 24;
 
 /// A group that is worth a template.
 pub(super) struct Template<'a> {
@@ -42,9 +40,9 @@ impl Template<'_> {
 }
 
 /// Works out what is fixed, what varies and how in a group.
-pub(super) fn template<'a>(group: &Group, words: &Words<'a>, encoding: Encoding) -> Template<'a> {
+pub(super) fn template<'a>(group: &Group, words: &Words<'a>) -> Template<'a> {
     let lines: Vec<Cut> = group.lines.iter().filter_map(|&line| words.of(line)).collect();
-    let mut builder = Builder::of(lines.len(), encoding);
+    let mut builder = Builder::of(lines.len());
     for (at, (word, column)) in lines[0].words.iter().zip(columns(&lines)).enumerate() {
         match at.checked_sub(1).map(|before| lines[0].separators[before]) {
             Some(STAMP) => builder.push_stamp(),
@@ -52,7 +50,7 @@ pub(super) fn template<'a>(group: &Group, words: &Words<'a>, encoding: Encoding)
             None => {}
         }
         match column {
-            Some(column) => builder.push_column(&column, true),
+            Some(column) => builder.push_column(&column),
             None => builder.text += word,
         }
     }
@@ -84,13 +82,12 @@ struct Builder<'a> {
     template: Template<'a>,
     /// Fixed text that no part holds yet.
     text: String,
-    encoding: Encoding,
 }
 
 impl<'a> Builder<'a> {
-    fn of(rows: usize, encoding: Encoding) -> Self {
+    fn of(rows: usize) -> Self {
         let template = Template { parts: Vec::new(), slots: Vec::new(), columns: Vec::new(), rows };
-        Self { template, text: String::new(), encoding }
+        Self { template, text: String::new() }
     }
 
     fn flush(&mut self) {
@@ -104,29 +101,21 @@ impl<'a> Builder<'a> {
         self.template.parts.push(Part::Stamp);
     }
 
-    /// Adds what the values share as text, and what varies as one column or several.
-    fn push_column(&mut self, column: &[&'a str], may_split: bool) {
+    /// Adds what the values share as text, and what varies as a column.
+    fn push_column(&mut self, column: &[&'a str]) {
         let word = column[0];
         if is_constant(column) {
             self.text += word;
             return;
         }
         let (prefix, suffix) = shared_affixes(column);
-        let column = without_affixes(column, prefix, suffix);
+        let column: Vec<&str> = column.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
         self.text += &word[..prefix];
         let slot = self.slot(&column);
-        let split = if may_split && !matches!(slot, Slot::Copy(_)) { self.split(&column) } else { None };
-        if let Some(pieces) = split {
-            for (before, piece) in pieces {
-                self.text += before;
-                self.push_column(&piece, false);
-            }
-        } else {
-            self.flush();
-            self.template.parts.push(Part::Value(self.template.slots.len()));
-            self.template.slots.push(slot);
-            self.template.columns.push(column);
-        }
+        self.flush();
+        self.template.parts.push(Part::Value(self.template.slots.len()));
+        self.template.slots.push(slot);
+        self.template.columns.push(column);
         self.text += &word[word.len() - suffix..];
     }
 
@@ -136,104 +125,6 @@ impl<'a> Builder<'a> {
             None => count_of(column).map_or(Slot::Free, Slot::Count),
         }
     }
-
-    /// The pieces of a column between punctuation that all its values share, each with what stands before it, where saying
-    /// only the pieces that vary is cheaper. Pieces side by side of which nothing is fixed stay one.
-    fn split(&self, column: &[&'a str]) -> Option<Vec<(&'a str, Vec<&'a str>)>> {
-        let (cuts, in_each) = shared_punctuation(column)?;
-        let between = |from: usize, to: usize| {
-            let rows = column.iter().zip(cuts.chunks_exact(in_each));
-            let pieces = rows.map(|(value, cuts)| {
-                let start = from.checked_sub(1).map_or(0, |before| cuts[before].1);
-                &value[start..cuts.get(to).map_or(value.len(), |cut| cut.0)]
-            });
-            pieces.collect::<Vec<_>>()
-        };
-        let is_free = |values: &[&str]| shared_affixes(values) == (0, 0) && self.slot(values) == Slot::Free;
-        let mut singles: Vec<Vec<&str>> = (0..=in_each).map(|at| between(at, at)).collect();
-        let are_free: Vec<bool> = singles.iter().map(|values| is_free(values)).collect();
-        let mut pieces = Vec::with_capacity(singles.len());
-        let mut at = 0;
-        while at <= in_each {
-            let last = (at..=in_each).take_while(|&at| are_free[at]).last().unwrap_or(at);
-            let before = at.checked_sub(1).map_or("", |before| &column[0][cuts[before].0..cuts[before].1]);
-            pieces.push((before, if at == last { std::mem::take(&mut singles[at]) } else { between(at, last) }));
-            at = last + 1;
-        }
-        if pieces.len() < 2 {
-            return None;
-        }
-        let whole = self.cost(column, usize::MAX);
-        let mut cost = 0;
-        for (_, piece) in &pieces {
-            cost += self.cost(piece, whole - cost);
-            (cost < whole).then_some(())?;
-        }
-        Some(pieces)
-    }
-
-    /// About how many tokens the rows spend on a column; some number from `most` on when it is no less.
-    fn cost(&self, column: &[&str], most: usize) -> usize {
-        let (prefix, suffix) = shared_affixes(column);
-        let column = without_affixes(column, prefix, suffix);
-        let slot = self.slot(&column);
-        if matches!(slot, Slot::Copy(_)) || is_constant(&column) {
-            return 0;
-        }
-        let mut said: FastMap<&str, usize> = FastMap::default();
-        let mut cost = 0;
-        for pair in column.windows(2) {
-            if is_expected(slot, pair[0], pair[1]) {
-                cost += 1;
-            } else {
-                *said.entry(pair[1]).or_default() += 1;
-            }
-        }
-        let mut word = String::new();
-        for (value, times) in said {
-            if cost >= most {
-                break;
-            }
-            word.clear();
-            word.extend([" ", value]);
-            let each = tokens::count(&word, self.encoding);
-            cost += (times * each).min(each + 3 + 2 * (times - 1));
-        }
-        cost
-    }
-}
-
-fn without_affixes<'a>(column: &[&'a str], prefix: usize, suffix: usize) -> Vec<&'a str> {
-    column.iter().map(|value| &value[prefix..value.len() - suffix]).collect()
-}
-
-/// The runs of punctuation of each value, one value after the other, and how many each has; `None` unless all values have
-/// the same, and some.
-fn shared_punctuation(column: &[&str]) -> Option<(Vec<(usize, usize)>, usize)> {
-    let mut cuts: Vec<(usize, usize)> = punctuation(column[0]).collect();
-    let in_each = cuts.len();
-    (1..=MAX_PIECES).contains(&in_each).then_some(())?;
-    cuts.reserve_exact((column.len() - 1) * in_each);
-    for value in &column[1..] {
-        let start = cuts.len();
-        for (at, cut) in punctuation(value).enumerate() {
-            let known = *cuts[..in_each].get(at)?;
-            (value[cut.0..cut.1] == column[0][known.0..known.1]).then_some(())?;
-            cuts.push(cut);
-        }
-        (cuts.len() - start == in_each).then_some(())?;
-    }
-    Some((cuts, in_each))
-}
-/// The runs of punctuation within a word.
-fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
-    let bytes = word.as_bytes();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let start = at + bytes[at..].iter().position(u8::is_ascii_punctuation)?;
-        at = bytes[start..].iter().position(|byte| !byte.is_ascii_punctuation()).map_or(bytes.len(), |len| start + len);
-        Some((start, at))
-    })
 }
 
 /// Takes out lines with a value that is rare in a place where few values are usual: a 302 among 200s must meet the eye.

@@ -41,7 +41,7 @@ pub(super) fn fold(text: &str, encoding: Encoding, errors_may_fold: bool) -> Opt
     let mut templates: Vec<Template> = Vec::new();
     let are_free = !has_one(log.text, marks);
     for group in log.groups.iter().filter(|group| are_free || !conflicts(&log, group, marks)) {
-        let template = template(group, &log.words, encoding);
+        let template = template(group, &log.words);
         if pays(&template, encoding) {
             for (row, &line) in group.lines.iter().enumerate() {
                 place[line] = Some((templates.len(), row));

@@ -32,7 +32,7 @@ pub(super) fn fold_within(
 ) -> Option<Fold> {
     let log = Log::read(text, false);
     let floods: Vec<(Template, &[usize])> =
-        log.groups.iter().map(|group| (template(group, &log.words, encoding), group.lines.as_slice())).collect();
+        log.groups.iter().map(|group| (template(group, &log.words), group.lines.as_slice())).collect();
     let outliers: HashSet<usize> = floods.iter().flat_map(|(template, lines)| outliers(template, lines)).collect();
     let mut best: Option<(usize, Fold)> = None;
     for kept in KEPT {

@@ -1,12 +1,10 @@
-//! `the same again and again` -> `it once, and how often`: runs of equal or counting lines, lists of paths, repeated prefixes.
+//! `the same again and again` -> `it once, and how often`: runs of equal or counting lines.
 //!
 //! Lossless. It works on plain text only, and only on the lines that repeat: a fold is sealed, so wherever a later stage
-//! knows the kind of text better (logs, JSON, search results and listings, diffs, code), or would shorten the words around, it must stay
-//! away. Prefixes inside logs are LogCrunch's columns.
+//! knows the kind of text better (logs, JSON, search results, diffs, code), or would shorten the words around, it must stay
+//! away. What lines share but for their numbers, paths and addresses among it, is for the codecs after it.
 
-mod groups;
 mod runs;
-mod sigils;
 
 use std::ops::Range;
 
@@ -19,8 +17,6 @@ use crate::tokens;
 const NAME: &str = "rle";
 /// Less text cannot pay for a header.
 const MIN_BYTES: usize = 120;
-/// Fewer lines with paths are no list.
-const MIN_PATHS: usize = 6;
 
 /// The stage.
 #[derive(Debug)]
@@ -49,22 +45,20 @@ impl Stage for Rle {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        for segment in context.segments.iter().filter(|segment| context.is_free(&segment.range)) {
-            let text = &context.text[segment.range.clone()];
-            let found = match segment.content_type {
-                ContentType::Text | ContentType::Unknown => folds(text, context.encoding),
-                _ => Vec::new(),
-            };
-            for (range, fold) in found {
-                edits.push(Edit::fold(segment.range.start + range.start..segment.range.start + range.end, &fold));
-            }
-        }
-        edits
+        let segments = context
+            .segments
+            .iter()
+            .filter(|segment| self.content_types().contains(&segment.content_type) && context.is_free(&segment.range));
+        let at = |start: usize, range: Range<usize>| start + range.start..start + range.end;
+        let edits = segments.flat_map(|segment| {
+            let found = folds(&context.text[segment.range.clone()], context.encoding);
+            found.into_iter().map(move |(range, fold)| Edit::fold(at(segment.range.start, range), &fold))
+        });
+        edits.collect()
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        runs::unfold(fold).or_else(|| groups::unfold(fold)).or_else(|| sigils::unfold(fold))
+        runs::unfold(fold)
     }
 }
 
@@ -87,38 +81,9 @@ fn folds(text: &str, encoding: Encoding) -> Vec<(Range<usize>, Fold)> {
         end += line.len() + 1;
     }
     starts.push(end);
-    let bytes = |range: &Range<usize>| starts[range.start]..starts[range.end] - 1;
-    let mut found = Vec::new();
-    let mut start = 0;
-    let runs = runs::find(&lines)
-        .into_iter()
-        .filter(|run| pays(&text[bytes(&run.lines)], &run.fold, encoding))
-        .map(|run| (run.lines, Some(run.fold)));
-    for (range, fold) in runs.chain([(lines.len()..lines.len(), None)]) {
-        for block in path_blocks(&lines, start..range.start) {
-            let (text, lines) = (&text[bytes(&block)], &lines[block.clone()]);
-            let ways = [groups::fold(lines), sigils::fold(text, encoding)].into_iter().flatten();
-            let best = ways.min_by_key(|fold| tokens::count(&fold.to_string(), encoding));
-            found.extend(best.filter(|fold| pays(text, fold, encoding)).map(|fold| (bytes(&block), fold)));
-        }
-        start = range.end;
-        found.extend(fold.map(|fold| (bytes(&range), fold)));
-    }
-    found
-}
-
-/// Runs of lines that all hold a path.
-fn path_blocks(lines: &[&str], within: Range<usize>) -> Vec<Range<usize>> {
-    let mut blocks = Vec::new();
-    let mut start = within.start;
-    let gaps = lines[within.clone()].iter().enumerate().filter(|(_, line)| !sigils::has_path(line));
-    for gap in gaps.map(|(at, _)| within.start + at).chain([within.end]) {
-        if gap - start >= MIN_PATHS {
-            blocks.push(start..gap);
-        }
-        start = gap + 1;
-    }
-    blocks
+    let found =
+        runs::find(&lines).into_iter().map(|run| (starts[run.lines.start]..starts[run.lines.end] - 1, run.fold));
+    found.filter(|(range, fold)| pays(&text[range.clone()], fold, encoding)).collect()
 }
 
 #[cfg(test)]
@@ -142,7 +107,7 @@ mod tests {
             2 => (0..4_u32).prop_map(|n| format!("C:\\Users\\me\\AppData\\Local\\thing{n} 10.251.73.{n}")),
             2 => Just("the very same line as above and below".to_owned()),
             1 => prop::sample::select(vec![
-                "", " ", "$P1", "§P1/x", "[[FOLD:rle 1]] 3 times", "\\x", "a/", " a/b", "日本/語/テ", "\r", "99999999999999999999", "00",
+                "", " ", "[[FOLD:rle 1]] 3 times", "\\x", "a/", " a/b", "日本/語/テ", "\r", "99999999999999999999", "00",
             ]).prop_map(str::to_owned),
             1 => "\\PC{0,30}",
         ]
@@ -174,9 +139,8 @@ mod tests {
 
     #[test]
     fn a_fold_is_found_again_in_what_it_stands_for() {
-        let list: String =
-            (0..40).map(|n| format!("/srv/app/releases/current/source/module{}/file{n}.rs\n", n % 3)).collect();
-        let text = format!("{}words\n{list}{}", "one of these\n\n".repeat(20), "two of those\n".repeat(20));
+        let count: String = (0..40).map(|n| format!("module {n:02} of 40 was built\n")).collect();
+        let text = format!("{}words\n{count}{}", "one of these\n\n".repeat(20), "two of those\n".repeat(20));
         let found = folds(&text, Encoding::O200kBase);
         assert_eq!(found.len(), 3);
         for (range, fold) in found {

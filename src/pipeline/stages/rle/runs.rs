@@ -7,7 +7,6 @@ use crate::pipeline::fold::Fold;
 
 const COUNTING: &str = " lines; all numbers count evenly from the first line to the last";
 const TIMES: &str = " times";
-const WITHIN: &str = " times on one line";
 
 /// The longest block that repeats, in lines.
 const MAX_BLOCK: usize = 64;
@@ -30,8 +29,7 @@ pub(super) fn find(lines: &[&str]) -> Vec<Run> {
     while at < lines.len() {
         let found = counting(&lines[at..])
             .map(|(len, fold)| Run { lines: at..at + len, fold })
-            .or_else(|| repeating(lines, at, floor, &last_seen))
-            .or_else(|| within(lines[at]).map(|fold| Run { lines: at..at + 1, fold }));
+            .or_else(|| repeating(lines, at, floor, &last_seen));
         match found {
             Some(run) => {
                 at = run.lines.end;
@@ -62,7 +60,6 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
             Some(lines?.join("\n"))
         }
         TIMES => Some(vec![body; times].join("\n")),
-        WITHIN => Some(body.repeat(times)),
         _ => None,
     }
 }
@@ -102,31 +99,6 @@ fn repeating(lines: &[&str], at: usize, floor: usize, last_seen: &HashMap<&str, 
         lines: start..start + times * period,
         fold: Fold::new(super::NAME, format!("{times}{TIMES}"), Some(block)),
     })
-}
-
-/// A long line that is one piece over and over.
-fn within(line: &str) -> Option<Fold> {
-    if line.len() < LONG_LINE {
-        return None;
-    }
-    let period = period(line.as_bytes());
-    (line.len() >= 8 * period && line.is_char_boundary(period))
-        .then(|| Fold::new(super::NAME, format!("{}{WITHIN}", line.len() / period), Some(line[..period].to_owned())))
-}
-
-/// The shortest piece that the bytes are a whole number of (the failure function of Knuth, Morris and Pratt).
-fn period(bytes: &[u8]) -> usize {
-    let mut failure = vec![0; bytes.len()];
-    let mut matched = 0;
-    for at in 1..bytes.len() {
-        while matched > 0 && bytes[at] != bytes[matched] {
-            matched = failure[matched - 1];
-        }
-        matched += usize::from(bytes[at] == bytes[matched]);
-        failure[at] = matched;
-    }
-    let period = bytes.len() - matched;
-    if bytes.len().is_multiple_of(period) { period } else { bytes.len() }
 }
 
 /// A line as texts and the numbers between them.
@@ -215,8 +187,6 @@ mod tests {
         ] {
             assert_eq!(found(text), [(range, legend.to_owned(), body.to_owned())], "{text}");
         }
-        let dots = "=-".repeat(200);
-        assert_eq!(found(&dots), [(0..1, "200 times on one line".to_owned(), "=-".to_owned())]);
     }
 
     #[test]

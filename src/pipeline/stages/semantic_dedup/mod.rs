@@ -1,21 +1,31 @@
-//! A passage that stands earlier in the text -> `repeats 12 lines above; line 1: "…"`, with what differs.
+//! A passage that stands earlier in the text -> `repeats 12 lines above; line 1: "…"`.
 //!
-//! Exact repeats (whole lines) and near repeats (paragraphs or fences whose 64-bit simhashes differ in at most three bits) become
-//! folds: the reference names the earlier place by words that stand there, for the reader as for the inverse, and a near repeat
-//! lists every differing line. A repeat that differs only in white space needs the original to be undone.
+//! The reference names the earlier place by words that stand there, for the reader as for the inverse. A passage with a change in
+//! it is two repeats and what is between them.
 
-mod passages;
 mod reference;
-mod simhash;
 
-use crate::content::ContentType;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use self::reference::Reference;
+use crate::config::Preset;
+use crate::content::html::is_page;
+use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
+use crate::pipeline::hashing::FastSet;
+use crate::pipeline::repeats::Lines;
+use crate::pipeline::restore::quote;
 use crate::pipeline::{Edit, FusionContext, Prior, Stage};
-use passages::Passages;
-use reference::{Reference, delta, patch};
 
 /// Shorter texts have no room for a repeat that pays.
 const TEXT_MIN_BYTES: usize = 256;
+
+/// Shorter repeats of shorter lines are left to the codecs of lines, which say less than a reference does: so many bytes, and so
+/// many for each line.
+const REPEAT_MIN_BYTES: usize = 600;
+const LINE_MIN_BYTES: usize = 120;
 
 /// The stage's name.
 const NAME: &str = "semanticDedup";
@@ -39,7 +49,7 @@ impl Stage for SemanticDedup {
     }
 
     fn is_lossless(&self) -> bool {
-        false
+        true
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
@@ -47,29 +57,62 @@ impl Stage for SemanticDedup {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut text = Passages::new(context);
-        let exact = text.exact();
-        let near = text.near(&exact);
-        let mut edits: Vec<Edit> = exact.iter().map(|(_, edit)| edit.clone()).chain(near).collect();
-        edits.sort_by_key(|edit| edit.range.start);
-        edits
+        let mut lines = Lines::default();
+        let all = lines.add(context.text);
+        let mut quotes: FastSet<u64> = FastSet::default();
+        let is_first = all.clone().map(|line| {
+            let quote = quote(lines.line(line));
+            !quote.is_empty() && quotes.insert(xxh3_64(quote.as_bytes()))
+        });
+        // Whether no earlier line has its quote.
+        let is_first: Vec<bool> = is_first.collect();
+        let left_alone = left_alone(context);
+        let is_free = all.map(|line| {
+            // With its line end, so that an empty line inside a fold counts too.
+            let range = lines.range(&(line..line + 1));
+            let next = left_alone.partition_point(|segment| segment.end <= range.start);
+            left_alone.get(next).is_none_or(|segment| range.start < segment.start)
+                && context.is_free(&(range.start..(range.end + 1).min(context.text.len())))
+        });
+        let is_free: Vec<bool> = is_free.collect();
+        let repeats = lines.repeats(|line| is_free[line]);
+        let edits = repeats.into_iter().filter_map(|repeat| {
+            let bytes = lines.range(&repeat.lines).len();
+            (bytes >= REPEAT_MIN_BYTES || bytes >= LINE_MIN_BYTES * repeat.lines.len()).then_some(())?;
+            // One of them can be quoted, and all of them are in sight.
+            let earlier = repeat.earlier..repeat.earlier + repeat.lines.len();
+            is_free[earlier.clone()].iter().all(|&free| free).then_some(())?;
+            let line = earlier.clone().find(|&line| is_first[line])?;
+            let quote = quote(lines.line(line));
+            let reference = Reference { lines: earlier.len(), at: line - earlier.start + 1, quote };
+            Some(Edit::fold(lines.range(&repeat.lines), &Fold::new(NAME, reference.to_string(), None)))
+        });
+        edits.collect()
     }
 
     fn unfold_after(&self, fold: &Fold, before: &mut Prior) -> Option<String> {
-        let reference = Reference::parse(&fold.legend)?;
+        let reference = Reference::parse(&fold.legend).filter(|_| fold.body.is_none())?;
         let quoted = before.find_quoted(reference.quote)?;
-        let earlier = reference.lines_at(before.text(), quoted)?;
-        match &fold.body {
-            None => Some(earlier.to_owned()),
-            Some(delta) => patch(earlier, delta),
-        }
+        reference.lines_at(before.text(), quoted).map(str::to_owned)
     }
 
-    fn is_canonical(&self, fold: &Fold, text: &str, before: &mut Prior) -> bool {
-        let Some(earlier) = self.unfold_after(&Fold { body: None, ..fold.clone() }, before) else { return false };
-        let Some(reference) = Reference::parse(&fold.legend) else { return false };
-        fold.body == delta(&earlier, text) && reference.to_string() == fold.legend
+    fn is_canonical(&self, _: &Fold, _: &str, _: &mut Prior) -> bool {
+        // A reference that reads back is written in one way only.
+        true
     }
+}
+
+/// The segments where a later stage does better: logs, whose lines repeat as templates, and pages whose markup goes anyhow, so
+/// that repeated tags are no repeat to a reader.
+fn left_alone(context: &FusionContext) -> Vec<Range<usize>> {
+    let is_left_alone = |segment: &&Segment| match segment.content_type {
+        ContentType::Log => true,
+        ContentType::Html if context.preset != Preset::Lossless => {
+            is_page(&context.text[segment.range.clone()], context.hints)
+        }
+        _ => false,
+    };
+    context.segments.iter().filter(is_left_alone).map(|segment| segment.range.clone()).collect()
 }
 
 #[cfg(test)]
@@ -125,51 +168,18 @@ mod tests {
         let short = engine.compress(&text, &options, &|| 0.0);
         assert!(short.text.contains("[[FOLD:semanticDedup 0]] repeats 1 line above"), "{}", short.text);
         assert_eq!(crate::pipeline::restore(&short.text, &[]), text);
-        let spaced = format!("{paragraph}\n\nSomething else.\n\n{}\n", paragraph.replace("; nothing", ";  nothing"));
-        assert!(edits(&spaced, Preset::Balanced)[0].text.starts_with("[… 1 lines 5-5 but for spaces"));
     }
 
     #[test]
     fn the_reference_quotes_a_line_that_stands_nowhere_before() {
         let fence = format!(
             "```sh\n{}```\n",
-            (1..12).map(|n| format!("run --step {n} --wait {}\n", n * 3)).collect::<String>()
+            (1..30).map(|n| format!("run --step {n} --wait {}\n", n * 3)).collect::<String>()
         );
         let text = format!(
             "```sh\nls\n```\n\n{fence}\nAnd again, after a while, the very same commands:\n\n{fence}{}",
             "x\n".repeat(9)
         );
-        assert_eq!(folded(&text).legend, "repeats 13 lines above; line 2: \"run --step 1 --wait 3\"");
-    }
-
-    #[test]
-    fn a_near_repeat_lists_every_differing_line() {
-        let long = manual("Setup") + &manual("Use").replace("## Use\n\n", "");
-        let first = long.replace("\n\n", "\n");
-        let second = first.replace("knob 49 until", "knob 50 until");
-        let (fold, text) = (|text: &str| edits(text, Preset::Lossless), format!("{first}\nother\n\n{second}"));
-        let edits = fold(&text);
-        let shown: Vec<&str> = edits.iter().map(|edit| edit.text.as_str()).collect();
-        // As exact runs around the changed line, or as one passage with its change: the new line is in sight either way.
-        let mut seen = text.clone();
-        for edit in edits.iter().rev() {
-            seen.replace_range(edit.range.clone(), &edit.text);
-        }
-        assert!(seen.contains("knob 50 until") && seen.len() < first.len() + 400, "{shown:#?}");
-    }
-
-    #[test]
-    fn spaces_alone_are_a_reversible_repeat() {
-        let first = "Some words that stand here in three lines,\nso that they are a passage worth to be looked at twice,\nand then some more words to make it long enough for that, indeed.\n";
-        let second = first.replace(", ", ",  ").replace("\n", " \n");
-        let text = format!("{first}\n{}\n{second}", (0..30).map(|n| format!("filler {n}\n")).collect::<String>());
-        assert_eq!(edits(&text, Preset::Lossless), []);
-        let edits = edits(&text, Preset::Balanced);
-        assert_eq!(edits.len(), 1, "{edits:?}");
-        assert!(
-            edits[0].text.starts_with("[… 3 lines 36-38 but for spaces like those above from \"Some words that"),
-            "{}",
-            edits[0].text
-        );
+        assert_eq!(folded(&text).legend, "repeats 31 lines above; line 2: \"run --step 1 --wait 3\"");
     }
 }

@@ -1,8 +1,6 @@
-//! What stands in the place of a repeat: which lines it repeats, and what differs.
+//! What stands in the place of a repeat: which lines it repeats.
 //!
 //! Text from outside may look the same: everything here refuses what it would not write.
-
-use imara_diff::{Algorithm, Diff, InternedInput};
 
 /// `repeats 12 lines above; line 1: "## Installation"`.
 pub(super) struct Reference<'a> {
@@ -10,15 +8,12 @@ pub(super) struct Reference<'a> {
     /// Which of those lines is quoted, from 1.
     pub(super) at: usize,
     pub(super) quote: &'a str,
-    /// Whether a list of changes follows.
-    pub(super) changed: bool,
 }
 
 impl std::fmt::Display for Reference<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let unit = if self.lines == 1 { "line" } else { "lines" };
-        let changed = if self.changed { ", with changes" } else { "" };
-        write!(f, "repeats {} {unit} above{changed}; line {}: \"{}\"", self.lines, self.at, self.quote)
+        write!(f, "repeats {} {unit} above; line {}: \"{}\"", self.lines, self.at, self.quote)
     }
 }
 
@@ -26,9 +21,8 @@ impl<'a> Reference<'a> {
     pub(super) fn parse(legend: &'a str) -> Option<Self> {
         let (head, quote) = legend.strip_suffix('"')?.split_once(": \"")?;
         let (head, at) = head.strip_prefix("repeats ")?.split_once("; line ")?;
-        let (lines, unit) = head.split_once(' ')?;
-        let reference =
-            Self { lines: lines.parse().ok()?, at: at.parse().ok()?, quote, changed: unit.ends_with("changes") };
+        let (lines, _) = head.split_once(' ')?;
+        let reference = Self { lines: lines.parse().ok()?, at: at.parse().ok()?, quote };
         (reference.at >= 1 && reference.at <= reference.lines && reference.to_string() == legend).then_some(reference)
     }
 
@@ -55,70 +49,11 @@ fn lines_from(text: &str, start: usize, lines: usize) -> Option<&str> {
     Some(&text[..end])
 }
 
-/// The differing lines: `@5,2` for two lines from line 5 of the earlier text on, then what stands there instead, each after `+`.
-pub(super) fn delta(earlier: &str, later: &str) -> Option<String> {
-    if earlier == later {
-        return None;
-    }
-    let (old, new): (Vec<&str>, Vec<&str>) = (earlier.split('\n').collect(), later.split('\n').collect());
-    let mut input = InternedInput::default();
-    input.update_before(old.iter().copied());
-    input.update_after(new.iter().copied());
-    let mut lines = Vec::new();
-    for hunk in Diff::compute(Algorithm::Histogram, &input).hunks() {
-        lines.push(format!("@{},{}", hunk.before.start + 1, hunk.before.len()));
-        lines.extend(new[hunk.after.start as usize..hunk.after.end as usize].iter().map(|line| format!("+{line}")));
-    }
-    Some(lines.join("\n"))
-}
-
-/// The inverse of [`delta`].
-pub(super) fn patch(earlier: &str, delta: &str) -> Option<String> {
-    let old: Vec<&str> = earlier.split('\n').collect();
-    let (mut new, mut at) = (Vec::new(), 0);
-    for line in delta.split('\n') {
-        if let Some(line) = line.strip_prefix('+') {
-            new.push(line);
-        } else {
-            let (start, len) = line.strip_prefix('@')?.split_once(',')?;
-            let (start, len): (usize, usize) = (start.parse::<usize>().ok()?.checked_sub(1)?, len.parse().ok()?);
-            new.extend(old.get(at..start)?);
-            at = start.checked_add(len).filter(|&end| end <= old.len())?;
-        }
-    }
-    new.extend(&old[at..]);
-    Some(new.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::pipeline::fold::Fold;
     use crate::pipeline::stages::semantic_dedup::SemanticDedup;
     use crate::pipeline::{Prior, Stage};
-
-    #[test]
-    fn deltas_patch_back() {
-        let earlier = "a\nb\nc\nd";
-        for later in [
-            "a\nb\nc\nd",
-            "a\nX\nc\nd",
-            "b\nc\nd",
-            "a\nb\nc\nd\ne\nf",
-            "new\na\nb\nc\nd",
-            "",
-            "a\n\n+b\n@c",
-            "d\nc\nb\na",
-        ] {
-            match delta(earlier, later) {
-                Some(delta) => assert_eq!(patch(earlier, &delta).as_deref(), Some(later)),
-                None => assert_eq!(earlier, later),
-            }
-        }
-        for foreign in ["@9,1", "@1,9", "@2,1\n+x\n@1,1", "x", "@0,1", "@1"] {
-            assert_eq!(patch(earlier, foreign), None, "{foreign}");
-        }
-    }
 
     #[test]
     fn foreign_references_do_not_resolve() {

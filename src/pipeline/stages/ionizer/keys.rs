@@ -1,0 +1,102 @@
+//! Which objects of a tree have the same keys, and which of its nodes are equal: as numbers, so that it is worked out once.
+
+use std::hash::{Hash, Hasher};
+
+use super::scan::{Id, Node, Tree};
+use crate::pipeline::hashing::{FastHasher, FastMap, FastSet, FastState, first_like};
+
+/// The lists of keys that the objects of a tree have, numbered.
+#[derive(Default)]
+pub(super) struct Keys<'t> {
+    /// The list of each node; for what is no object, one that is not there.
+    pub(super) of: Vec<usize>,
+    /// The keys of each list.
+    pub(super) lists: Vec<Vec<&'t str>>,
+    /// Whether a key comes twice in each list.
+    pub(super) has_twins: Vec<bool>,
+}
+
+impl<'t> Keys<'t> {
+    pub(super) fn of(tree: &'t Tree<'_>) -> Self {
+        let mut keys = Self { of: Vec::with_capacity(tree.nodes.len()), ..Self::default() };
+        let mut known: FastMap<Vec<&str>, usize> = FastMap::default();
+        // Most objects have the keys of the last one with as many.
+        let mut latest: FastMap<usize, usize> = FastMap::default();
+        for node in &tree.nodes {
+            let Node::Object(items) = node else {
+                keys.of.push(usize::MAX);
+                continue;
+            };
+            let own = items.iter().map(|(key, _)| &**key);
+            let like = latest.get(&items.len()).filter(|list| own.clone().eq(keys.lists[**list].iter().copied()));
+            let list = like.copied().unwrap_or_else(|| {
+                let own: Vec<&str> = own.collect();
+                *known.entry(own).or_insert_with_key(|own| {
+                    keys.has_twins.push(has_twins(own));
+                    keys.lists.push(own.clone());
+                    keys.lists.len() - 1
+                })
+            });
+            latest.insert(items.len(), list);
+            keys.of.push(list);
+        }
+        keys
+    }
+}
+
+/// The first equal node of each node, and the bytes of its leaves.
+pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
+    let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
+    let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
+    let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    for (id, node) in tree.nodes.iter().enumerate() {
+        let mut hasher = FastHasher::default();
+        let size = match node {
+            Node::Scalar { quoted, text } => {
+                (quoted, text).hash(&mut hasher);
+                text.len() + 2 * usize::from(*quoted)
+            }
+            Node::Inner { raw, root, line_end } => {
+                (same[*root], line_end).hash(&mut hasher);
+                raw.len()
+            }
+            Node::Array(items) => {
+                items.iter().for_each(|item| hasher.write_usize(same[*item]));
+                items.iter().map(|item| sizes[*item] + 1).sum()
+            }
+            Node::Object(items) => {
+                hasher.write_usize(keys.of[id]);
+                items.iter().for_each(|(_, item)| hasher.write_usize(same[*item]));
+                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum()
+            }
+        };
+        let is_it = |first: Id| is_equal((first, &tree.nodes[first]), (id, node), keys, &same);
+        let first = first_like(&mut known, hasher.finish(), is_it, || id);
+        same.push(first);
+        sizes.push(size);
+    }
+    (same, sizes)
+}
+
+/// Whether two nodes are equal, of which all that is inside is numbered.
+fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<'_>, same: &[Id]) -> bool {
+    let is_same = |a: Id, b: Id| same[a] == same[b];
+    match (a, b) {
+        (Node::Scalar { quoted: a_quoted, text: a }, Node::Scalar { quoted: b_quoted, text: b }) => {
+            a_quoted == b_quoted && a == b
+        }
+        (Node::Inner { root: a, line_end: a_end, .. }, Node::Inner { root: b, line_end: b_end, .. }) => {
+            is_same(*a, *b) && a_end == b_end
+        }
+        (Node::Array(a), Node::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
+        (Node::Object(a), Node::Object(b)) => {
+            keys.of[a_id] == keys.of[b_id] && a.iter().zip(b).all(|((_, a), (_, b))| is_same(*a, *b))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a key comes twice.
+fn has_twins(keys: &[&str]) -> bool {
+    keys.iter().collect::<FastSet<_>>().len() < keys.len()
+}
