@@ -6,6 +6,7 @@
 //! . ^lib.rs                      . the value above (or the next of {+1}), .4 four of them; ^ the folder of the value above ({/}),
 //!                                ^^ the one above that
 //! c*: use {};                    a template of which each word of the lines below is a row
+//! d: {+1 from 7}: {}             rows of the second value alone; the first one counts from 7
 //! b/2: name {}                   a template of two lines
 //! version {}
 //! a 7 x                          a row of template a
@@ -15,19 +16,22 @@
 //! ```
 
 use super::cells::shown;
-use super::column::{Rule, folder};
+use super::column::{Count, Rule, folder};
 use super::layout::{Pad, column_after, tabs};
 use super::template::Part;
 
 /// Pairs that may mark the places of values.
 pub(super) const MARKS: [(char, char); 4] = [('{', '}'), ('«', '»'), ('‹', '›'), ('⟨', '⟩')];
 
+/// Stands between what a number grows by and the first one, where rows leave it out.
+const FROM: &str = " from ";
+
 /// The place of the bytes of a dump's line, as text.
 const SHOWN: &str = "text";
 
 /// Unfolded lines are at most so many times the fold, and as many bytes more.
 const MAX_GROWTH: usize = 200;
-const MAX_MORE: usize = 1 << 16;
+const MAX_MORE: usize = 1 << 20;
 
 /// A template as it is read.
 #[derive(Debug)]
@@ -47,12 +51,14 @@ impl Known {
 
     fn fill(&mut self, words: &str, names: &mut Vec<String>) -> Option<String> {
         let mut rest = Some(words).filter(|words| !words.is_empty());
-        let last = self.rules.iter().rposition(|rule| !matches!(rule, Rule::Same(_)));
+        let last = self.rules.iter().rposition(|rule| !rule.is_silent());
         let mut expected = 0;
         for index in 0..self.rules.len() {
             let rule = self.rules[index];
             let value = match (rule, rest) {
                 (Rule::Same(other), _) => self.above.get(other).filter(|_| other < index)?.clone(),
+                (Rule::Count(count), _) if !self.is_used => count.first(),
+                (Rule::Count(_), _) => rule.expected(&self.above[index]).into_owned(),
                 (_, _) if expected > 0 => {
                     expected -= 1;
                     rule.expected(&self.above[index]).into_owned()
@@ -222,9 +228,8 @@ pub(super) fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> Stri
                 };
                 text += &match rules[*value] {
                     Rule::Above => String::new(),
-                    Rule::Step(step, false) => format!("{step:+}"),
-                    Rule::Step(step, true) if step < 0 => format!("-x{:x}", -step),
-                    Rule::Step(step, true) => format!("+x{step:x}"),
+                    Rule::Step(step, is_hex) => signed(step, is_hex),
+                    Rule::Count(count) => format!("{}{FROM}{}", signed(count.step, count.is_hex), count.first()),
                     Rule::Same(other) => format!("={}", other + 1),
                     Rule::Folder(separator) => separator.to_string(),
                 };
@@ -233,6 +238,15 @@ pub(super) fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> Stri
         }
     }
     text
+}
+
+/// What a number grows by.
+fn signed(step: i64, is_hex: bool) -> String {
+    match is_hex {
+        false => format!("{step:+}"),
+        true if step < 0 => format!("-x{:x}", -step),
+        true => format!("+x{step:x}"),
+    }
 }
 
 fn parse_template(text: &str, is_list: bool, marks: (char, char)) -> Option<Known> {
@@ -269,11 +283,16 @@ fn parse_template(text: &str, is_list: bool, marks: (char, char)) -> Option<Know
             (Some(separator), "") => Rule::Folder(separator),
             (Some('='), other) => Rule::Same(other.parse::<usize>().ok()?.checked_sub(1)?),
             (Some(sign @ ('+' | '-')), step) => {
+                let (step, first) = step.split_once(FROM).map_or((step, None), |(step, first)| (step, Some(first)));
                 let (step, is_hex) = match step.strip_prefix('x') {
                     Some(step) => (i64::from_str_radix(step, 16).ok()?, true),
                     None => (step.parse::<i64>().ok()?, false),
                 };
-                Rule::Step(if sign == '-' { -step } else { step }, is_hex)
+                let step = if sign == '-' { -step } else { step };
+                match first {
+                    Some(first) => Rule::Count(Count::from(first, step, is_hex)?),
+                    None => Rule::Step(step, is_hex),
+                }
             }
             _ => return None,
         };

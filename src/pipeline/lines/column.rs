@@ -14,27 +14,59 @@ pub(super) enum Rule {
     Above,
     /// More by so much; in hexadecimal with the same number of digits if the second is set.
     Step(i64, bool),
+    /// Always more by so much, so that rows leave it out.
+    Count(Count),
     /// Always that of another field, so that rows leave it out.
     Same(usize),
     /// The same, and what begins like it says so: up to this separator.
     Folder(char),
 }
 
+/// Numbers from the first row to the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Count {
+    first: i64,
+    /// Digits of the first number.
+    width: usize,
+    pub(super) step: i64,
+    pub(super) is_hex: bool,
+}
+
+impl Count {
+    /// `None` where the first value is no number.
+    pub(super) fn from(first: &str, step: i64, is_hex: bool) -> Option<Self> {
+        let count = Self { first: number(first, is_hex)?, width: first.len(), step, is_hex };
+        (count.first() == first).then_some(count)
+    }
+
+    pub(super) fn first(self) -> String {
+        digits(self.first, self.width, self.is_hex)
+    }
+}
+
+fn digits(number: i64, width: usize, is_hex: bool) -> String {
+    if is_hex { format!("{number:0width$x}") } else { format!("{number:0width$}") }
+}
+
 impl Rule {
+    /// Whether rows do not mention the value.
+    pub(super) fn is_silent(self) -> bool {
+        matches!(self, Self::Same(_) | Self::Count(_))
+    }
+
+    /// The rule of a column whose values all are as expected, or this one.
+    pub(super) fn made_silent(self, column: &[&str]) -> Self {
+        let Self::Step(step, is_hex) = self else { return self };
+        let count = Count::from(column[0], step, is_hex).map(Self::Count);
+        count.filter(|_| column.windows(2).all(|pair| self.expected(pair[0]) == pair[1])).unwrap_or(self)
+    }
+
     /// The value that is expected below another.
     pub(super) fn expected(self, above: &str) -> Cow<'_, str> {
-        let next = match self {
-            Self::Step(step, is_hex) => number(above, is_hex).and_then(|at| at.checked_add(step)).filter(|&at| at >= 0),
-            _ => None,
-        };
-        match (self, next) {
-            (Self::Step(_, true), Some(next)) => format!("{next:0width$x}", width = above.len()).into(),
-            (Self::Step(_, false), Some(next)) => {
-                let width = if above.starts_with('0') { above.len() } else { 0 };
-                format!("{next:0width$}").into()
-            }
-            _ => above.into(),
-        }
+        let (Self::Step(step, is_hex) | Self::Count(Count { step, is_hex, .. })) = self else { return above.into() };
+        let next = number(above, is_hex).and_then(|at| at.checked_add(step)).filter(|&at| at >= 0);
+        let width = if is_hex || above.starts_with('0') { above.len() } else { 0 };
+        next.map_or_else(|| above.into(), |next| digits(next, width, is_hex).into())
     }
 }
 
@@ -135,7 +167,7 @@ fn separator(column: &[&str]) -> Option<char> {
 
 /// About how many tokens rows spend on a column.
 fn spent(column: &[&str], rule: Rule) -> usize {
-    if matches!(rule, Rule::Same(_)) {
+    if rule.is_silent() {
         return 0;
     }
     let mut said: FastMap<&str, usize> = FastMap::default();

@@ -158,8 +158,9 @@ pub(super) fn settle(template: &mut Template) {
                 }
                 parts.push(Part::Value(rules.len(), pad));
                 let (rule, cost) = column::rule(&column, &columns);
+                let rule = rule.made_silent(&column);
+                spent.push(if rule.is_silent() { 0 } else { cost });
                 rules.push(rule);
-                spent.push(cost);
                 columns.push(column);
             }
         }

@@ -52,7 +52,7 @@ impl Template<'_> {
     /// Whether each row is one word.
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
-        let mut written = self.columns.iter().zip(&self.rules).filter(|(_, rule)| !matches!(rule, Rule::Same(_)));
+        let mut written = self.columns.iter().zip(&self.rules).filter(|(_, rule)| !rule.is_silent());
         self.lines.len() > MIN_SPLIT
             && matches!((written.next(), written.next()), (Some((column, _)), None) if is_word(column))
     }

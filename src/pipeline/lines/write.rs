@@ -42,7 +42,7 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
         defined: 0,
     };
     let mut current = None;
-    let mut last = String::new();
+    let mut last: Option<String> = None;
     let mut again = 0;
     // Whether the last line is one of a list, and where it starts.
     let (mut continues, mut line_start) = (false, 0);
@@ -54,11 +54,11 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
             }
             Entry::Row { template, row } => {
                 if writer.known[template].is_none() {
-                    writer.end_run(&mut again);
+                    writer.end_run(&mut again, &last);
                     writer.define(template, &templates[template], lists[template], marks);
                     current = Some(template);
                     continues = false;
-                    last.clear();
+                    last = None;
                 }
                 let words = writer.row(&rows[template][row], lists[template]);
                 let key = writer.known[template].clone().unwrap_or_default();
@@ -81,16 +81,16 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
             continue;
         }
         continues = is_listed;
-        if line == last && !line.is_empty() && !is_listed {
+        if last.as_ref() == Some(&line) && !is_listed {
             again += 1;
             continue;
         }
-        writer.end_run(&mut again);
+        writer.end_run(&mut again, &last);
         line_start = writer.body.len();
         writer.push(&line);
-        last = line;
+        last = Some(line);
     }
-    writer.end_run(&mut again);
+    writer.end_run(&mut again, &last);
     let legend = legend(&writer.uses, marks);
     writer.body.pop();
     Some((legend, writer.body))
@@ -132,6 +132,9 @@ fn legend(uses: &Uses, marks: (char, char)) -> String {
     legend
 }
 
+/// So many empty lines more are counted.
+const MIN_EMPTY: usize = 8;
+
 /// The longest line of a list, in bytes.
 const LIST_WIDTH: usize = 120;
 
@@ -147,8 +150,7 @@ enum Word<'t> {
 fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
     (0..template.lines.len())
         .map(|row| {
-            let written =
-                template.rules.iter().zip(&template.columns).filter(|(rule, _)| !matches!(rule, Rule::Same(_)));
+            let written = template.rules.iter().zip(&template.columns).filter(|(rule, _)| !rule.is_silent());
             written
                 .map(|(&rule, column)| {
                     let value = column[row];
@@ -200,12 +202,14 @@ impl<'t> Writer<'t> {
         self.body.push('\n');
     }
 
-    fn end_run(&mut self, again: &mut usize) {
-        if *again > 0 {
-            let line = format!("*{again}");
-            self.push(&line);
+    /// Says how often more the last line stands there. A few empty ones are cheaper as they are.
+    fn end_run(&mut self, again: &mut usize, last: &Option<String>) {
+        let times = std::mem::take(again);
+        if times < MIN_EMPTY && last.as_ref().is_some_and(String::is_empty) {
+            (0..times).for_each(|_| self.push(""));
+        } else if times > 0 {
+            self.push(&format!("*{times}"));
             self.uses.again = true;
-            *again = 0;
         }
     }
 
@@ -216,7 +220,7 @@ impl<'t> Writer<'t> {
         }
         for rule in &template.rules {
             match rule {
-                Rule::Step(..) => self.uses.steps = true,
+                Rule::Step(..) | Rule::Count(_) => self.uses.steps = true,
                 Rule::Same(_) => self.uses.same = true,
                 Rule::Folder(separator) => self.uses.folders = self.uses.folders.or(Some(*separator)),
                 Rule::Above => {}

@@ -125,3 +125,28 @@ fn foreign_folds_are_refused() {
         );
     }
 }
+
+#[test]
+fn what_counts_through_all_rows_is_said_once() {
+    let text: String =
+        (0..900).map(|row| format!("step {} of 900 took place in room {}\n", row + 7, 3 * row)).collect();
+    assert_eq!(body(&text), "a: step {+1 from 7} of 900 took place in room {+3 from 0}\n\n*899");
+    let addresses: String =
+        (0..40).map(|row| format!("at {:04x} stands thing {}\n", row * 16, row * row % 37)).collect();
+    assert!(
+        body(&addresses).starts_with("a: at {+x10 from 0000} stands thing {}\n0\n1\n4\n9\n"),
+        "{}",
+        body(&addresses)
+    );
+    let foreign = |body: &str| Fold::new("structuralCollapse", "{}: values, row by row", Some(body.into()));
+    for body in [
+        "a: {+1 from x}\n",
+        "a: {+1 from 007}{+x1 from AA}\n",
+        "a: {+1 from }\n",
+        "a: {+ from 1}\n",
+        "a: {+1 from -3}\n",
+    ] {
+        assert_eq!(StructuralCollapse.unfold(&foreign(body)), None, "{body}");
+    }
+    assert_eq!(StructuralCollapse.unfold(&foreign("a: {+1 from 009}\n\n*1")).as_deref(), Some("009\n010\n011"));
+}
