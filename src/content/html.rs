@@ -245,14 +245,14 @@ mod tests {
 
     #[test]
     fn markup_needs_closing_tags_on_many_lines() {
-        let is_markup = |text: &str| {
+        let markup = |text: &str| {
             let page = Page::of(text);
-            super::is_markup(&page.view().lines.iter().collect::<Vec<_>>())
+            is_markup(&page.view().lines.iter().collect::<Vec<_>>())
         };
-        assert!(is_markup("<div>\n<p>a</p>\n<p>b</p>\n</div>\n"));
-        assert!(!is_markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
-        assert!(!is_markup("<output>\nline\nline\nline\n</output>\n"));
-        assert!(!is_markup("<?php\necho '</a></b></c>';\n"));
+        assert!(markup("<div>\n<p>a</p>\n<p>b</p>\n</div>\n"));
+        assert!(!markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
+        assert!(!markup("<output>\nline\nline\nline\n</output>\n"));
+        assert!(!markup("<?php\necho '</a></b></c>';\n"));
     }
 
     #[test]

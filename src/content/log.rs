@@ -272,7 +272,9 @@ pub(super) fn leads_with_level(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '[', '<', '(']);
     let first = &bare[..skip(bare.as_bytes(), 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_')];
     // Most lines do not, and a look at their start tells.
-    if Level::named(first).is_none() && !memchr::memmem::find(head(line, 200).as_bytes(), b"level=").is_some() {
+    let searched = head(line, 200);
+    let has_key = || memchr::memchr_iter(b'=', searched.as_bytes()).any(|at| searched[..at].ends_with("level"));
+    if Level::named(first).is_none() && !has_key() {
         return false;
     }
     let Some((_, range)) = Level::find(line) else { return false };

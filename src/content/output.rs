@@ -139,7 +139,7 @@ fn is_bracketed_tag(bare: &str) -> bool {
 /// `    state_test.go:131: message`: the indented place that a test framework prints.
 fn is_test_location(line: &str, bare: &str) -> bool {
     bare.len() < line.len()
-        && memchr::memmem::find(bare.as_bytes(), b": ").is_some_and(|at| {
+        && memchr::memchr_iter(b':', bare.as_bytes()).find(|&at| bare[at..].starts_with(": ")).is_some_and(|at| {
             bare[..at].rsplit_once(':').is_some_and(|(file, number)| {
                 file.contains('.')
                     && !file.contains(' ')
