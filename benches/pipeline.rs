@@ -5,6 +5,7 @@
 //! are remembered: runs over a file are processes of their own.
 
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use concertina::config::Encoding;
@@ -288,6 +289,33 @@ fn run_once(what: &str, file: &str) {
     }
 }
 
+/// Compresses what is generated of a type, or what commands printed, once, and prints how many bytes that was: nothing is looked at
+/// but how many instructions the process takes (`bench/instructions.mjs`). Valgrind has no clock of the kind that is used elsewhere.
+fn run_counted(name: &str) {
+    let generated = TYPES.iter().find(|(known, _)| *known == name).map(|&(_, piece)| text(piece, COUNTED_BYTES, 1));
+    let texts = if name == "everyday" { printed() } else { generated.into_iter().collect() };
+    let engine = FusionEngine::default();
+    for text in &texts {
+        black_box(engine.compress(text, &CompressOptions::default(), &|| 0.0));
+    }
+    println!("{}", texts.iter().map(String::len).sum::<usize>());
+}
+
+const COUNTED_BYTES: usize = 1_000_000;
+
+/// Outputs of commands among the fixtures, in the order of their names.
+fn printed() -> Vec<String> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let folders = ["reports", "sections", "terminal"].map(|folder| fixtures.join(folder));
+    let mut files: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder of fixtures"))
+        .map(|file| file.expect("a file of fixtures").path())
+        .collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read_to_string(file).expect("a text")).collect()
+}
+
 /// Another digit: neither 0 nor 9, so that a number stays one.
 fn turned(digit: char, by: u8) -> char {
     char::from(b'1' + (digit as u8 - b'1' + by) % 8)
@@ -296,6 +324,11 @@ fn turned(digit: char, by: u8) -> char {
 fn main() {
     tokens::count("The vocabulary is loaded once.", Encoding::O200kBase);
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [what, name] = args.as_slice()
+        && what == "--counted"
+    {
+        return run_counted(name);
+    }
     if let [what, file] = args.as_slice()
         && ["--compress", "--count"].contains(&what.as_str())
     {

@@ -2,14 +2,16 @@
 //!
 //! Lexical evidence is the weakest kind: a language needs several different clues, and more of them than any other.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use indexmap::IndexMap;
 
 use super::Language;
 use super::lexicon::{CAPITAL_CALL, DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
 use super::lines::{head, lines};
+use super::seen::{Question, Seen};
 
 /// The least weight that names a language.
 const MIN_SCORE: u32 = 9;
@@ -33,7 +35,7 @@ pub(super) fn declared(text: &str) -> Option<Language> {
 }
 
 /// The language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
-pub(super) fn language_of(skeleton: &str) -> Option<Language> {
+pub(super) fn language_of(skeleton: &[&Seen]) -> Option<Language> {
     let scores = Lexicon::get().score(skeleton);
     let mut ranked: Vec<(Language, Score)> =
         Language::ALL.iter().map(|&language| (language, scores[language as usize])).collect();
@@ -74,15 +76,32 @@ impl Score {
     }
 }
 
-/// The lexicon as one automaton.
-struct Lexicon {
-    automaton: AhoCorasick,
-    clues: Vec<Clue>,
+/// The clues in a line of a [`skeleton`], each as often as it is there.
+pub(super) fn clues(bone: &str) -> Box<[u16]> {
+    let lexicon = Lexicon::get();
+    let text = ["\n", bone, "\n"].concat();
+    let bytes = text.as_bytes();
+    let word = |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let found = lexicon.automaton.find_overlapping_iter(bytes).filter(|found| {
+        let (start, end) = (found.start(), found.end());
+        let joined_before = start > 0 && word(bytes.get(start)) && word(bytes.get(start - 1));
+        let joined_after = word(bytes.get(end - 1)) && word(bytes.get(end));
+        !joined_before && !joined_after
+    });
+    let typed = std::iter::repeat_n(lexicon.typed_parameter, typed_parameters(bone));
+    let calls = std::iter::repeat_n(lexicon.capital_call, capital_calls(bone));
+    found.map(|found| found.pattern().as_u32() as u16).chain(typed).chain(calls).collect()
 }
 
-struct Clue {
-    text: String,
-    votes: Vec<(Language, u32)>,
+/// The lexicon as one automaton. A clue is within a line, line ends included, or of two lines.
+struct Lexicon {
+    automaton: AhoCorasick,
+    /// What each clue speaks for; the patterns of the automaton come first.
+    votes: Vec<Vec<(Language, u32)>>,
+    /// Clues of two lines: what the first line holds, what the second does, and the clue.
+    pairs: Vec<(u16, u16, u16)>,
+    typed_parameter: u16,
+    capital_call: u16,
 }
 
 impl Lexicon {
@@ -92,14 +111,18 @@ impl Lexicon {
     }
 
     fn build() -> Self {
-        let mut clues: Vec<Clue> = Vec::new();
-        let mut index: HashMap<String, usize> = HashMap::new();
+        let mut clues: IndexMap<String, Vec<(Language, u32)>> = IndexMap::new();
+        let mut long: IndexMap<String, Vec<(Language, u32)>> = IndexMap::new();
         let mut vote = |text: String, language: Language, weight: u32| {
-            let at = *index.entry(text.clone()).or_insert_with(|| {
-                clues.push(Clue { text, votes: Vec::new() });
-                clues.len() - 1
-            });
-            clues[at].votes.push((language, weight));
+            let among = match line_end(&text) {
+                Some(at) => {
+                    clues.entry(text[..=at].to_owned()).or_default();
+                    clues.entry(text[at..].to_owned()).or_default();
+                    &mut long
+                }
+                None => &mut clues,
+            };
+            among.entry(text).or_default().push((language, weight));
         };
         for entry in LEXICON {
             for &(text, weight) in entry.clues {
@@ -110,79 +133,109 @@ impl Lexicon {
                 }
             }
         }
-        let automaton = AhoCorasick::new(clues.iter().map(|clue| &clue.text)).expect("a fixed list of short clues");
-        Self { automaton, clues }
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(clues.keys())
+            .expect("a fixed list of short clues");
+        let number = |index: usize| u16::try_from(index).expect("a thousand clues");
+        let place = |text: &str| number(clues.get_index_of(text).expect("a clue"));
+        let pair = |(index, text): (usize, &String)| {
+            let at = line_end(text)?;
+            Some((place(&text[..=at]), place(&text[at..]), number(clues.len() + index)))
+        };
+        let pairs = long.keys().enumerate().filter_map(pair).collect();
+        let typed_parameter = number(clues.len() + long.len());
+        let shapes = [TYPED_PARAMETER.to_vec(), CAPITAL_CALL.to_vec()];
+        let votes = clues.into_values().chain(long.into_values()).chain(shapes).collect();
+        Self { automaton, votes, pairs, typed_parameter, capital_call: typed_parameter + 1 }
     }
 
-    fn score(&self, skeleton: &str) -> [Score; Language::ALL.len()] {
-        let bytes = skeleton.as_bytes();
-        let word = |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-        let mut counts = vec![0u32; self.clues.len()];
-        for found in self.automaton.find_overlapping_iter(bytes) {
-            let (start, end) = (found.start(), found.end());
-            let joined_before = start > 0 && word(bytes.get(start)) && word(bytes.get(start - 1));
-            let joined_after = word(bytes.get(end - 1)) && word(bytes.get(end));
-            if !joined_before && !joined_after {
-                counts[found.pattern().as_usize()] += 1;
+    fn score(&self, skeleton: &[&Seen]) -> [Score; Language::ALL.len()] {
+        let mut counts = vec![0u32; self.votes.len()];
+        let mut found = Vec::new();
+        let mut note = |clue: u16| {
+            let count = &mut counts[usize::from(clue)];
+            if *count == 0 {
+                found.push(clue);
             }
+            *count += 1;
+        };
+        let mut above: &[u16] = &[];
+        for line in skeleton {
+            let clues = line.clues();
+            clues.iter().for_each(|&clue| note(clue));
+            let pairs = self.pairs.iter().filter(|(first, second, _)| above.contains(first) && clues.contains(second));
+            pairs.for_each(|&(.., clue)| note(clue));
+            above = clues;
         }
         let mut scores = [Score::default(); Language::ALL.len()];
-        for (clue, &count) in self.clues.iter().zip(&counts) {
-            clue.votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
-        }
-        for (votes, count) in [(TYPED_PARAMETER, typed_parameters(skeleton)), (CAPITAL_CALL, capital_calls(skeleton))] {
-            votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
+        for clue in found.into_iter().map(usize::from) {
+            let votes = self.votes[clue].iter();
+            votes.for_each(|&(language, weight)| scores[language as usize].add(weight, counts[clue]));
         }
         scores
     }
 }
 
+/// Where a clue goes on in the next line.
+fn line_end(clue: &str) -> Option<usize> {
+    clue.get(1..clue.len() - 1)?.find('\n').map(|at| at + 1)
+}
+
 /// How often a bracket is followed by a name, a colon and a blank: `(name: `.
-fn typed_parameters(skeleton: &str) -> u32 {
+fn typed_parameters(bone: &str) -> usize {
     let is_typed = |at: usize| {
-        let rest = &skeleton.as_bytes()[at + 1..];
+        let rest = &bone.as_bytes()[at + 1..];
         let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         let colon = name + usize::from(rest.get(name) == Some(&b'?'));
         name > 0 && rest[colon..].starts_with(b": ")
     };
-    memchr::memchr_iter(b'(', skeleton.as_bytes()).filter(|&at| is_typed(at)).count().try_into().unwrap_or(u32::MAX)
+    memchr::memchr_iter(b'(', bone.as_bytes()).filter(|&at| is_typed(at)).count()
 }
 
 /// How often a capitalised member is called: `.Name(`.
-fn capital_calls(skeleton: &str) -> u32 {
+fn capital_calls(bone: &str) -> usize {
     let is_call = |at: usize| {
-        let rest = &skeleton.as_bytes()[at + 1..];
+        let rest = &bone.as_bytes()[at + 1..];
         let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         rest.first().is_some_and(u8::is_ascii_uppercase) && rest.get(name) == Some(&b'(')
     };
-    memchr::memchr_iter(b'.', skeleton.as_bytes()).filter(|&at| is_call(at)).count().try_into().unwrap_or(u32::MAX)
+    memchr::memchr_iter(b'.', bone.as_bytes()).filter(|&at| is_call(at)).count()
 }
 
-/// Source reduced to what the lexicon describes: trimmed lines, comments cut down to their markers.
-pub(super) fn skeleton(source: &str) -> String {
-    let mut bare = String::with_capacity(source.len() + 2);
-    bare.push('\n');
+/// Source reduced to what the lexicon describes: lines that are more than the inside of a comment, each as its [`bone`].
+pub(super) fn skeleton<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> Vec<&'p Seen<'t>> {
+    let mut kept = Vec::new();
     let mut block: Option<&str> = None;
-    for line in lines(source) {
-        let text = line.text.trim();
+    for line in lines {
         if let Some(close) = block {
-            if text.contains(close) {
+            if line.text.contains(close) {
                 block = None;
             }
-        } else if let Some((marker, close)) = opens_block(text) {
-            push(&mut bare, marker);
-            block = text.split_once(marker).is_none_or(|(_, rest)| !rest.contains(close)).then_some(close);
-        } else if let Some(marker) = comment_marker(text) {
-            push(&mut bare, marker);
-        } else if let Some(directive) = text.strip_prefix("# ") {
-            // `#  define`: the comment it looks like was ruled out above.
-            bare.push('#');
-            push(&mut bare, without_trailing_comment(directive.trim_start()));
-        } else {
-            push(&mut bare, without_trailing_comment(text));
+        } else if !line.is(Question::Blank) {
+            kept.push(line);
+            block = if line.is(Question::OpensBlock) { open_block(line.bare) } else { None };
         }
     }
-    bare
+    kept
+}
+
+/// How the block closes that a line opens and leaves open.
+fn open_block(text: &str) -> Option<&'static str> {
+    let (marker, close) = opens_block(text)?;
+    text.split_once(marker).is_none_or(|(_, rest)| !rest.contains(close)).then_some(close)
+}
+
+/// A line without blanks around it, its comment cut down to the marker or off; expects it outside of comments.
+pub(super) fn bone(text: &str) -> Cow<'_, str> {
+    if let Some(marker) = opens_block(text).map(|(marker, _)| marker).or_else(|| comment_marker(text)) {
+        Cow::Borrowed(marker)
+    } else if let Some(directive) = text.strip_prefix("# ") {
+        // `#  define`: the comment it looks like was ruled out above.
+        Cow::Owned(["#", without_trailing_comment(directive.trim_start())].concat())
+    } else {
+        Cow::Borrowed(without_trailing_comment(text))
+    }
 }
 
 /// Whether a line of a [`skeleton`] is the marker of a comment.
@@ -190,15 +243,8 @@ pub(super) fn is_marker(line: &str) -> bool {
     matches!(line, "//" | "///" | "///<" | "//!" | "#" | "--" | "/*" | "\"\"\"" | "'''")
 }
 
-fn push(bare: &mut String, line: &str) {
-    if !line.is_empty() {
-        bare.push_str(line);
-        bare.push('\n');
-    }
-}
-
 /// The marker of a block comment or docstring that a line opens, and how it closes.
-fn opens_block(text: &str) -> Option<(&'static str, &'static str)> {
+pub(super) fn opens_block(text: &str) -> Option<(&'static str, &'static str)> {
     let bare = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
     [("/*", "*/"), ("\"\"\"", "\"\"\""), ("'''", "'''")].into_iter().find(|(open, _)| bare.starts_with(open))
 }
@@ -228,17 +274,26 @@ fn without_trailing_comment(text: &str) -> &str {
     if memchr::memchr3(b'/', b'#', b'-', text.as_bytes()).is_none() {
         return text.trim_end();
     }
-    let cut =
-        text.find(" // ").or_else(|| text.find(" # ")).or_else(|| text.find(" /* ")).or_else(|| text.find(" -- "));
-    text[..cut.unwrap_or(text.len())].trim_end()
+    // A marker further down this list counts only where those above it are nowhere.
+    let mut cut = None;
+    for at in memchr::memchr3_iter(b'/', b'#', b'-', text.as_bytes()).filter(|&at| at > 0) {
+        let marks = [" // ", " # ", " /* ", " -- "];
+        if let Some(mark) = marks.iter().position(|mark| text.as_bytes()[at - 1..].starts_with(mark.as_bytes()))
+            && cut.is_none_or(|(least, _)| mark < least)
+        {
+            cut = Some((mark, at - 1));
+        }
+    }
+    text[..cut.map_or(text.len(), |(_, at)| at)].trim_end()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
 
     fn language(text: &str) -> Option<Language> {
-        language_of(&skeleton(text))
+        language_of(&skeleton(Page::of(text).view().lines))
     }
 
     #[test]
@@ -261,6 +316,25 @@ mod tests {
         let rust =
             "/// import os\n/// def f(self):\n///     return None\npub fn f(&self) -> Option<u32> {\n    None\n}\n";
         assert_eq!(language(rust), Some(Language::Rust));
+    }
+
+    #[test]
+    fn a_clue_of_two_lines_needs_both() {
+        let counted = |text: &str| {
+            let page = Page::of(text);
+            Lexicon::get().score(&skeleton(page.view().lines))[Language::Shell as usize].weight
+        };
+        assert!(counted("f()\n{\n") > counted("f()\nx\n{\n"));
+        assert!(!Lexicon::get().pairs.is_empty());
+    }
+
+    #[test]
+    fn a_trailing_comment_is_cut_at_the_mark_that_stands_first_in_the_list() {
+        for (line, expected) in
+            [("a -- b // c", "a -- b"), ("a # b /* c", "a"), ("a -- b", "a"), ("a/b#c--d", "a/b#c--d")]
+        {
+            assert_eq!(bone(line), expected);
+        }
     }
 
     #[test]

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 
 use super::escapes::visible;
 use super::hints::{Expected, expected};
-use super::lines::{lines, lines_from, sample};
+use super::lines::lines;
 use super::numbered::strip_numbers;
 use super::prefixes::without_prefix;
-use super::search::{SearchLine, Survey, is_message};
+use super::search::Survey;
+use super::seen::{Page, Question, Seen, View, filled};
 use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
-use super::{
-    ContentType, Detection, Hints, Language, Segment, code, diff, html, json, log, output, sections, segments, table,
-};
+use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, sections, segments, table};
 
 /// What the text alone says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,18 +68,20 @@ fn move_to_lines(segments: &mut Vec<Segment>, from: &str, to: &str) {
 }
 
 fn detect_visible(text: &str, hints: &Hints) -> Detection {
+    let page = Page::of(text);
+    let whole = page.view();
     let insisted = hints.content_type.or(hints.language.map(|_| ContentType::Code));
     let mut kind = match insisted {
-        Some(ContentType::Code) => Kind::code(hints.language.or_else(|| language_of(text, expected(hints)))),
+        Some(ContentType::Code) => Kind::code(hints.language.or_else(|| language_of(whole, expected(hints)))),
         Some(content_type) => Kind::of(content_type),
-        None => find(text, hints),
+        None => find(whole, hints),
     };
     if insisted.is_none()
-        && let Some(found) = sections::detect(text, kind, hints)
+        && let Some(found) = sections::detect(whole, kind, hints)
     {
         return found;
     }
-    let segments = kind.segments(text);
+    let segments = kind.segments(whole);
     if kind.content_type == ContentType::Unknown && insisted.is_none() {
         kind.content_type = prevailing(&segments, text.len());
     }
@@ -112,19 +113,19 @@ impl Kind {
 
     /// The parts of a text of this kind. Behind prefixes everything reads as the lines of a log: what knows its form would
     /// read the prefixes, too.
-    pub(super) fn segments(self, text: &str) -> Vec<Segment> {
+    pub(super) fn segments(self, view: View) -> Vec<Segment> {
         if self.is_prefixed {
-            return vec![Segment::whole(text, ContentType::Log, None)];
+            return vec![Segment { range: view.range(), content_type: ContentType::Log, language: None }];
         }
-        segments::split(text, self.content_type, self.language)
+        segments::split(view, self.content_type, self.language)
     }
 }
 
 /// Finds what one output is.
-pub(super) fn find(text: &str, hints: &Hints) -> Kind {
-    let judged = judge(text);
-    match expected(hints).filter(|expected| !judged.proved && fits(expected, text)) {
-        Some(expected) if expected.content_type == ContentType::Code => Kind::code(language_of(text, Some(expected))),
+pub(super) fn find(view: View, hints: &Hints) -> Kind {
+    let judged = judge(view);
+    match expected(hints).filter(|expected| !judged.proved && view.sampled(|sample| fits(expected, sample))) {
+        Some(expected) if expected.content_type == ContentType::Code => Kind::code(language_of(view, Some(expected))),
         Some(expected) => Kind::of(expected.content_type),
         None => Kind {
             content_type: judged.content_type,
@@ -145,12 +146,13 @@ fn prevailing(segments: &[Segment], length: usize) -> ContentType {
     ContentType::ALL.iter().find(is_most).copied().unwrap_or(ContentType::Unknown)
 }
 
-fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
+fn language_of(view: View, expected: Option<Expected>) -> Option<Language> {
     let found = || {
-        let sample = sample(text);
-        let bare = strip_numbers(&sample);
-        let source = bare.as_deref().unwrap_or(&sample);
-        code::declared(source).or_else(|| code::language_of(&code::skeleton(source)))
+        view.sampled(|sample| {
+            without_numbers(sample, |source| {
+                code::declared(source.text()).or_else(|| code::language_of(&code::skeleton(source.lines)))
+            })
+        })
     };
     match expected.and_then(|expected| expected.language) {
         // `.h` is C's and C++'s.
@@ -160,60 +162,76 @@ fn language_of(text: &str, expected: Option<Expected>) -> Option<Language> {
     }
 }
 
+/// Looks at lines without their numbers, where they have some.
+fn without_numbers<T>(view: View, look: impl FnOnce(View) -> T) -> T {
+    match strip_numbers(view.lines) {
+        Some(bare) => look(Page::of(&bare).view()),
+        None => look(view),
+    }
+}
+
 /// What the text alone says, by structure first and by words last.
-pub(super) fn judge(text: &str) -> Judgement {
-    if text.trim().is_empty() {
+pub(super) fn judge(view: View) -> Judgement {
+    if view.filled().next().is_none() {
         return Judgement::likely(ContentType::Unknown);
     }
-    if json::is_json(text) {
+    if json::is_json(view.text()) {
         return Judgement::proved(ContentType::Json);
     }
-    let sample = sample(text);
-    if let Some(language) = code::declared(&sample).filter(|_| !is_contradicted(&sample)) {
+    view.sampled(judge_sample)
+}
+
+fn judge_sample(sample: View) -> Judgement {
+    if let Some(language) = code::declared(sample.text()).filter(|_| !is_contradicted(sample)) {
         return Judgement::code(Some(language), true);
     }
-    if html::is_document(&sample) {
+    if html::is_document(sample.text()) {
         return Judgement::proved(ContentType::Html);
     }
-    if let Some(bare) = strip_numbers(&sample) {
-        let inner = judge_lines(&bare);
-        // A window of code may be too small to tell its language, or hold a manual in a string; it is code still.
-        let is_open = matches!(inner.content_type, ContentType::Unknown | ContentType::Text);
-        let skeleton = code::skeleton(&bare);
-        let is_code = is_open && !is_markdown(&bare) && Shape::of(&skeleton).is_code();
-        return if is_code { Judgement::code(code::language_of(&skeleton), false) } else { inner };
-    }
-    behind_prefixes(&sample, judge_lines(&sample))
+    let Some(bare) = strip_numbers(sample.lines) else { return behind_prefixes(sample, judge_lines(sample)) };
+    let page = Page::of(&bare);
+    let bare = page.view();
+    let inner = judge_lines(bare);
+    // A window of code may be too small to tell its language, or hold a manual in a string; it is code still.
+    let is_open = matches!(inner.content_type, ContentType::Unknown | ContentType::Text);
+    let skeleton = code::skeleton(bare.lines);
+    let is_code = is_open && !is_markdown(&bare.lines.iter().collect::<Vec<_>>()) && shape(&skeleton).is_code();
+    if is_code { Judgement::code(code::language_of(&skeleton), false) } else { inner }
+}
+
+/// What the lines of a skeleton look like.
+fn shape(skeleton: &[&Seen]) -> Shape {
+    Shape::of(skeleton.iter().map(|line| line.bone_class()))
 }
 
 /// Whether what follows a first line is plainly no code.
-fn is_contradicted(sample: &str) -> bool {
-    let Some(rest) = lines(sample).find(|line| !line.text.trim().is_empty()).map(|line| &sample[line.end..]) else {
-        return false;
-    };
+fn is_contradicted(sample: View) -> bool {
+    let Some(first) = sample.lines.iter().position(|line| !line.is(Question::Blank)) else { return false };
+    let rest = &sample.lines[first + 1..];
     let survey = Survey::of(rest);
     let log = LogShare::of(rest);
     (survey.hits * 10 >= survey.lines * 8 || log.stamped * 10 >= log.lines * 8 || table::is_table(rest))
         && log.lines > MIN_OUTPUT
-        && !Shape::of(&code::skeleton(rest)).is_code()
+        && !shape(&code::skeleton(rest)).is_code()
 }
 
 /// How many prefixes stand one behind the other at most: a container, a stream, a time.
 const MAX_PREFIXES: usize = 3;
 
 /// What the lines are behind the prefixes that they share, where that says more than `plain`, the lines with them.
-fn behind_prefixes(sample: &str, plain: Judgement) -> Judgement {
+fn behind_prefixes(sample: View, plain: Judgement) -> Judgement {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
     if plain.proved {
         return plain;
     }
-    let mut text = Cow::Borrowed(sample);
+    let mut next = without_prefix(sample.lines);
     let mut is_stamped = false;
     for _ in 0..MAX_PREFIXES {
-        let Some(bare) = without_prefix(&text) else { break };
+        let Some(bare) = next else { break };
         is_stamped |= bare.is_stamp;
+        let page = Page::of(&bare.text);
         let is_json = json::is_json(&bare.text);
-        let inner = if is_json { Judgement::likely(Json) } else { judge_lines(&bare.text) };
+        let inner = if is_json { Judgement::likely(Json) } else { judge_lines(page.view()) };
         let says_more = match (plain.content_type, inner.content_type) {
             (_, Html) => false,
             (_, Json) => true,
@@ -231,30 +249,32 @@ fn behind_prefixes(sample: &str, plain: Judgement) -> Judgement {
         if says_more {
             return Judgement { proved: false, is_prefixed: inner.content_type != Text, ..inner };
         }
-        text = Cow::Owned(bare.text);
+        next = without_prefix(page.view().lines);
     }
     plain
 }
 
-fn judge_lines(sample: &str) -> Judgement {
+fn judge_lines(sample: View) -> Judgement {
     let blocks = Blocks::of(sample);
-    if blocks.diff * 2 >= sample.len() {
+    let length = sample.range().len();
+    if blocks.diff * 2 >= length {
         return Judgement::proved(ContentType::Diff);
     }
-    if (blocks.json * 10 >= sample.len() * 6 || json::has_json_lines(sample)) && !is_markdown(sample) {
+    let is_markdown = || is_markdown(&sample.lines.iter().collect::<Vec<_>>());
+    if (blocks.json * 10 >= length * 6 || json::has_json_lines(sample.lines)) && !is_markdown() {
         return Judgement::likely(ContentType::Json);
     }
-    structure(&blocks.rest).unwrap_or_else(|| match json::share_of_records(sample) {
-        share if share >= 60 && !is_markdown(sample) => Judgement::likely(ContentType::Json),
+    structure(&blocks.rest).unwrap_or_else(|| match json::share_of_records(sample.lines, length) {
+        share if share >= 60 && !is_markdown() => Judgement::likely(ContentType::Json),
         // A program's lines between the records of its log.
-        share if share >= 25 && !is_markdown(sample) => Judgement::likely(ContentType::Log),
+        share if share >= 25 && !is_markdown() => Judgement::likely(ContentType::Log),
         _ => words(&blocks.rest),
     })
 }
 
 /// Diffs, search results, tables, logs, markup: whatever most lines agree on.
-fn structure(sample: &str) -> Option<Judgement> {
-    let survey = Survey::of(sample);
+fn structure(lines: &[&Seen]) -> Option<Judgement> {
+    let survey = Survey::of(lines.iter().copied());
     if survey.is_search() {
         return Some(Judgement {
             content_type: ContentType::Search,
@@ -263,47 +283,46 @@ fn structure(sample: &str) -> Option<Judgement> {
             is_prefixed: false,
         });
     }
-    let log = LogShare::of(sample);
+    let log = LogShare::of(lines.iter().copied());
     if log.is_output() {
         return Some(Judgement::likely(ContentType::Log));
     }
-    if table::is_table(sample) {
+    if table::is_table(lines.iter().copied()) {
         return Some(Judgement::likely(ContentType::Table));
     }
     if log.is_log() {
         return Some(Judgement::likely(ContentType::Log));
     }
-    html::is_markup(sample).then(|| Judgement::likely(ContentType::Html))
+    html::is_markup(lines).then(|| Judgement::likely(ContentType::Html))
 }
 
-/// A text's diffs and JSON values, and what is left without them.
+/// A text's diffs and JSON values, and the lines that are left without them.
 #[derive(Debug, Default)]
-struct Blocks {
+struct Blocks<'p, 't> {
     diff: usize,
     json: usize,
-    rest: String,
+    rest: Vec<&'p Seen<'t>>,
 }
 
-impl Blocks {
-    fn of(sample: &str) -> Self {
+impl<'p, 't> Blocks<'p, 't> {
+    fn of(sample: View<'p, 't>) -> Self {
         let mut blocks = Self::default();
-        let mut budget = json::Budget::of(sample);
+        let mut budget = json::Budget::of(sample.text());
         let mut at = 0;
-        while let Some(line) = lines_from(sample, at).next() {
-            let start = line.start;
-            at = line.end;
-            if diff::may_start(line.text)
-                && let Some(end) = diff::block_end(sample, start)
+        while let Some(line) = sample.lines.get(at) {
+            at += 1;
+            if line.is(Question::DiffStart)
+                && let Some(end) = diff::block_end(sample.above, line.start)
             {
-                blocks.diff += end - start;
-                at = end;
+                blocks.diff += end - line.start;
+                at = sample.index(end);
             } else if line.text.starts_with(['{', '['])
-                && let Some(end) = budget.block_end(sample, start)
+                && let Some(end) = budget.block_end(sample.above, line.start)
             {
-                blocks.json += end - start;
-                at = end;
+                blocks.json += end - line.start;
+                at = sample.index(end);
             } else {
-                blocks.rest.push_str(&sample[start..at]);
+                blocks.rest.push(line);
             }
         }
         blocks
@@ -324,16 +343,16 @@ struct LogShare {
 }
 
 impl LogShare {
-    fn of(sample: &str) -> Self {
+    fn of<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> Self {
         let mut share = Self::default();
         let mut inside = false;
-        for line in lines(sample).map(|line| line.text).filter(|line| !line.trim().is_empty()) {
+        for line in filled(lines) {
             share.lines += 1;
-            let stamped = log::is_log_line(line);
-            let output = !stamped && (output::is_output_line(line) || is_compiler_message(line));
+            let stamped = line.is_log();
+            let output = !stamped && (line.is(Question::Output) || line.is(Question::Message));
             share.stamped += usize::from(stamped);
             share.output += usize::from(output);
-            inside = stamped || output || inside && line.starts_with([' ', '\t']);
+            inside = stamped || output || inside && line.text.starts_with([' ', '\t']);
             share.indented += usize::from(inside && !stamped && !output);
         }
         share
@@ -351,15 +370,11 @@ impl LogShare {
     }
 }
 
-fn is_compiler_message(line: &str) -> bool {
-    matches!(SearchLine::parse(line), Some(SearchLine::Hit(hit)) if is_message(&hit))
-}
-
 /// Code by its words, then prose; unknown when neither prevails.
-fn words(sample: &str) -> Judgement {
-    let bare = without_fences(sample);
-    let skeleton = code::skeleton(&bare);
-    let shape = Shape::of(&skeleton);
+fn words(lines: &[&Seen]) -> Judgement {
+    let bare = without_fences(lines);
+    let skeleton = code::skeleton(bare.iter().copied());
+    let shape = shape(&skeleton);
     if shape.is_code()
         && let Some(language) = code::language_of(&skeleton)
     {
@@ -370,8 +385,8 @@ fn words(sample: &str) -> Judgement {
         };
     }
     // Settings of several documents are parted in the same way.
-    if behind_front_matter(sample).is_some_and(|rest| !is_settings(rest))
-        || !is_settings(&bare) && (is_markdown(sample) || shape.is_text())
+    if behind_front_matter(lines).is_some_and(|rest| !is_settings(rest))
+        || !is_settings(&bare) && (is_markdown(lines) || shape.is_text())
     {
         return Judgement::likely(ContentType::Text);
     }
@@ -382,48 +397,40 @@ fn words(sample: &str) -> Judgement {
 }
 
 /// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
-fn is_settings(text: &str) -> bool {
+fn is_settings(lines: &[&Seen]) -> bool {
+    let is_comment = |line: &Seen| line.bare.starts_with('#');
     let (mut total, mut settings) = (0usize, 0usize);
-    for line in lines(text).map(|line| line.text.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        // `- Hardware: two cards` is an item of prose: keys are not capitalised.
-        let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
-        let bare = item.unwrap_or(line);
-        let key = bare.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(byte)).count();
-        let rest = &bare[key..];
+    for line in filled(lines.iter().copied()).filter(|line| !is_comment(line)) {
         total += 1;
-        settings += usize::from(
-            key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('=')),
-        );
+        settings += usize::from(line.is(Question::Setting));
     }
     total >= 3 && settings * 10 >= total * 4
 }
 
 /// Whether a text may be what the hints promise.
-fn fits(expected: &Expected, text: &str) -> bool {
-    let sample = sample(text);
-    let is_error = is_error_message(&sample);
+fn fits(expected: &Expected, sample: View) -> bool {
+    let is_error = is_error_message(sample);
     match expected.content_type {
-        ContentType::Code => {
-            let bare = strip_numbers(&sample);
-            let skeleton = code::skeleton(bare.as_deref().unwrap_or(&sample));
-            let shape = Shape::of(&skeleton);
+        ContentType::Code => without_numbers(sample, |source| {
+            let skeleton = code::skeleton(source.lines);
+            let shape = shape(&skeleton);
             !is_error && (shape.is_code() || !shape.is_text() || code::language_of(&skeleton).is_some())
-        }
+        }),
         ContentType::Search => {
-            let survey = Survey::of(&sample);
+            let survey = Survey::of(sample.lines);
             (survey.hits + survey.unnumbered + survey.listed + survey.headed + survey.urls) * 10
                 >= survey.lines.max(1) * 3
         }
-        ContentType::Diff => lines(&sample).any(|line| diff::HunkHeader::parse(line.text).is_some()),
-        ContentType::Json => sample.trim_start().starts_with(['{', '[']),
-        ContentType::Html => sample.contains("</") || sample.contains("/>"),
-        ContentType::Table | ContentType::Log => !is_error && !sample.trim().is_empty(),
+        ContentType::Diff => sample.lines.iter().any(|line| diff::HunkHeader::parse(line.text).is_some()),
+        ContentType::Json => sample.text().trim_start().starts_with(['{', '[']),
+        ContentType::Html => sample.text().contains("</") || sample.text().contains("/>"),
+        ContentType::Table | ContentType::Log => !is_error && sample.filled().next().is_some(),
         ContentType::Text | ContentType::Unknown => true,
     }
 }
 
 /// Whether a text of few lines says that something failed.
-fn is_error_message(text: &str) -> bool {
+fn is_error_message(view: View) -> bool {
     const FAILURES: &[&str] = &[
         "No such file",
         "not found",
@@ -436,8 +443,7 @@ fn is_error_message(text: &str) -> bool {
         "cannot open",
         "fatal: ",
     ];
-    lines(text).filter(|line| !line.text.trim().is_empty()).take(4).count() <= 3
-        && FAILURES.iter().any(|failure| text.contains(failure))
+    view.filled().nth(3).is_none() && FAILURES.iter().any(|failure| view.text().contains(failure))
 }
 
 #[cfg(test)]

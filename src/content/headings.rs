@@ -62,7 +62,9 @@ impl Heading {
     /// A label, `Running processes:`, above a line that is neither blank nor indented.
     pub(super) fn of_label(line: &str, below: &str) -> Option<Self> {
         let label = line.trim_end().strip_suffix(':')?;
-        let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-/.()".contains(&byte));
+        let is_word = |word: &str| {
+            word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'.' | b'(' | b')'))
+        };
         let is_label = label.starts_with(|c: char| c.is_ascii_uppercase())
             && label.len() <= 60
             && label.split(' ').all(|word| !word.is_empty() && is_word(word))
@@ -168,7 +170,7 @@ fn prompted(line: &str) -> Option<&str> {
 /// The command behind `me@host:~/a$ ` or `[me@host a]# `.
 fn of_host(line: &str) -> Option<&str> {
     let searched = head(line, 120);
-    let at = searched.find('@').filter(|&at| at > 0)?;
+    let at = memchr::memchr(b'@', searched.as_bytes()).filter(|&at| at > 0)?;
     let is_user = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let (user, bracketed) = match searched[..at].strip_prefix('[') {
         Some(user) => (user, true),
@@ -190,7 +192,7 @@ fn of_windows(line: &str) -> Option<&str> {
     let bare = line.strip_prefix("PS ").unwrap_or(line);
     let drive = bare.as_bytes();
     let is_drive = drive.len() > 3 && drive[0].is_ascii_uppercase() && &drive[1..3] == b":\\";
-    bare.split_once('>').filter(|_| is_drive).map(|(_, command)| command)
+    if is_drive { bare.split_once('>').map(|(_, command)| command) } else { None }
 }
 
 /// The command that `set -x` prints behind `+ `.

@@ -2,7 +2,8 @@
 //!
 //! A few tags make no HTML: Markdown, JSX and log messages have them, too.
 
-use super::lines::{head, lines};
+use super::lines::head;
+use super::seen::{Seen, filled};
 use super::{Hints, hints};
 
 const OPENERS: &[&str] =
@@ -31,16 +32,14 @@ fn goes_on(text: &str) -> bool {
 }
 
 /// Whether most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.
-pub(super) fn is_markup(text: &str) -> bool {
-    if !text.trim_start().starts_with('<') || text.trim_start().starts_with("<?php") {
+pub(super) fn is_markup(lines: &[&Seen]) -> bool {
+    let first = filled(lines.iter().copied()).next().map_or("", |line| line.bare);
+    if !first.starts_with('<') || first.starts_with("<?php") {
         return false;
     }
     let (mut total, mut tagged, mut closing) = (0usize, 0usize, 0usize);
-    for line in lines(text) {
-        let line = line.text.trim();
-        if line.is_empty() {
-            continue;
-        }
+    for line in filled(lines.iter().copied()) {
+        let line = line.bare;
         total += 1;
         tagged += usize::from(
             line.starts_with('<') && line[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)),
@@ -229,6 +228,7 @@ fn is_opened_file(hints: &Hints) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
 
     #[test]
@@ -245,10 +245,14 @@ mod tests {
 
     #[test]
     fn markup_needs_closing_tags_on_many_lines() {
-        assert!(is_markup("<div>\n<p>a</p>\n<p>b</p>\n</div>\n"));
-        assert!(!is_markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
-        assert!(!is_markup("<output>\nline\nline\nline\n</output>\n"));
-        assert!(!is_markup("<?php\necho '</a></b></c>';\n"));
+        let markup = |text: &str| {
+            let page = Page::of(text);
+            is_markup(&page.view().lines.iter().collect::<Vec<_>>())
+        };
+        assert!(markup("<div>\n<p>a</p>\n<p>b</p>\n</div>\n"));
+        assert!(!markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
+        assert!(!markup("<output>\nline\nline\nline\n</output>\n"));
+        assert!(!markup("<?php\necho '</a></b></c>';\n"));
     }
 
     #[test]

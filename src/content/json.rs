@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 use super::lines::lines;
+use super::seen::{Page, Question, Seen, filled};
 
 /// Whether a text is JSON: one or more objects or arrays and nothing else but a short tail, or the intact head of one.
 pub(super) fn is_json(text: &str) -> bool {
@@ -21,7 +22,7 @@ pub(super) fn is_json(text: &str) -> bool {
             Some(Ok(_)) if bare[parsed..].trim_start().starts_with(['{', '[']) => {}
             Some(Err(error)) if error.is_eof() && has_structure(&bare[parsed..]) => return true,
             // What follows the values is a note of the tool that printed them, or this was no JSON at all.
-            Some(_) => return parsed * 10 >= bare.len() * 8 || has_json_lines(bare),
+            Some(_) => return parsed * 10 >= bare.len() * 8 || has_json_lines(Page::of(bare).view().lines),
         }
     }
 }
@@ -33,33 +34,37 @@ fn has_structure(cut: &str) -> bool {
 }
 
 /// Lines of a printed document whose middle was left out, or records of which some are cut: nearly all lines are of JSON's form.
-pub(super) fn has_json_lines(text: &str) -> bool {
-    let (mut total, mut members, mut others) = (0usize, 0usize, 0usize);
-    for line in lines(text) {
-        let line = line.text.trim();
-        if line.is_empty() {
-            continue;
-        }
+pub(super) fn has_json_lines(lines: &[Seen]) -> bool {
+    let (mut total, mut members, mut items) = (0usize, 0usize, 0usize);
+    for line in filled(lines) {
         total += 1;
-        let is_record = line.starts_with("{\"") && line.ends_with('}');
-        let is_member = line.starts_with('"') && line.contains("\": ") | line.contains("\":");
-        let is_bracket = line.bytes().all(|byte| b"{}[], ".contains(&byte));
-        let is_item =
-            line.starts_with(['"', '-']) | line.starts_with(|c: char| c.is_ascii_digit()) && line.ends_with(',');
-        if is_record || is_member {
-            members += 1;
-        } else if is_bracket || is_item {
-            others += 1;
-        }
+        let is_member = line.is(Question::Record) || line.is(Question::Member);
+        members += usize::from(is_member);
+        items += usize::from(!is_member && line.is(Question::Item));
     }
-    total >= 3 && members * 10 >= total * 3 && (members + others) * 10 >= total * 9
+    total >= 3 && members * 10 >= total * 3 && (members + items) * 10 >= total * 9
 }
 
-/// The share of a text, in percent of its bytes, that are objects on lines of their own.
-pub(super) fn share_of_records(text: &str) -> usize {
-    let is_record = |line: &&str| line.starts_with("{\"") && line.ends_with('}');
-    let records: usize = lines(text).map(|line| line.text.trim()).filter(is_record).map(str::len).sum();
-    records * 100 / text.len().max(1)
+/// Whether a line, without blanks around it, is an object.
+pub(super) fn is_record(line: &str) -> bool {
+    line.starts_with("{\"") && line.ends_with('}')
+}
+
+/// Whether a line, without blanks around it, is a name with its value.
+pub(super) fn is_member(line: &str) -> bool {
+    line.starts_with('"') && line.contains("\":")
+}
+
+/// Whether a line, without blanks around it, is brackets, or an item of an array.
+pub(super) fn is_item(line: &str) -> bool {
+    let is_value = line.starts_with(['"', '-']) || line.starts_with(|c: char| c.is_ascii_digit());
+    line.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b' ')) || is_value && line.ends_with(',')
+}
+
+/// The share of lines, in percent of `length` bytes, that are objects.
+pub(super) fn share_of_records(lines: &[Seen], length: usize) -> usize {
+    let records = lines.iter().filter(|line| line.is(Question::Record));
+    records.map(|line| line.bare.len()).sum::<usize>() * 100 / length.max(1)
 }
 
 /// Attempts to read values inside other text; bounded, so that a text of opening brackets stays linear.

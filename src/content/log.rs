@@ -76,6 +76,8 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
     }
     at = skip(bytes, at, |byte| matches!(byte, b'[' | b'(' | b'"' | b'\'' | b'<'));
     at = skip_escape(bytes, at);
+    // Numbers, or the letters of a month, a day or a level.
+    bytes.get(at).filter(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())?;
     let found = |end: Option<usize>, format| {
         let end = end.filter(|&end| !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric))?;
         Some(Stamp { range: at..end, format })
@@ -266,11 +268,13 @@ impl Level {
 }
 
 /// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
-fn leads_with_level(line: &str) -> bool {
+pub(super) fn leads_with_level(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '[', '<', '(']);
     let first = &bare[..skip(bare.as_bytes(), 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_')];
     // Most lines do not, and a look at their start tells.
-    if Level::named(first).is_none() && !head(line, 200).contains("level=") {
+    let searched = head(line, 200);
+    let has_key = || memchr::memchr_iter(b'=', searched.as_bytes()).any(|at| searched[..at].ends_with("level"));
+    if Level::named(first).is_none() && !has_key() {
         return false;
     }
     let Some((_, range)) = Level::find(line) else { return false };

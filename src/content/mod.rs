@@ -19,6 +19,7 @@ pub mod output;
 mod prefixes;
 pub mod search;
 mod sections;
+mod seen;
 mod segments;
 pub mod table;
 pub mod text;

@@ -2,7 +2,7 @@
 //!
 //! Numbers count up by one: the hits of a search in one file have the same form and do not.
 
-use super::lines::lines;
+use super::seen::{Question, Seen, filled};
 
 /// A line with the number that `cat -n` or a read tool put before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,38 +37,42 @@ impl<'a> NumberedLine<'a> {
     }
 }
 
-/// The lines of `text` without their numbers, when most of them carry consecutive ones; else `None`.
+/// Lines without their numbers, when most of them carry consecutive ones; else `None`.
 ///
 /// A few lines before, between and after may go without (`[File: a.rs]`, `(5 more lines above)`): they are left out.
-pub fn strip_numbers(text: &str) -> Option<String> {
-    let (mut numbered, mut steps, mut cells, mut other) = (0usize, 0usize, 0usize, 0usize);
-    let mut last: Option<u64> = None;
-    let mut bare = String::with_capacity(text.len());
-    for line in lines(text) {
-        match NumberedLine::parse(line.text) {
-            Some(found) => {
-                numbered += 1;
-                steps += usize::from(last.is_some_and(|last| last + 1 == found.number));
-                last = Some(found.number);
-                let is_unpadded_tab = found.prefix.ends_with('\t') && !found.prefix.starts_with(' ');
-                cells += usize::from(is_unpadded_tab && found.text.trim().contains('\t'));
-                bare.push_str(found.text);
-                bare.push('\n');
-            }
-            None if line.text.trim().is_empty() => {}
-            None => other += 1,
-        }
+pub(super) fn strip_numbers(lines: &[Seen]) -> Option<String> {
+    let total = filled(lines).count();
+    let numbered = lines.iter().filter(|line| line.is(Question::Numbered)).count();
+    if numbered == 0 || numbered * 10 < total * 6 {
+        return None;
     }
-    let is_single = numbered == 1 && text.trim_start().contains('→');
+    let (mut steps, mut cells) = (0usize, 0usize);
+    let mut last: Option<u64> = None;
+    let mut bare = String::new();
+    for line in lines.iter().filter(|line| line.is(Question::Numbered)) {
+        let Some(found) = NumberedLine::parse(line.text) else { continue };
+        steps += usize::from(last.is_some_and(|last| last + 1 == found.number));
+        last = Some(found.number);
+        let is_unpadded_tab = found.prefix.ends_with('\t') && !found.prefix.starts_with(' ');
+        cells += usize::from(is_unpadded_tab && found.text.trim().contains('\t'));
+        bare.push_str(found.text);
+        bare.push('\n');
+    }
+    let is_single = numbered == 1 && lines.iter().any(|line| line.text.contains('→'));
     let is_consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
     // Numbers below a column `id` count up, too.
     let is_table = cells * 2 > numbered;
-    ((is_single || is_consecutive) && !is_table && numbered * 10 >= (numbered + other) * 6).then_some(bare)
+    ((is_single || is_consecutive) && !is_table).then_some(bare)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
+
+    fn stripped(text: &str) -> Option<String> {
+        strip_numbers(Page::of(text).view().lines)
+    }
 
     #[test]
     fn numbers_of_all_tools_are_read() {
@@ -91,13 +95,10 @@ mod tests {
 
     #[test]
     fn numbers_are_stripped_only_where_they_count_up() {
-        assert_eq!(strip_numbers("     1→a\n     2→b\n").as_deref(), Some("a\nb\n"));
-        assert_eq!(
-            strip_numbers("[File: a]\n(3 more lines above)\n4:a\n5:b\n6:c\n7:d\n").as_deref(),
-            Some("a\nb\nc\nd\n")
-        );
-        assert_eq!(strip_numbers("4:a\n90:b\n31:c\n"), None);
-        assert_eq!(strip_numbers("id\tname\tage\n1\tAnn\t3\n2\tBob\t4\n"), None);
-        assert_eq!(strip_numbers("plain\ntext\n"), None);
+        assert_eq!(stripped("     1→a\n     2→b\n").as_deref(), Some("a\nb\n"));
+        assert_eq!(stripped("[File: a]\n(3 more lines above)\n4:a\n5:b\n6:c\n7:d\n").as_deref(), Some("a\nb\nc\nd\n"));
+        assert_eq!(stripped("4:a\n90:b\n31:c\n"), None);
+        assert_eq!(stripped("id\tname\tage\n1\tAnn\t3\n2\tBob\t4\n"), None);
+        assert_eq!(stripped("plain\ntext\n"), None);
     }
 }

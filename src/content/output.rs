@@ -100,7 +100,7 @@ fn is_tests_share(bare: &str) -> bool {
         let dots = dots.trim_end().rsplit(' ').next().unwrap_or_default();
         share.trim_start().bytes().all(|byte| byte.is_ascii_digit())
             && !dots.is_empty()
-            && dots.bytes().all(|byte| b".FEsxX".contains(&byte))
+            && dots.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X'))
     })
 }
 
@@ -129,7 +129,9 @@ fn is_bracketed_tag(bare: &str) -> bool {
     bare.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
         !rest.starts_with('=')
             && tag.len() <= 24
-            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/%-_:. ".contains(&byte))
+            && tag.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'%' | b'-' | b'_' | b':' | b'.' | b' ')
+            })
             && tag.len() > 1
     })
 }
@@ -137,8 +139,8 @@ fn is_bracketed_tag(bare: &str) -> bool {
 /// `    state_test.go:131: message`: the indented place that a test framework prints.
 fn is_test_location(line: &str, bare: &str) -> bool {
     bare.len() < line.len()
-        && bare.split_once(": ").is_some_and(|(place, _)| {
-            place.rsplit_once(':').is_some_and(|(file, number)| {
+        && memchr::memchr_iter(b':', bare.as_bytes()).find(|&at| bare[at..].starts_with(": ")).is_some_and(|at| {
+            bare[..at].rsplit_once(':').is_some_and(|(file, number)| {
                 file.contains('.')
                     && !file.contains(' ')
                     && !number.is_empty()
@@ -158,7 +160,8 @@ fn is_code_frame(line: &str) -> bool {
 /// `12 silly fetch ...`, as in npm's debug logs.
 fn is_npm_debug(bare: &str) -> bool {
     let mut words = bare.splitn(3, ' ');
-    words.next().is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    bare.starts_with(|c: char| c.is_ascii_digit())
+        && words.next().is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         && matches!(words.next(), Some("verbose" | "silly" | "info" | "http" | "timing" | "warn" | "error" | "notice"))
         && words.next().is_some()
 }

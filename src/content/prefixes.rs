@@ -4,8 +4,9 @@
 
 use std::collections::HashSet;
 
-use super::lines::{head, lines};
+use super::lines::head;
 use super::log::{Level, Stamp};
+use super::seen::{Seen, filled};
 
 /// Fewer lines share nothing.
 const MIN_LINES: usize = 2;
@@ -119,7 +120,9 @@ impl Form {
 /// Whether a word names a program, a container or a step.
 fn is_name(word: &str) -> bool {
     (1..=MAX_NAME).contains(&word.len())
-        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./:%@#".contains(&byte))
+        && word.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b':' | b'%' | b'@' | b'#')
+        })
 }
 
 /// A text without the prefix that nearly all of its lines have.
@@ -134,22 +137,26 @@ pub(super) struct Bare {
 }
 
 /// Takes off the prefix that four of five lines share, in the first form that fits.
-pub(super) fn without_prefix(text: &str) -> Option<Bare> {
-    FORMS.iter().find_map(|&form| {
-        let (mut total, mut found) = (0usize, 0usize);
-        let mut names: HashSet<&str> = HashSet::new();
-        for line in lines(text).map(|line| line.text).filter(|line| !line.trim().is_empty()) {
-            total += 1;
-            if let Some((name, _)) = form.parse(line) {
-                found += 1;
-                names.insert(name);
+pub(super) fn without_prefix(lines: &[Seen]) -> Option<Bare> {
+    let total = filled(lines).count();
+    let least = (total * SHARE).div_ceil(100).max(MIN_LINES);
+    FORMS.iter().enumerate().find_map(|(number, &form)| {
+        let has_form = |line: &&Seen| line.is_other(number, || form.parse(line.text).is_some());
+        let (mut found, mut left) = (0usize, total);
+        for line in filled(lines) {
+            found += usize::from(has_form(&line));
+            left -= 1;
+            if found + left < least {
+                return None;
             }
         }
-        if found < MIN_LINES || found * 100 < total * SHARE || names.len() > form.names(found) {
+        let formed = || filled(lines).filter(has_form).filter_map(|line| form.parse(line.text));
+        let is_short = formed().map(|(name, _)| name).collect::<HashSet<&str>>().len() <= form.names(found);
+        if found < least || !is_short {
             return None;
         }
-        let mut bare = String::with_capacity(text.len());
-        for line in lines(text) {
+        let mut bare = String::new();
+        for line in lines {
             bare.push_str(&line.text[form.parse(line.text).map_or(0, |(_, end)| end)..]);
             bare.push('\n');
         }
@@ -159,10 +166,12 @@ pub(super) fn without_prefix(text: &str) -> Option<Bare> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
 
     fn bare(lines: &[&str]) -> Option<String> {
-        without_prefix(&lines.join("\n")).map(|bare| bare.text.lines().collect::<Vec<_>>().join("|"))
+        without_prefix(Page::of(&lines.join("\n")).view().lines)
+            .map(|bare| bare.text.lines().collect::<Vec<_>>().join("|"))
     }
 
     #[test]

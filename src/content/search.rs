@@ -2,8 +2,9 @@
 //!
 //! Compiler messages (`src/a.rs:1:2: error`) have the form of hits and are read as such.
 
-use super::lines::{head, lines};
+use super::lines::head;
 use super::log::Stamp;
+use super::seen::{Question, Seen};
 
 /// The longest path that is believed, in bytes.
 const MAX_PATH: usize = 400;
@@ -150,7 +151,9 @@ fn has_suffix(path: &str) -> bool {
 
 /// `packages/tui/src/utils.ts:export function ...`: a hit without its line number. Weak evidence.
 pub(super) fn is_unnumbered_hit(line: &str) -> bool {
-    head(line, MAX_PATH).split_once(':').is_some_and(|(path, text)| {
+    let line = head(line, MAX_PATH);
+    memchr::memchr(b':', line.as_bytes()).is_some_and(|at| {
+        let (path, text) = (&line[..at], &line[at + 1..]);
         !text.is_empty() && path.contains('/') && has_suffix(path) && !path.contains([' ', '\t']) && is_path(path)
     })
 }
@@ -166,7 +169,12 @@ pub(super) fn is_listed(line: &str) -> bool {
     {
         return bare[..at].chars().all(|c| matches!(c, '│' | '├' | '└' | ' ' | '\u{a0}' | '─'));
     }
-    !bare.contains([' ', '\t', ':', '(']) && is_name(bare)
+    !bare.bytes().any(|byte| matches!(byte, b' ' | b'\t' | b':' | b'(')) && is_name(bare)
+}
+
+/// Whether a line that is [listed](is_listed) may be nothing else.
+pub(super) fn is_surely_listed(line: &str) -> bool {
+    has_suffix(line) || line.starts_with(['.', '/', '~']) || !line.is_ascii()
 }
 
 /// What a text's lines say about search results.
@@ -193,32 +201,31 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks at every line once.
-    pub(super) fn of(text: &str) -> Self {
-        let mut survey = Self { web: is_web_header(text.trim_start()), ..Self::default() };
+    /// Looks at lines.
+    pub(super) fn of<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> Self {
+        let mut survey = Self::default();
         let mut heading = false;
-        for line in lines(text) {
-            let line = line.text;
-            if line.trim().is_empty() {
+        for line in lines {
+            if line.is(Question::Blank) {
                 heading = false;
                 continue;
             }
+            survey.web |= survey.lines == 0 && is_web_header(line.bare);
             survey.lines += 1;
-            match SearchLine::parse(line) {
-                Some(SearchLine::Separator) if survey.headed > 0 => survey.headed += 1,
-                Some(_) => survey.hits += 1,
-                None if SearchLine::parse_headed(line).is_some() => {
-                    survey.headed += 1;
-                    survey.headings += usize::from(std::mem::take(&mut heading));
-                }
-                None if is_listed(line) => {
-                    survey.listed += 1;
-                    survey.certain +=
-                        usize::from(has_suffix(line) || line.starts_with(['.', '/', '~']) || !line.is_ascii());
-                    heading = true;
-                }
-                None if is_unnumbered_hit(line) => survey.unnumbered += 1,
-                None => survey.urls += usize::from(is_url_line(line)),
+            if line.is(Question::Hit) {
+                let is_separator = line.text == "--" && survey.headed > 0;
+                *(if is_separator { &mut survey.headed } else { &mut survey.hits }) += 1;
+            } else if line.is(Question::Headed) {
+                survey.headed += 1;
+                survey.headings += usize::from(std::mem::take(&mut heading));
+            } else if line.is(Question::Listed) {
+                survey.listed += 1;
+                survey.certain += usize::from(line.is(Question::SurelyListed));
+                heading = true;
+            } else if line.is(Question::UnnumberedHit) {
+                survey.unnumbered += 1;
+            } else {
+                survey.urls += usize::from(line.is(Question::Url));
             }
         }
         survey
@@ -242,15 +249,20 @@ pub(super) fn is_web_header(line: &str) -> bool {
     line.starts_with("Web search results for ") || line.starts_with("Links: [{")
 }
 
-/// Whether a hit is a compiler's message.
-pub(super) fn is_message(hit: &Hit) -> bool {
+/// Whether a line is a hit that is a compiler's message.
+pub(super) fn is_compiler_message(line: &str) -> bool {
+    matches!(SearchLine::parse(line), Some(SearchLine::Hit(hit)) if is_message(&hit))
+}
+
+fn is_message(hit: &Hit) -> bool {
     let text = head(hit.text, 80).trim_start();
     hit.column.is_some() && hit.text.starts_with(' ')
         || ["error", "warning", "note:", "fatal error"].iter().any(|word| text.starts_with(word))
 }
 
-fn is_url_line(line: &str) -> bool {
-    let bare = line.trim().trim_start_matches(['-', '*', '<', '•', ' ']);
+/// Whether a line, without blanks around it, is a URL, with a list mark or a label before it.
+pub(super) fn is_url_line(line: &str) -> bool {
+    let bare = line.trim_start_matches(['-', '*', '<', '•', ' ']);
     let bare = ["URL: ", "url: ", "Link: ", "link: ", "Source: ", "🔗 "]
         .iter()
         .find_map(|label| bare.strip_prefix(label))
@@ -260,7 +272,12 @@ fn is_url_line(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
+
+    fn is_search(text: &str) -> bool {
+        Survey::of(Page::of(text).view().lines).is_search()
+    }
 
     fn parsed(line: &str) -> (&'static str, &str, u64, Option<u64>, &str) {
         match SearchLine::parse(line) {
@@ -308,7 +325,7 @@ mod tests {
             "a/b.ts:import x\na/c.ts:import y\na/d.ts:import z\n",
             "Title\nURL: https://a.b/c\nsnippet\n\nTitle\nURL: https://a.b/d\nsnippet\n\nTitle\nURL: https://a.b/e\nsnippet\n",
         ] {
-            assert!(Survey::of(text).is_search(), "{text}");
+            assert!(is_search(text), "{text}");
         }
     }
 
@@ -320,7 +337,7 @@ mod tests {
             "QUJD/REVG+0hJ\nSktMTU5P/FF+RS\nVFVWV1hZ/WjAx\nx\n",
             "",
         ] {
-            assert!(!Survey::of(text).is_search(), "{text}");
+            assert!(!is_search(text), "{text}");
         }
     }
 }

@@ -8,8 +8,8 @@ use std::ops::Range;
 use super::detect::{Kind, find};
 use super::headings::{Heading, Strength, is_rule};
 use super::json::Budget;
-use super::lines::{Line, lines, lines_from};
 use super::numbered::NumberedLine;
+use super::seen::{Question, Seen, View};
 use super::text::{Fence, is_markdown};
 use super::{ContentType, Detection, Hints, Language, Segment, diff, html};
 
@@ -36,12 +36,11 @@ struct Part {
 
 impl Part {
     /// A body below a heading with hints; blank lines alone belong to the heading above them.
-    fn of(text: &str, range: Range<usize>, hints: &Hints) -> Self {
-        let body = &text[range.clone()];
-        let lines = lines(body).filter(|line| !line.text.trim().is_empty()).count();
+    fn of(body: View, hints: &Hints) -> Self {
+        let lines = body.filled().count();
         let kind = if lines == 0 { Kind::UNKNOWN } else { find(body, hints) };
         let (is_announced, is_file) = (*hints != Hints::default(), hints.path.is_some());
-        Self { range, is_heading: lines == 0, is_announced, is_file, kind, lines }
+        Self { range: body.range(), is_heading: lines == 0, is_announced, is_file, kind, lines }
     }
 
     fn heading(range: Range<usize>) -> Self {
@@ -61,40 +60,29 @@ impl Part {
 }
 
 /// Detects a text of several outputs; `None` for one that is of one kind. `whole` is what it looks like as one.
-pub(super) fn detect(text: &str, whole: Kind, hints: &Hints) -> Option<Detection> {
+pub(super) fn detect(view: View, whole: Kind, hints: &Hints) -> Option<Detection> {
     use ContentType::{Log, Text, Unknown};
     // A file that is what its name promises is one thing.
     if hints.path.is_some() && !matches!(whole.content_type, Unknown | Log | Text) {
         return None;
     }
-    let parts = parts(text, whole)?;
+    let parts = parts(view, whole)?;
     let (content_type, language) = prevailing(&parts);
-    let segments = parts.iter().flat_map(|part| {
-        let start = part.range.start;
-        let inner = match part.is_heading {
-            true => vec![Segment { range: 0..part.range.len(), content_type: Unknown, language: None }],
-            false => part.kind.segments(&text[part.range.clone()]),
-        };
-        inner
-            .into_iter()
-            .map(move |segment| Segment { range: start + segment.range.start..start + segment.range.end, ..segment })
+    let segments = parts.iter().flat_map(|part| match part.is_heading {
+        true => vec![Segment { range: part.range.clone(), content_type: Unknown, language: None }],
+        false => part.kind.segments(view.within(part.range.clone())),
     });
     Some(Detection { content_type, language, segments: segments.collect() })
 }
 
 /// The parts of a text: by sure headings, and what stands between them by whatever else cuts it.
-fn parts(text: &str, whole: Kind) -> Option<Vec<Part>> {
-    let all = 0..text.len();
-    let is_manual = is_manual(text, whole);
-    let Some(parts) =
-        by_headings(text, all.clone(), Strength::Sure).filter(|parts| are_outputs(parts, whole, is_manual, text.len()))
-    else {
-        return inner(text, all, whole);
-    };
+fn parts(view: View, whole: Kind) -> Option<Vec<Part>> {
+    let is_apart = |parts: &Vec<Part>| are_outputs(parts, whole, is_manual(view, whole), view.range().len());
+    let Some(parts) = by_headings(view, Strength::Sure).filter(is_apart) else { return inner(view, whole) };
     let mut found = Vec::with_capacity(parts.len());
     for part in parts {
         let is_whole = part.is_heading || part.is_file;
-        match if is_whole { None } else { inner(text, part.range.clone(), part.kind) } {
+        match if is_whole { None } else { inner(view.within(part.range.clone()), part.kind) } {
             Some(inner) => found.extend(inner),
             None => found.push(part),
         }
@@ -102,21 +90,22 @@ fn parts(text: &str, whole: Kind) -> Option<Vec<Part>> {
     Some(found)
 }
 
-fn is_manual(text: &str, kind: Kind) -> bool {
-    kind.content_type == ContentType::Text && is_markdown(text)
+fn is_manual(view: View, kind: Kind) -> bool {
+    kind.content_type == ContentType::Text
+        && view.sampled(|sample| is_markdown(&sample.lines.iter().collect::<Vec<_>>()))
 }
 
 /// The parts of a text without sure headings.
-fn inner(text: &str, range: Range<usize>, whole: Kind) -> Option<Vec<Part>> {
+fn inner(view: View, whole: Kind) -> Option<Vec<Part>> {
     // A script is one text, with all the commands in its comments.
     if whole.content_type == ContentType::Code && whole.is_proved {
         return None;
     }
-    let is_manual = is_manual(&text[range.clone()], whole);
-    let differ = |parts: &Vec<Part>| are_different(parts, whole, is_manual, range.len());
-    let headed = by_headings(text, range.clone(), Strength::Likely).filter(differ);
+    let is_manual = is_manual(view, whole);
+    let differ = |parts: &Vec<Part>| are_different(parts, whole, is_manual, view.range().len());
+    let headed = by_headings(view, Strength::Likely).filter(differ);
     // The paragraphs of a manual are of many kinds, and it is one text.
-    headed.or_else(|| if is_manual { None } else { by_blank_lines(text, range.clone()).filter(differ) })
+    headed.or_else(|| if is_manual { None } else { by_blank_lines(view).filter(differ) })
 }
 
 /// The type of more than half of all bodies, and the language where all code is in one.
@@ -202,9 +191,9 @@ fn are_different(parts: &[Part], whole: Kind, is_manual: bool, length: usize) ->
 }
 
 /// Cuts at the headings of a strength or above, and where the line numbers of a listing begin again.
-fn by_headings(text: &str, within: Range<usize>, least: Strength) -> Option<Vec<Part>> {
+fn by_headings(view: View, least: Strength) -> Option<Vec<Part>> {
     let mut marks = Vec::new();
-    let mut scan = Scan::new(text, &within);
+    let mut scan = Scan::new(view);
     while let Some(found) = scan.next_mark(least) {
         marks.push(found);
         if marks.len() > MAX_PARTS {
@@ -216,23 +205,23 @@ fn by_headings(text: &str, within: Range<usize>, least: Strength) -> Option<Vec<
     }
     let mut parts = Vec::with_capacity(marks.len() * 2 + 1);
     let mut hints = Hints::default();
-    let mut start = within.start;
+    let mut start = view.start();
     for (range, says) in marks {
-        push_body(text, &mut parts, start..range.start, &hints);
+        push_body(view.within(start..range.start), &mut parts, &hints);
         (start, hints) = (range.end, says);
         if !range.is_empty() {
             push_heading(&mut parts, range);
         }
     }
-    push_body(text, &mut parts, start..within.end, &hints);
+    push_body(view.within(start..view.above.len()), &mut parts, &hints);
     Some(parts)
 }
 
-fn push_body(text: &str, parts: &mut Vec<Part>, range: Range<usize>, hints: &Hints) {
-    if range.is_empty() {
+fn push_body(body: View, parts: &mut Vec<Part>, hints: &Hints) {
+    if body.lines.is_empty() {
         return;
     }
-    let part = Part::of(text, range, hints);
+    let part = Part::of(body, hints);
     if part.is_heading { push_heading(parts, part.range) } else { parts.push(part) }
 }
 
@@ -243,11 +232,11 @@ fn push_heading(parts: &mut Vec<Part>, range: Range<usize>) {
     }
 }
 
-/// A walk over the lines of a text for what cuts it.
-struct Scan<'a> {
-    text: &'a str,
+/// A walk over lines for what cuts them.
+struct Scan<'p, 't> {
+    view: View<'p, 't>,
+    /// How many lines were passed.
     at: usize,
-    end: usize,
     budget: Budget,
     /// The last number of a listing, and how many came one after the other.
     listing: (u64, usize),
@@ -255,42 +244,37 @@ struct Scan<'a> {
     has_open_fence: bool,
 }
 
-impl<'a> Scan<'a> {
-    fn new(text: &'a str, within: &Range<usize>) -> Self {
-        let budget = Budget::of(&text[within.clone()]);
-        Self { text, at: within.start, end: within.end, budget, listing: (0, 0), has_open_fence: false }
-    }
-
-    fn line(&self, at: usize) -> Option<Line<'a>> {
-        lines_from(self.text, at).next().filter(|line| line.start < self.end)
+impl<'p, 't> Scan<'p, 't> {
+    fn new(view: View<'p, 't>) -> Self {
+        Self { view, at: 0, budget: Budget::of(view.text()), listing: (0, 0), has_open_fence: false }
     }
 
     /// The next heading and what it says; an empty range where a listing begins again. What lies inside of fences, diffs,
     /// documents and JSON values is passed over.
     fn next_mark(&mut self, least: Strength) -> Option<(Range<usize>, Hints)> {
-        let body = &self.text[..self.end];
-        while let Some(line) = self.line(self.at) {
-            self.at = line.end;
-            if let Some(end) = self.skip(body, &line) {
-                self.at = end;
+        let lines = self.view.lines;
+        while let Some(line) = lines.get(self.at) {
+            self.at += 1;
+            if let Some(end) = self.skip(line) {
+                self.at = self.view.index(end);
                 continue;
             }
-            if self.begins_again(line.text) {
+            if self.begins_again(line) {
                 return Some((line.start..line.start, Hints::default()));
             }
             if is_rule(line.text)
-                && let Some(title) = self.line(line.end)
-                && let Some(below) = self.line(title.end)
+                && let Some([title, below]) = lines.get(self.at..self.at + 2)
                 && let Some(heading) = Heading::of_banner([line.text, title.text, below.text])
                 && heading.strength >= least
             {
-                self.at = below.end;
+                self.at += 2;
                 return Some((line.start..below.end, heading.hints));
             }
-            let heading = Heading::parse(line.text).or_else(|| {
-                let below = self.line(line.end)?;
-                Heading::of_label(line.text, below.text)
-            });
+            let heading = if line.is(Question::Heading) {
+                Heading::parse(line.text)
+            } else {
+                lines.get(self.at).and_then(|below| Heading::of_label(line.text, below.text))
+            };
             if let Some(heading) = heading.filter(|heading| heading.strength >= least) {
                 return Some((line.start..line.end, heading.hints));
             }
@@ -299,14 +283,16 @@ impl<'a> Scan<'a> {
     }
 
     /// Where a block that starts with a line ends.
-    fn skip(&mut self, body: &str, line: &Line) -> Option<usize> {
-        if let Some(open) = Fence::parse(line.text).filter(|_| !self.has_open_fence) {
-            let closes = |line: &Line| Fence::parse(line.text).is_some_and(|fence| fence.closes(&open));
-            let end = lines_from(body, line.end).find(closes).map(|close| close.end);
+    fn skip(&mut self, line: &Seen) -> Option<usize> {
+        let body = self.view.above;
+        if let Some(open) = Fence::of(line).filter(|_| !self.has_open_fence) {
+            let closes = |line: &&Seen| Fence::of(line).is_some_and(|fence| fence.closes(&open));
+            let behind = &self.view.lines[self.view.index(line.end)..];
+            let end = behind.iter().find(closes).map(|close| close.end);
             self.has_open_fence = end.is_none();
             return end;
         }
-        if diff::may_start(line.text) {
+        if line.is(Question::DiffStart) {
             // A hunk that was cut short takes the rule below it for a line of its own.
             let end = diff::block_end(body, line.start)?;
             let last = body[line.start..end].trim_end().rfind('\n').map_or(line.start, |at| line.start + at + 1);
@@ -324,12 +310,13 @@ impl<'a> Scan<'a> {
     }
 
     /// Whether a line is the first of a listing behind another listing.
-    fn begins_again(&mut self, line: &str) -> bool {
+    fn begins_again(&mut self, line: &Seen) -> bool {
         // Hits of a search and the cells of a table have numbers, too.
         let is_listed = |found: &NumberedLine| {
             !found.prefix.ends_with(':') && (found.prefix.starts_with(' ') || found.prefix.ends_with('→'))
         };
-        let Some(found) = NumberedLine::parse(line).filter(is_listed) else { return false };
+        let parsed = if line.is(Question::Numbered) { NumberedLine::parse(line.text) } else { None };
+        let Some(found) = parsed.filter(is_listed) else { return false };
         let (last, run) = self.listing;
         self.listing = (found.number, if found.number == last + 1 { run + 1 } else { 0 });
         found.number == 1 && run > 0
@@ -337,18 +324,19 @@ impl<'a> Scan<'a> {
 }
 
 /// Cuts at blank lines, but not inside of blocks, and joins neighbours of one kind.
-fn by_blank_lines(text: &str, within: Range<usize>) -> Option<Vec<Part>> {
+fn by_blank_lines(view: View) -> Option<Vec<Part>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    let mut scan = Scan::new(text, &within);
+    let mut scan = Scan::new(view);
     let mut was_blank = true;
-    while let Some(line) = scan.line(scan.at) {
-        let is_blank = line.text.trim().is_empty();
-        let block = scan.skip(&text[..within.end], &line);
-        scan.at = block.unwrap_or(line.end);
+    while let Some(line) = view.lines.get(scan.at) {
+        let is_blank = line.is(Question::Blank);
+        let block = scan.skip(line);
+        let end = block.unwrap_or(line.end);
+        scan.at = view.index(end);
         match ranges.last_mut().filter(|_| block.is_none() && (is_blank || !was_blank)) {
-            Some(range) => range.end = scan.at,
+            Some(range) => range.end = end,
             None if is_blank => continue,
-            None => ranges.push(if ranges.is_empty() { within.start } else { line.start }..scan.at),
+            None => ranges.push(if ranges.is_empty() { view.start() } else { line.start }..end),
         }
         was_blank = is_blank || block.is_some();
         if ranges.len() > MAX_PARTS {
@@ -360,7 +348,7 @@ fn by_blank_lines(text: &str, within: Range<usize>) -> Option<Vec<Part>> {
     }
     let mut parts: Vec<Part> = Vec::new();
     for range in ranges {
-        let part = Part::of(text, range, &Hints::default());
+        let part = Part::of(view.within(range), &Hints::default());
         let joins = parts.last().is_some_and(|last| goes_on(last, &part));
         match parts.last_mut().filter(|_| joins) {
             Some(last) => {

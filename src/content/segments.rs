@@ -10,11 +10,9 @@ use super::diff;
 use super::hints::of_info;
 use super::html;
 use super::json::Budget;
-use super::lines::{Line, lines, lines_from};
-use super::log::is_log_line;
-use super::numbered::NumberedLine;
-use super::output::{is_frame, is_output_line};
-use super::search::{SearchLine, is_web_header};
+use super::lines::lines_from;
+use super::search::is_web_header;
+use super::seen::{Question, Seen, View};
 use super::table::{is_markdown_row, is_markdown_rule};
 use super::text::{Fence, Shape};
 use super::{ContentType, Language, Segment};
@@ -43,25 +41,26 @@ struct Run {
     strong: usize,
 }
 
-/// Splits `text`, whose whole is of type `whole`.
-pub(super) fn split(text: &str, whole: ContentType, language: Option<Language>) -> Vec<Segment> {
+/// Splits lines, which as a whole are of type `whole`.
+pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) -> Vec<Segment> {
     let one = |range: Range<usize>, content_type, language| Segment { range, content_type, language };
-    if text.is_empty() {
+    let all = view.range();
+    if all.is_empty() {
         return Vec::new();
     }
     match whole {
-        ContentType::Table | ContentType::Html => vec![one(0..text.len(), whole, None)],
+        ContentType::Table | ContentType::Html => vec![one(all, whole, None)],
         ContentType::Code => {
-            let inner = numbered_range(text).unwrap_or(0..text.len());
+            let inner = numbered_range(view).unwrap_or(all.clone());
             let parts = [
-                one(0..inner.start, ContentType::Text, None),
+                one(all.start..inner.start, ContentType::Text, None),
                 one(inner.clone(), whole, language),
-                one(inner.end..text.len(), ContentType::Text, None),
+                one(inner.end..all.end, ContentType::Text, None),
             ];
             parts.into_iter().filter(|part| !part.range.is_empty()).collect()
         }
         _ => {
-            let runs = with_bare_code(text, whole, runs(text, whole));
+            let runs = with_bare_code(view, whole, runs(view, whole));
             let last = runs.len() - 1;
             // JSON that was cut, a listing: no part tells itself, so the whole is one.
             let is_bare = match whole {
@@ -70,11 +69,11 @@ pub(super) fn split(text: &str, whole: ContentType, language: Option<Language>) 
                 _ => false,
             };
             if is_bare {
-                return vec![one(0..text.len(), whole, None)];
+                return vec![one(all, whole, None)];
             }
             let mut segments: Vec<Segment> = Vec::new();
             for (index, run) in runs.into_iter().enumerate() {
-                let (content_type, language) = resolve(text, whole, &run, index == 0 || index == last);
+                let (content_type, language) = resolve(view, whole, &run, index == 0 || index == last);
                 match segments.last_mut() {
                     Some(before) if before.content_type == content_type && before.language == language => {
                         before.range.end = run.range.end
@@ -88,12 +87,11 @@ pub(super) fn split(text: &str, whole: ContentType, language: Option<Language>) 
 }
 
 /// From the first to the last line with a number, where the lines are numbered.
-fn numbered_range(text: &str) -> Option<Range<usize>> {
-    let is_numbered = |line: &Line| NumberedLine::parse(line.text).is_some();
+fn numbered_range(view: View) -> Option<Range<usize>> {
     let (mut count, mut total, mut found) = (0usize, 0usize, None::<Range<usize>>);
-    for line in lines(text).filter(|line| !line.text.trim().is_empty()) {
+    for line in view.filled() {
         total += 1;
-        if is_numbered(&line) {
+        if line.is(Question::Numbered) {
             count += 1;
             found = Some(found.map_or(line.start, |range| range.start)..line.end);
         }
@@ -102,7 +100,7 @@ fn numbered_range(text: &str) -> Option<Range<usize>> {
 }
 
 /// The type of a run once its surroundings are known.
-fn resolve(text: &str, whole: ContentType, run: &Run, at_edge: bool) -> (ContentType, Option<Language>) {
+fn resolve(view: View, whole: ContentType, run: &Run, at_edge: bool) -> (ContentType, Option<Language>) {
     match run.kind {
         Kind::Block(content_type, language) => (content_type, language),
         Kind::Log if run.strong >= MIN_RUN => (ContentType::Log, None),
@@ -113,9 +111,10 @@ fn resolve(text: &str, whole: ContentType, run: &Run, at_edge: bool) -> (Content
                 ContentType::Diff | ContentType::Json => false,
                 _ => true,
             };
-            if stays || text[run.range.clone()].trim().is_empty() {
+            let lines = view.within(run.range.clone());
+            if stays || lines.filled().next().is_none() {
                 (whole, None)
-            } else if Shape::of(&text[run.range.clone()]).is_text() {
+            } else if shape(lines).is_text() {
                 (ContentType::Text, None)
             } else if matches!(whole, ContentType::Diff | ContentType::Json) {
                 (ContentType::Unknown, None)
@@ -127,7 +126,7 @@ fn resolve(text: &str, whole: ContentType, run: &Run, at_edge: bool) -> (Content
 }
 
 /// The runs of a text with the code in its prose that has no fence around it: paragraphs of nothing but code.
-fn with_bare_code(text: &str, whole: ContentType, runs: Vec<Run>) -> Vec<Run> {
+fn with_bare_code(view: View, whole: ContentType, runs: Vec<Run>) -> Vec<Run> {
     if whole != ContentType::Text {
         return runs;
     }
@@ -139,77 +138,80 @@ fn with_bare_code(text: &str, whole: ContentType, runs: Vec<Run>) -> Vec<Run> {
         }
         let mut start = run.range.start;
         let mut is_code = false;
-        for paragraph in paragraphs(text, run.range.clone()) {
-            if is_bare_code(&text[paragraph.clone()], is_code) != is_code {
-                push_part(text, &mut parted, start..paragraph.start, is_code);
-                start = paragraph.start;
+        for paragraph in paragraphs(view.within(run.range.clone())) {
+            if is_bare_code(paragraph, is_code) != is_code {
+                push_part(view, &mut parted, start..paragraph.start(), is_code);
+                start = paragraph.start();
                 is_code = !is_code;
             }
         }
-        push_part(text, &mut parted, start..run.range.end, is_code);
+        push_part(view, &mut parted, start..run.range.end, is_code);
     }
     parted
 }
 
-fn push_part(text: &str, runs: &mut Vec<Run>, range: Range<usize>, is_code: bool) {
+fn push_part(view: View, runs: &mut Vec<Run>, range: Range<usize>, is_code: bool) {
     if !range.is_empty() {
-        let language = || language_of(&skeleton(&text[range.clone()]));
+        let language = || language_of(&skeleton(view.within(range.clone()).lines));
         let kind = if is_code { Kind::Block(ContentType::Code, language()) } else { Kind::Plain };
         push(runs, range, kind, 1);
     }
 }
 
 /// Runs of lines with the blank lines below them.
-fn paragraphs(text: &str, within: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let mut at = within.start;
+fn paragraphs<'p, 't>(view: View<'p, 't>) -> impl Iterator<Item = View<'p, 't>> {
+    let mut rest = view.lines;
     std::iter::from_fn(move || {
-        let start = at;
-        let mut was_blank = false;
-        for line in lines_from(text, start).take_while(|line| line.start < within.end) {
-            let is_blank = line.text.trim().is_empty();
-            if was_blank && !is_blank {
-                break;
-            }
-            was_blank = is_blank;
-            at = line.end;
-        }
-        (at > start).then_some(start..at)
+        let is_blank = |line: &Seen| line.is(Question::Blank);
+        let opens = |pair: &[Seen]| is_blank(&pair[0]) && !is_blank(&pair[1]);
+        let count = rest.windows(2).position(opens).map_or(rest.len(), |at| at + 1);
+        let (lines, behind) = rest.split_at(count);
+        rest = behind;
+        let end = lines.last()?.end;
+        Some(View { above: &view.above[..end], lines })
     })
 }
 
+/// What lines look like.
+fn shape(view: View) -> Shape {
+    Shape::of(view.lines.iter().map(Seen::class))
+}
+
 /// Whether a paragraph is code without a fence: four lines or more, or any number below other code.
-fn is_bare_code(paragraph: &str, below_code: bool) -> bool {
-    let shape = Shape::of(paragraph);
+fn is_bare_code(paragraph: View, below_code: bool) -> bool {
+    let shape = shape(paragraph);
     let is_code = shape.code * 100 >= shape.lines * 90 || shape.is_surely_code();
     shape.prose == 0 && shape.markup == 0 && is_code && (below_code || shape.lines >= 4)
 }
 
-/// One walk over the lines; never empty for a text that is not.
-fn runs(text: &str, whole: ContentType) -> Vec<Run> {
+/// One walk over the lines; never empty where there are some.
+fn runs(view: View, whole: ContentType) -> Vec<Run> {
     let is_readable = matches!(whole, ContentType::Text | ContentType::Unknown);
     let mut runs: Vec<Run> = Vec::new();
-    let mut budget = Budget::of(text);
+    let mut budget = Budget::of(view.text());
     let mut at = 0;
-    while let Some(line) = lines_from(text, at).next() {
-        at = line.end;
-        if is_readable && let Some(open) = Fence::parse(line.text) {
+    while let Some(line) = view.lines.get(at) {
+        at += 1;
+        if is_readable && let Some(open) = Fence::of(line) {
             push(&mut runs, line.start..line.end, Kind::Plain, 1);
-            let body = line.end..fence_end(text, line.end, &open);
+            let closes = |line: &Seen| Fence::of(line).is_some_and(|fence| fence.closes(&open));
+            let close = view.lines[at..].iter().find(|line| closes(line));
+            let body = line.end..close.map_or(view.above.len(), |line| line.start);
             if !body.is_empty() {
-                at = body.end;
-                push(&mut runs, body.clone(), fenced(&text[body], open.info), 1);
+                push(&mut runs, body.clone(), fenced(view.within(body.clone()), open.info), 1);
             }
+            at = view.index(body.end);
             // The closing line, lest it open another fence.
-            if let Some(close) = lines_from(text, at).next() {
+            if let Some(close) = close {
                 push(&mut runs, close.start..close.end, Kind::Plain, 1);
-                at = close.end;
+                at += 1;
             }
-        } else if let Some((end, kind)) = block(text, &line, is_readable, &mut budget) {
+        } else if let Some((end, kind)) = block(view.above, line, is_readable, &mut budget) {
             push(&mut runs, line.start..end, kind, 1);
-            at = end;
+            at = view.index(end);
         } else {
             let before = runs.last().map(|run| run.kind);
-            let (kind, strong) = classify(line.text, whole, before);
+            let (kind, strong) = classify(line, whole, before);
             push(&mut runs, line.start..line.end, kind, strong);
         }
     }
@@ -226,13 +228,7 @@ fn push(runs: &mut Vec<Run>, range: Range<usize>, kind: Kind, strong: usize) {
     }
 }
 
-/// Where the body of a fence ends: before its closing line, or with the text.
-fn fence_end(text: &str, start: usize, open: &Fence) -> usize {
-    let closes = |line: &Line| Fence::parse(line.text).is_some_and(|fence| fence.closes(open));
-    lines_from(text, start).find(closes).map_or(text.len(), |line| line.start)
-}
-
-fn fenced(body: &str, info: &str) -> Kind {
+fn fenced(body: View, info: &str) -> Kind {
     match of_info(info) {
         Some(expected) => Kind::Block(expected.content_type, expected.language),
         None => {
@@ -246,9 +242,9 @@ fn fenced(body: &str, info: &str) -> Kind {
 }
 
 /// A block that tells itself by its first line: where it ends and what it is.
-fn block(text: &str, line: &Line, is_readable: bool, budget: &mut Budget) -> Option<(usize, Kind)> {
+fn block(text: &str, line: &Seen, is_readable: bool, budget: &mut Budget) -> Option<(usize, Kind)> {
     let found = |end: usize, content_type| (end, Kind::Block(content_type, None));
-    if diff::may_start(line.text)
+    if line.is(Question::DiffStart)
         && let Some(end) = diff::block_end(text, line.start)
     {
         return Some(found(end, ContentType::Diff));
@@ -275,29 +271,24 @@ fn block(text: &str, line: &Line, is_readable: bool, budget: &mut Budget) -> Opt
 }
 
 /// The kind of a line, given the kind of the run before it, and whether it is that by itself.
-fn classify(line: &str, whole: ContentType, before: Option<Kind>) -> (Kind, usize) {
-    let bare = line.trim();
-    if bare.is_empty() {
+fn classify(line: &Seen, whole: ContentType, before: Option<Kind>) -> (Kind, usize) {
+    if line.is(Question::Blank) {
         let goes_on = before.filter(|kind| !matches!(kind, Kind::Block(..)));
         return (goes_on.unwrap_or(Kind::Plain), 0);
     }
-    match SearchLine::parse(line) {
-        Some(SearchLine::Separator) if before != Some(Kind::Search) => {}
-        Some(_) => return (Kind::Search, 1),
-        None => {}
-    }
-    if whole == ContentType::Search && is_web_header(line) {
+    let is_hit = line.is(Question::Hit) && (line.text != "--" || before == Some(Kind::Search));
+    if is_hit || whole == ContentType::Search && is_web_header(line.text) {
         return (Kind::Search, 1);
     }
-    if is_log_line(line) {
+    if line.is_log() {
         return (Kind::Log, 1);
     }
-    let goes_on = before == Some(Kind::Log) && (line.starts_with([' ', '\t']) || is_frame(line));
+    let goes_on = before == Some(Kind::Log) && (line.text.starts_with([' ', '\t']) || line.is(Question::Frame));
     if goes_on
-        || whole == ContentType::Log && is_output_line(line)
-        || line.starts_with("Traceback (most recent call last)")
+        || whole == ContentType::Log && line.is(Question::Output)
+        || line.text.starts_with("Traceback (most recent call last)")
     {
-        return (Kind::Log, usize::from(is_frame(line)));
+        return (Kind::Log, usize::from(line.is(Question::Frame)));
     }
     (Kind::Plain, 0)
 }

@@ -2,17 +2,17 @@
 //!
 //! Prose has commas and code has aligned columns: what makes a table is that (nearly) every line has the same number.
 
-use super::lines::{head, lines};
-use super::log::Stamp;
+use super::lines::head;
+use super::seen::{Question, Seen, filled};
 
 /// How much of a line counts for columns aligned with blanks, in bytes.
 const WIDTH: usize = 160;
 /// How many lines are compared for alignment.
 const ALIGNED_LINES: usize = 120;
 
-/// Whether a text is a table.
-pub(super) fn is_table(text: &str) -> bool {
-    let rows: Vec<&str> = lines(text).map(|line| line.text).filter(|line| !line.trim().is_empty()).collect();
+/// Whether lines are a table.
+pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> bool {
+    let rows: Vec<&Seen> = filled(lines).collect();
     if rows.len() < 2 {
         return false;
     }
@@ -38,72 +38,87 @@ pub fn is_markdown_row(line: &str) -> bool {
 /// Whether a line is the rule under a Markdown table's header: `|---|:--:|`.
 pub fn is_markdown_rule(line: &str) -> bool {
     let bare = line.trim();
-    bare.contains("--") && bare.contains('|') && bare.bytes().all(|byte| b"|-: +".contains(&byte))
+    bare.contains("--")
+        && bare.contains('|')
+        && bare.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'+'))
 }
 
-fn share(rows: &[&str], percent: usize, pass: impl Fn(&str) -> bool) -> bool {
-    rows.iter().filter(|row| pass(row)).count() * 100 >= rows.len() * percent
+/// Whether so many of a hundred rows pass; looks at no more than it takes.
+fn share(rows: &[&Seen], percent: usize, pass: impl Fn(&Seen) -> bool) -> bool {
+    let needed = (rows.len() * percent).div_ceil(100);
+    let mut passed = 0;
+    for (index, row) in rows.iter().enumerate() {
+        if passed >= needed || passed + rows.len() - index < needed {
+            break;
+        }
+        passed += usize::from(pass(row));
+    }
+    passed >= needed
 }
 
 /// Markdown tables, `psql` and `mysql` output.
-fn is_drawn(rows: &[&str]) -> bool {
-    let framed = |row: &str| {
-        let bare = row.trim();
+fn is_drawn(rows: &[&Seen]) -> bool {
+    let framed = |row: &Seen| {
+        let bare = row.bare;
         bare.starts_with(['|', '+', '│', '┌', '├', '└', '╔', '║', '╚', '╠']) && bare.len() > 2
     };
     let psql = rows.len() >= 3 && {
-        let rule = rows[1].trim();
-        rule.contains("-+-") && rule.bytes().all(|byte| b"-+".contains(&byte)) && rows[0].contains('|')
+        let rule = rows[1].bare;
+        rule.contains("-+-") && rule.bytes().all(|byte| matches!(byte, b'-' | b'+')) && rows[0].text.contains('|')
     };
     // A diff's added lines begin with a plus, too: there must be bars inside.
     psql || rows.len() >= 3
         && share(rows, 80, framed)
-        && share(rows, 50, |row| row.matches(['|', '│', '║']).count() >= 2)
+        && share(rows, 50, |row| row.text.matches(['|', '│', '║']).nth(1).is_some())
 }
 
 /// Comma, tab, semicolon or bar separated values.
-fn is_separated(rows: &[&str]) -> bool {
-    let is_bare =
-        |row: &str| row.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.starts_with("- ");
+fn is_separated(rows: &[&Seen]) -> bool {
+    let is_bare = |row: &Seen| {
+        row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
+    };
     if rows.len() < 3 || share(rows, 20, is_bare) {
         return false;
     }
-    if share(rows, 50, |row| row.ends_with([';', '{', '}', '('])) || share(rows, 50, |row| row.ends_with(',')) {
+    if share(rows, 50, |row| row.text.ends_with([';', '{', '}', '('])) || share(rows, 50, |row| row.text.ends_with(','))
+    {
         return false;
     }
     [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
-        let header = separators(rows[0], separator);
+        let header = separators(rows[0].text, separator);
         if header == 0 {
             return false;
         }
         // Trailing cells may be left out below a header of several.
         let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
-        let counts = rows.iter().map(|row| separators(row, separator));
-        let same = counts.filter(|&count| count == header || ragged(count)).count();
-        if same * 100 < rows.len() * 92 || Stamp::find(rows[0]).is_some() {
+        let fits = |row: &Seen| {
+            let count = separators(row.text, separator);
+            count == header || ragged(count)
+        };
+        if !share(rows, 92, fits) || rows[0].is(Question::Stamped) {
             return false;
         }
-        let named = is_header(rows[0], separator);
+        let named = is_header(rows[0].text, separator);
         match separator {
             // A comma in prose has a blank behind it; one a line is too little without a header.
             b',' => {
-                let tight = share(rows, 95, |row| !has_spaced_comma(row));
+                let tight = share(rows, 95, |row| !has_spaced_comma(row.text));
                 tight && (named || header > 1)
             }
             // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print.
-            b'\t' => header >= 2 || named || share(rows, 95, |row| row.starts_with(|c: char| c.is_ascii_digit())),
+            b'\t' => header >= 2 || named || share(rows, 95, |row| row.text.starts_with(|c: char| c.is_ascii_digit())),
             _ => header >= 2 || named,
         }
     })
 }
 
 /// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
-fn is_titled(rows: &[&str]) -> bool {
+fn is_titled(rows: &[&Seen]) -> bool {
     [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
-        let Some(last) = rows.last().map(|row| separators(row, separator)).filter(|&count| count >= 2) else {
+        let Some(last) = rows.last().map(|row| separators(row.text, separator)).filter(|&count| count >= 2) else {
             return false;
         };
-        let title = rows.iter().take_while(|row| separators(row, separator) != last).count();
+        let title = rows.iter().take_while(|row| separators(row.text, separator) != last).count();
         (1..=MAX_TITLE).contains(&title) && rows.len() >= title + 4 && is_separated(&rows[title..])
     })
 }
@@ -138,39 +153,53 @@ fn is_header(row: &str, separator: u8) -> bool {
 }
 
 /// `ls -l` and `git log --oneline`.
-fn is_listing(rows: &[&str]) -> bool {
-    let mode = |row: &str| {
-        // `ls -i` and `ls -s` print a number first.
-        let row = row.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
-        row.len() > 10
-            && matches!(row.as_bytes()[0], b'-' | b'd' | b'l' | b'c' | b'b' | b'p' | b's')
-            && row.bytes().skip(1).take(9).all(|byte| b"rwxsStT-".contains(&byte))
-            || row.starts_with("total ")
-    };
-    let hash = |row: &str| {
-        let word = row.split(' ').next().unwrap_or_default();
-        (7..=40).contains(&word.len())
-            && word.len() < row.len()
-            && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    share(rows, 85, mode)
+fn is_listing(rows: &[&Seen]) -> bool {
+    share(rows, 85, |row| row.is(Question::Mode))
         || rows.len() >= 3
-            && share(rows, 90, hash)
-            && share(rows, 60, |row| row.bytes().take(7).any(|byte| byte.is_ascii_digit()))
+            && share(rows, 90, |row| row.is(Question::Hash))
+            && share(rows, 60, |row| row.text.bytes().take(7).any(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a line begins with a file's mode, `ls -l`'s first column, or is its first line.
+pub(super) fn has_mode(row: &str) -> bool {
+    // `ls -i` and `ls -s` print a number first.
+    let row = row.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    row.len() > 10
+        && matches!(row.as_bytes()[0], b'-' | b'd' | b'l' | b'c' | b'b' | b'p' | b's')
+        && row.bytes().skip(1).take(9).all(|byte| matches!(byte, b'r' | b'w' | b'x' | b's' | b'S' | b't' | b'T' | b'-'))
+        || row.starts_with("total ")
+}
+
+/// Whether a line begins with a commit's hash.
+pub(super) fn has_hash(row: &str) -> bool {
+    let digits = row.bytes().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).count();
+    (7..=40).contains(&digits) && row[digits..].starts_with(' ')
+}
+
+/// Whether a word of a line begins with a digit.
+pub(super) fn has_number(row: &str) -> bool {
+    let is_start = |at: usize| at == 0 || row[..at].ends_with(char::is_whitespace);
+    row.bytes().enumerate().any(|(at, byte)| byte.is_ascii_digit() && is_start(at))
+}
+
+/// Whether there are two blanks side by side where columns are looked for.
+pub(super) fn has_gap(row: &str) -> bool {
+    let bytes = head(row, WIDTH).as_bytes();
+    memchr::memchr_iter(b' ', bytes).any(|at| bytes.get(at + 1) == Some(&b' '))
 }
 
 /// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`, `df`).
-fn is_aligned(rows: &[&str]) -> bool {
+fn is_aligned(rows: &[&Seen]) -> bool {
     let rows = &rows[..rows.len().min(ALIGNED_LINES)];
     if rows.len() < 3
-        || share(rows, 50, |row| Stamp::find(row).is_some())
-        || share(rows, 30, |row| row.starts_with([' ', '\t'])) && !is_in_capitals(rows[0])
+        || share(rows, 50, |row| row.is(Question::Stamped))
+        || share(rows, 30, |row| row.text.starts_with([' ', '\t'])) && !is_in_capitals(rows[0].text)
     {
         return false;
     }
     let mut starts = [0usize; WIDTH];
-    for row in rows {
-        let bytes = head(row, WIDTH).as_bytes();
+    for row in rows.iter().filter(|row| row.is(Question::Gap)) {
+        let bytes = head(row.text, WIDTH).as_bytes();
         for at in 2..bytes.len() {
             let gap = bytes[at - 1] == b' ' && bytes[at - 2] == b' ';
             starts[at] += usize::from(bytes[at] != b' ' && gap);
@@ -178,24 +207,23 @@ fn is_aligned(rows: &[&str]) -> bool {
     }
     let columns = starts.iter().filter(|&&count| count * 100 >= rows.len() * 80).count();
     // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
-    let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_in_capitals(row));
-    let ruled = rows.iter().take(MAX_TITLE + 1).any(|row| is_column_rule(row));
-    let numbers =
-        share(&rows[1..], 60, |row| row.split_whitespace().any(|word| word.starts_with(|c: char| c.is_ascii_digit())));
-    let is_headed = !rows[0].bytes().any(|byte| byte.is_ascii_digit())
-        && !share(rows, 20, |row| row.ends_with([';', '{', '(', ',']));
+    let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_in_capitals(row.text));
+    let ruled = rows.iter().take(MAX_TITLE + 1).any(|row| is_column_rule(row.text));
+    let numbers = share(&rows[1..], 60, |row| row.is(Question::Numbers));
+    let is_headed = !rows[0].text.bytes().any(|byte| byte.is_ascii_digit())
+        && !share(rows, 20, |row| row.text.ends_with([';', '{', '(', ',']));
     columns >= 2 && (capitals || numbers)
-        || columns >= 1 && (ruled || is_in_capitals(rows[0]))
+        || columns >= 1 && (ruled || is_in_capitals(rows[0].text))
         || ruled && has_cells(rows)
         || is_headed && numbers && gutters(rows) >= MIN_GUTTERS
 }
 
 /// How many runs of blanks go down through nearly all lines, within the width of the first.
-fn gutters(rows: &[&str]) -> usize {
-    let width = head(rows[0], WIDTH).len();
+fn gutters(rows: &[&Seen]) -> usize {
+    let width = head(rows[0].text, WIDTH).len();
     let mut blanks = [0usize; WIDTH];
     for row in rows {
-        let bytes = head(row, WIDTH).as_bytes();
+        let bytes = head(row.text, WIDTH).as_bytes();
         for (at, blank) in blanks[..width].iter_mut().enumerate() {
             *blank += usize::from(bytes.get(at).is_none_or(|&byte| byte == b' '));
         }
@@ -220,12 +248,13 @@ fn is_column_rule(row: &str) -> bool {
 }
 
 /// Whether nearly all lines have two cells or more.
-fn has_cells(rows: &[&str]) -> bool {
-    share(rows, 90, |row| row.split_whitespace().nth(1).is_some())
+fn has_cells(rows: &[&Seen]) -> bool {
+    share(rows, 90, |row| row.text.split_whitespace().nth(1).is_some())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
 
     #[test]
@@ -249,7 +278,7 @@ mod tests {
             "840236\t/usr/share\n165960\t/usr/share/locale\n1200\t/usr/share/man\n",
             "78ef1d0a Fix cleanup\n4afd4e47 Inline it\nb937884a Fix call sites\n",
         ] {
-            assert!(is_table(text), "{text}");
+            assert!(is_table(Page::of(text).view().lines), "{text}");
         }
     }
 
@@ -264,7 +293,7 @@ mod tests {
             "one\n",
             "",
         ] {
-            assert!(!is_table(text), "{text}");
+            assert!(!is_table(Page::of(text).view().lines), "{text}");
         }
     }
 

@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use super::code::is_marker;
-use super::lines::{head, lines, sample};
-use super::table::is_markdown_rule;
+use super::lines::head;
+use super::seen::{Question, Seen};
 use super::words::Words;
 
 /// A fence line of Markdown.
@@ -36,31 +36,80 @@ impl<'a> Fence<'a> {
         Some(Self { mark, length, info, indent: line.len() - bare.len() })
     }
 
+    /// Reads a line that was looked at before.
+    pub(super) fn of(line: &Seen<'a>) -> Option<Self> {
+        if line.is(Question::Fence) { Self::parse(line.text) } else { None }
+    }
+
     /// Whether this line closes a fence that `open` opened.
     pub fn closes(&self, open: &Fence) -> bool {
         self.mark == open.mark && self.length >= open.length && self.info.is_empty()
     }
 }
 
-/// A text without its fences and what they hold. A fence that is never closed is left as it is.
-pub(super) fn without_fences(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
+/// Lines without fences and what they hold. A fence that is never closed is left as it is.
+pub(super) fn without_fences<'p, 't>(lines: &[&'p Seen<'t>]) -> Vec<&'p Seen<'t>> {
+    let mut kept = Vec::with_capacity(lines.len());
     let mut open: Option<(Fence, usize)> = None;
-    let mut from = 0;
-    for line in lines(text) {
-        let Some(fence) = Fence::parse(line.text) else { continue };
+    for &line in lines {
+        kept.push(line);
+        let Some(fence) = Fence::of(line) else { continue };
         match open {
-            None => open = Some((fence, line.start)),
-            Some((opened, start)) if fence.closes(&opened) => {
-                kept.push_str(&text[from..start]);
-                from = line.end;
+            None => open = Some((fence, kept.len() - 1)),
+            Some((opened, at)) if fence.closes(&opened) => {
+                kept.truncate(at);
                 open = None;
             }
             Some(_) => {}
         }
     }
-    kept.push_str(&text[from..]);
     kept
+}
+
+/// What a line looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Nothing, or a comment's marker.
+    Nothing,
+    /// Words.
+    Prose,
+    /// A whole sentence.
+    Sentence,
+    /// A heading, list item, quote, table row or rule.
+    Markup,
+    /// The endings and operators of code.
+    Code,
+    /// Code that ends with a semicolon or a brace.
+    Closed,
+    /// Anything else.
+    Other,
+}
+
+impl Class {
+    /// Looks at the first 2,000 bytes of a line.
+    pub(super) fn of(line: &str) -> Self {
+        let line = shown(line);
+        if line.is_empty() || is_marker(line) {
+            return Self::Nothing;
+        }
+        let bare = without_list_mark(line);
+        if is_prose(bare) {
+            if is_sentence(bare) { Self::Sentence } else { Self::Prose }
+        } else if bare.len() < line.len() || is_markup(line) {
+            Self::Markup
+        } else if line.ends_with([';', '{', '}']) {
+            Self::Closed
+        } else if is_code(line) {
+            Self::Code
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// What of a line is looked at.
+pub(super) fn shown(line: &str) -> &str {
+    head(line, 2000).trim()
 }
 
 /// What the lines of a text look like.
@@ -81,25 +130,16 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Counts; expects fences to be cut out, and the lines of [`super::code::skeleton`] do as well.
-    pub(super) fn of(text: &str) -> Self {
+    /// Counts; expects fences to be cut out.
+    pub(super) fn of(classes: impl IntoIterator<Item = Class>) -> Self {
         let mut shape = Self::default();
-        for line in lines(text) {
-            let line = head(line.text, 2000).trim();
-            if line.is_empty() || is_marker(line) {
-                continue;
-            }
-            shape.lines += 1;
-            let bare = without_list_mark(line);
-            if is_prose(bare) {
-                shape.prose += 1;
-                shape.sentences += usize::from(is_sentence(bare));
-            } else if bare.len() < line.len() || is_markup(line) {
-                shape.markup += 1;
-            } else {
-                shape.code += usize::from(is_code(line));
-                shape.closed += usize::from(line.ends_with([';', '{', '}']));
-            }
+        for class in classes {
+            shape.lines += usize::from(class != Class::Nothing);
+            shape.prose += usize::from(matches!(class, Class::Prose | Class::Sentence));
+            shape.sentences += usize::from(class == Class::Sentence);
+            shape.markup += usize::from(class == Class::Markup);
+            shape.code += usize::from(matches!(class, Class::Code | Class::Closed));
+            shape.closed += usize::from(class == Class::Closed);
         }
         shape
     }
@@ -126,63 +166,71 @@ impl Shape {
     }
 }
 
-/// Whether a text is Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
-/// matter, and more prose than code outside of fences. Looks at up to 40 KB.
-pub fn is_markdown(text: &str) -> bool {
-    let text = sample(text);
-    let (mut total, mut headings, mut items, mut quotes, mut links, mut emphasis, mut rules, mut fences) =
-        (0usize, 0, 0, 0, 0, 0, 0, 0);
+/// Whether lines are Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
+/// matter, and more prose than code outside of fences.
+pub(super) fn is_markdown(lines: &[&Seen]) -> bool {
+    use Question::{MarkdownEmphasis, MarkdownHeading, MarkdownItem, MarkdownLink, MarkdownQuote, MarkdownRule};
+    const MARKS: [Question; 6] =
+        [MarkdownHeading, MarkdownItem, MarkdownQuote, MarkdownLink, MarkdownEmphasis, MarkdownRule];
+    let (mut total, mut fences, mut counts) = (0usize, 0usize, [0usize; MARKS.len()]);
     let mut open: Option<Fence> = None;
-    for line in lines(&text) {
-        if let Some(fence) = Fence::parse(line.text) {
+    for line in lines {
+        if let Some(fence) = Fence::of(line) {
             open = match open {
                 Some(opened) if fence.closes(&opened) => None,
                 Some(opened) => Some(opened),
                 None => Some(fence),
             };
             fences += 1;
-            continue;
+        } else if open.is_none() && !line.is(Question::Blank) {
+            total += 1;
+            MARKS.iter().zip(&mut counts).for_each(|(mark, count)| *count += usize::from(line.is(*mark)));
         }
-        let line = head(line.text, 2000).trim();
-        if open.is_some() || line.is_empty() {
-            continue;
-        }
-        total += 1;
-        headings += usize::from(is_heading(line));
-        items += usize::from(without_list_mark(line).len() < line.len());
-        quotes += usize::from(line.starts_with("> "));
-        links += usize::from(line.contains("](") && line.contains('['));
-        emphasis += usize::from(line.matches("**").count() >= 2 || line.matches('`').count() >= 2);
-        rules += usize::from(is_markdown_rule(line));
     }
-    let kinds =
-        [headings, items, quotes, links, emphasis, rules, fences / 2].iter().filter(|&&count| count > 0).count();
-    let marks = headings + items + quotes + links + emphasis + rules + fences;
-    let shape = Shape::of(&without_fences(&text));
-    let readable = shape.prose + shape.markup > shape.code;
-    (has_front_matter(&text) || kinds >= 2 && marks * 12 >= total) && (readable || total == 0)
+    let kinds = counts.iter().filter(|&&count| count > 0).count() + usize::from(fences > 1);
+    let marks = counts.iter().sum::<usize>() + fences;
+    let is_marked = behind_front_matter(lines).is_some() || kinds >= 2 && marks * 12 >= total;
+    let is_readable = || {
+        let shape = Shape::of(without_fences(lines).iter().map(|line| line.class()));
+        shape.prose + shape.markup > shape.code
+    };
+    is_marked && (total == 0 || is_readable())
 }
 
-/// `---`, some `key: value` lines, `---`.
-pub(super) fn has_front_matter(text: &str) -> bool {
-    behind_front_matter(text).is_some()
+/// What follows front matter (`---`, some `key: value` lines, `---`), where there is any.
+pub(super) fn behind_front_matter<'l, 'p, 't>(lines: &'l [&'p Seen<'t>]) -> Option<&'l [&'p Seen<'t>]> {
+    let (_, rest) = lines.split_first().filter(|(first, _)| first.text == "---")?;
+    let end = rest.iter().take(60).position(|line| line.text == "---")?;
+    rest[..end].iter().any(|line| line.text.contains(':')).then(|| &rest[end + 1..])
 }
 
-/// What follows front matter, where there is any.
-pub(super) fn behind_front_matter(text: &str) -> Option<&str> {
-    let mut head = lines(text);
-    head.next().filter(|line| line.text == "---")?;
-    let mut has_key = false;
-    for line in head.take(60) {
-        if line.text == "---" {
-            return has_key.then(|| &text[line.end..]);
-        }
-        has_key |= line.text.contains(':');
-    }
-    None
+/// Whether a line, without blanks around it, is `key: value` or `key = value`.
+pub(super) fn is_setting(line: &str) -> bool {
+    // `- Hardware: two cards` is an item of prose: keys are not capitalised.
+    let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
+    let bare = item.unwrap_or(line);
+    let key = bare
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(*byte, b'_' | b'-' | b'.' | b'/'))
+        .count();
+    let rest = &bare[key..];
+    key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('='))
 }
 
-fn is_heading(line: &str) -> bool {
+/// Whether a line has a link of Markdown.
+pub(super) fn has_link(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    memchr::memchr_iter(b']', bytes).any(|at| bytes.get(at + 1) == Some(&b'(')) && line.contains('[')
+}
+
+/// Whether a line has words that are set apart by marks of Markdown.
+pub(super) fn has_emphasis(line: &str) -> bool {
+    memchr::memchr_iter(b'`', line.as_bytes()).nth(1).is_some()
+        || memchr::memchr(b'*', line.as_bytes()).is_some_and(|at| line[at..].matches("**").nth(1).is_some())
+}
+
+/// Whether a line is a heading of Markdown.
+pub(super) fn is_heading(line: &str) -> bool {
     let marks = line.bytes().take_while(|&byte| byte == b'#').count();
     (1..=6).contains(&marks) && line[marks..].starts_with(' ')
 }
@@ -201,7 +249,7 @@ fn is_markup(line: &str) -> bool {
 }
 
 /// A line without `- `, `* `, `12. `, `[ ] ` or `## ` before it.
-fn without_list_mark(line: &str) -> &str {
+pub(super) fn without_list_mark(line: &str) -> &str {
     let bare = line.trim_start();
     let item = ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– "].iter().find_map(|mark| bare.strip_prefix(mark));
     let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
@@ -221,11 +269,12 @@ fn is_prose(line: &str) -> bool {
     if line.ends_with([';', '{', '}', '\\']) {
         return false;
     }
-    let (mut wide, mut symbols, mut solid) = (0usize, 0usize, 0usize);
-    for c in line.chars().filter(|c| !c.is_whitespace()) {
-        solid += 1;
-        wide += usize::from(!c.is_ascii() && c.is_alphabetic());
-        symbols += usize::from(is_symbol(c));
+    // A line is looked at up to 2,000 bytes.
+    let counted: u32 = line.bytes().map(|byte| SOLID[usize::from(byte)]).sum();
+    let (mut solid, symbols, mut wide) = (counted as usize & 0xffff, counted as usize >> 16, 0usize);
+    if !line.is_ascii() {
+        let visible = || line.chars().filter(|c| !c.is_whitespace());
+        (solid, wide) = (visible().count(), visible().filter(|c| !c.is_ascii() && c.is_alphabetic()).count());
     }
     if solid == 0 || symbols * 5 > solid {
         return false;
@@ -243,12 +292,26 @@ fn is_prose(line: &str) -> bool {
     words >= 3 && plain * 10 >= words * 7 && !is_statement
 }
 
-fn is_symbol(c: char) -> bool {
-    matches!(c, '{' | '}' | '=' | '<' | '>' | ';' | '$' | '\\' | '|' | '&' | '+' | '[' | ']' | '(' | ')' | '_' | '"')
-}
+/// How much each byte of a line is, as what is visible and as a symbol of code: 1, and 1 in the upper half.
+static SOLID: [u32; 256] = {
+    let mut solid = [1; 256];
+    let (blanks, symbols) = (b" \t\n\r\x0b\x0c", b"{}=<>;$\\|&+[]()_\"");
+    let mut at = 0;
+    while at < symbols.len() {
+        if at < blanks.len() {
+            solid[blanks[at] as usize] = 0;
+        }
+        solid[symbols[at] as usize] = 1 + (1 << 16);
+        at += 1;
+    }
+    solid
+};
 
 /// Whether a word is of letters, but for what stands around it.
 fn is_plain(word: &str) -> bool {
+    if word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return true;
+    }
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     !bare.is_empty()
         && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '-' | '\u{2019}' | '/'))
@@ -301,7 +364,12 @@ fn is_call(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seen::Page;
     use super::*;
+
+    fn is_markdown(text: &str) -> bool {
+        super::is_markdown(&Page::of(text).view().lines.iter().collect::<Vec<_>>())
+    }
 
     #[test]
     fn markdown_has_marks_and_prose() {
@@ -330,7 +398,9 @@ mod tests {
         assert!(!Fence::parse("```").expect("a fence").closes(&open));
         assert!(Fence::parse("`````").expect("a fence").closes(&open));
         assert_eq!(Fence::parse("```inline```"), None);
-        assert_eq!(without_fences("a\n```\nb\n```\nc\n```\nd\n"), "a\nc\n```\nd\n");
+        let page = Page::of("a\n```\nb\n```\nc\n```\nd\n");
+        let kept = without_fences(&page.view().lines.iter().collect::<Vec<_>>());
+        assert_eq!(kept.iter().map(|line| line.text).collect::<Vec<_>>(), ["a", "c", "```", "d"]);
     }
 
     #[test]
@@ -341,10 +411,10 @@ mod tests {
             "Это обычное предложение.",
             "cat: foo.rs: No such file or directory",
         ] {
-            assert!(Shape::of(line).is_text(), "{line}");
+            assert!(Shape::of([Class::of(line)]).is_text(), "{line}");
         }
         for line in ["let x = foo(bar);", "if (a && b) {", "return self.value"] {
-            assert!(Shape::of(line).is_code(), "{line}");
+            assert!(Shape::of([Class::of(line)]).is_code(), "{line}");
         }
     }
 }

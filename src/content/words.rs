@@ -1,6 +1,6 @@
 //! Many words looked for at once, in one walk over a text.
 
-use aho_corasick::{AhoCorasick, Anchored, Input, StartKind};
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 /// A fixed set of words.
 #[derive(Debug)]
@@ -9,7 +9,9 @@ pub(super) struct Words(AhoCorasick);
 impl Words {
     /// Takes a constant list: none of the words may be empty.
     pub(super) fn of(words: impl IntoIterator<Item = &'static str>) -> Self {
-        let automaton = AhoCorasick::builder().start_kind(StartKind::Both).build(words);
+        // Which of them is found does not matter; this kind of match has the faster search.
+        let kind = MatchKind::LeftmostFirst;
+        let automaton = AhoCorasick::builder().match_kind(kind).start_kind(StartKind::Both).build(words);
         Self(automaton.expect("a short list of short words"))
     }
 

@@ -47,6 +47,11 @@ impl Budget {
 /// Above this share of errors, in percent, a tree says nothing.
 const ERROR_MAX_PERCENT: usize = 10;
 
+/// Longer code is tried first, because what is no code costs the parser ten times as much: its first bytes, as many as take no
+/// thread, may hold an error in so many. Of real code that has a tree they hold fewer than one in 70, output that looks like code one in 40.
+const TRIED_FROM_BYTES: usize = 3 * SHALLOW_BYTES;
+const TRIED_BYTES_PER_ERROR: usize = 50;
+
 /// Parts of the names of nodes that may reach up to the end of the code without an error, whatever they are.
 const OPEN_ENDED: &[&str] = &["heredoc", "uninterpreted", "ERROR"];
 
@@ -77,6 +82,9 @@ impl Parsed {
     pub(super) fn parse_window(code: &str, syntax: &Syntax) -> Option<Self> {
         let mut best: Option<Self> = None;
         for &grammar in syntax.grammars {
+            if begins_in_error(code, grammar) {
+                continue;
+            }
             let Some(parsed) = Self::with_grammar(code, grammar) else { continue };
             if best.as_ref().is_none_or(|best| parsed.error_bytes < best.error_bytes) {
                 best = Some(parsed);
@@ -153,6 +161,23 @@ impl Parsed {
         let at = self.errors.partition_point(|&(_, end)| end < first);
         self.errors.get(at).is_none_or(|&(start, _)| start > last)
     }
+}
+
+/// Whether long code is full of errors where it begins.
+fn begins_in_error(code: &str, grammar: &Grammar) -> bool {
+    if code.len() < TRIED_FROM_BYTES {
+        return false;
+    }
+    let start = &code[..code.floor_char_boundary(SHALLOW_BYTES)];
+    let start = &start[..start.rfind('\n').map_or(start.len(), |at| at + 1)];
+    let mut errors = 0;
+    if let Some(tree) = parse(start, grammar) {
+        descend(tree.root_node(), |node| {
+            errors += usize::from(node.is_error() || node.is_missing());
+            node.has_error()
+        });
+    }
+    errors * TRIED_BYTES_PER_ERROR >= start.len()
 }
 
 /// Parses within the limits, where the stack is deep enough for any code within them.
@@ -237,6 +262,22 @@ mod tests {
         let rust = "fn main() {\n    let x: u32 = 1;\n    println!(\"{x}\");\n}\n".repeat(20);
         assert!(Parsed::parse(&rust, Syntax::of(Language::Rust)).is_some());
         assert!(Parsed::parse(&rust, Syntax::of(Language::Python)).is_none());
+    }
+
+    #[test]
+    fn what_commands_print_about_code_is_told_by_how_it_begins() {
+        let code = "fn main() {\n    let x: u32 = 1;\n    println!(\"{x}\");\n}\n".repeat(150);
+        let lines = || code.lines().enumerate();
+        let blame: String = lines().map(|(n, line)| format!("7ddc4f4a1 (Ann Lee 2026-11-23 {n:3}) {line}\n")).collect();
+        let hits: String = lines().map(|(n, line)| format!("src/main.rs={n}={line}\n")).collect();
+        let rust = Syntax::of(Language::Rust).grammars[0];
+        assert!(code.len() >= TRIED_FROM_BYTES && !begins_in_error(&code, rust));
+        for text in [blame, hits] {
+            assert!(
+                begins_in_error(&text, rust) && Parsed::parse(&text, Syntax::of(Language::Rust)).is_none(),
+                "{text}"
+            );
+        }
     }
 
     #[test]

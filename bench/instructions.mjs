@@ -1,0 +1,65 @@
+// Counts the processor's instructions that compressing takes, by kind of text: `npm run bench:instructions`. See --help.
+//
+// Unlike milliseconds they hardly differ from run to run, or between machines of one kind, so that a change of a few percent shows.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+import { main, root } from "../scripts/steps.mjs";
+
+const KINDS = ["json", "log", "search", "table", "diff", "code", "prose", "html", "everyday"];
+
+/** Recorded figures: instructions for each byte, by kind. */
+const FILE = path.join(root, "bench", "instructions.json");
+
+/** More than this is a failure. */
+const MOST = 1.05;
+
+/** Built without link-time optimization, which takes minutes and is not what is measured. */
+const BUILD = ["bench", "--locked", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", "--config", "profile.bench.lto=false", "--config", "profile.bench.codegen-units=16"];
+
+const HELP = `Usage: npm run bench:instructions -- [--update] [KIND...]
+
+Compresses one megabyte of each kind (${KINDS.join(", ")}) under callgrind (Debian: valgrind), and prints the instructions for
+each byte beside those in bench/instructions.json. The texts are generated; "everyday" is what commands printed, among the fixtures.
+Ends with an error where a kind takes more than ${Math.round(100 * MOST - 100)} % above what is recorded.
+
+  --update   write what was counted to bench/instructions.json`;
+
+function binary() {
+  const lines = execFileSync("cargo", BUILD, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 1 << 28 }).trim().split("\n");
+  return lines.map((line) => JSON.parse(line)).find((made) => made.executable && made.target.name === "pipeline").executable;
+}
+
+/** What a process of the benchmark takes, and how many bytes it compressed. */
+function count(program, kind) {
+  const args = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1", program, "--counted", kind];
+  const output = execFileSync("valgrind", args, { cwd: root, encoding: "utf8" });
+  const instructions = Number(/Collected : (\d+)/.exec(output)?.[1]);
+  const bytes = Number(/^(\d+)$/m.exec(output)?.[1]);
+  if (!Number.isFinite(instructions) || !Number.isFinite(bytes)) throw new Error(`valgrind says nothing of ${kind}:\n${output}`);
+  return { instructions, bytes };
+}
+
+main(async () => {
+  const { values, positionals } = parseArgs({ options: { help: { type: "boolean" }, update: { type: "boolean" } }, allowPositionals: true });
+  if (values.help) return console.log(HELP);
+  const unknown = positionals.find((kind) => !KINDS.includes(kind));
+  if (unknown) throw new Error(`${unknown} is no kind; they are ${KINDS.join(", ")}`);
+  const recorded = JSON.parse(readFileSync(FILE, "utf8"));
+  const program = binary();
+  // Loading the vocabulary and the like, which is the same for all.
+  const start = count(program, "nothing").instructions;
+  const worse = [];
+  for (const kind of positionals.length > 0 ? positionals : KINDS) {
+    const { instructions, bytes } = count(program, kind);
+    const each = Math.round((instructions - start) / bytes);
+    const ratio = each / recorded[kind];
+    console.log(`${kind.padEnd(9)} ${String(each).padStart(7)} instructions for each byte, ${kind in recorded ? `${ratio.toFixed(3)} x` : "not"} what is recorded`);
+    if (!(ratio <= MOST)) worse.push(kind);
+    if (values.update) recorded[kind] = each;
+  }
+  if (values.update) return writeFileSync(FILE, `${JSON.stringify(recorded, null, 2)}\n`);
+  if (worse.length > 0) throw new Error(`more than ${Math.round(100 * MOST - 100)} % above what is recorded, or not recorded: ${worse.join(", ")}`);
+});

@@ -1,0 +1,241 @@
+//! The lines of a text, each looked at once.
+//!
+//! A text is judged as one, then its parts are, at headings and at blank lines. What a line is by itself stays the same all the
+//! while: the first who asks finds it out, and the answer is kept with the line.
+
+use std::cell::{Cell, OnceCell};
+
+use super::headings::Heading;
+use super::lines::{lines, sample};
+use super::numbered::NumberedLine;
+use super::text::{Class, Fence, shown};
+use super::{code, diff, json, log, output, search, table, text};
+
+/// A line and what was found out about it.
+#[derive(Debug)]
+pub(super) struct Seen<'t> {
+    /// Where it starts in the text, and where the next line starts.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Its text without the line end, and without blanks around it.
+    pub(super) text: &'t str,
+    pub(super) bare: &'t str,
+    /// One bit for each question: whether it was asked, and the answer.
+    asked: Cell<u64>,
+    answers: Cell<u64>,
+    class: Cell<Option<Class>>,
+    bone_class: Cell<Option<Class>>,
+    clues: OnceCell<Box<[u16]>>,
+}
+
+macro_rules! questions {
+    ($($name:ident: $line:ident => $answer:expr;)*) => {
+        /// What may be asked about a line.
+        #[derive(Debug, Clone, Copy)]
+        pub(super) enum Question { $($name),* }
+
+        impl Question {
+            const COUNT: usize = [$(Self::$name),*].len();
+
+            fn answer(self, seen: &Seen) -> bool {
+                match self { $(Self::$name => { let $line = seen; $answer })* }
+            }
+        }
+    };
+}
+
+questions! {
+    Blank: line => line.bare.is_empty();
+    Heading: line => Heading::parse(line.text).is_some();
+    Numbered: line => NumberedLine::parse(line.text).is_some();
+    DiffStart: line => diff::may_start(line.text);
+    Fence: line => Fence::parse(line.text).is_some();
+    Hit: line => search::SearchLine::parse(line.text).is_some();
+    Headed: line => search::SearchLine::parse_headed(line.text).is_some();
+    Listed: line => search::is_listed(line.text);
+    SurelyListed: line => search::is_surely_listed(line.text);
+    UnnumberedHit: line => search::is_unnumbered_hit(line.text);
+    Url: line => search::is_url_line(line.bare);
+    Message: line => search::is_compiler_message(line.text);
+    Stamped: line => log::Stamp::find(line.text).is_some();
+    LeadsWithLevel: line => log::leads_with_level(line.text);
+    Output: line => output::is_output_line(line.text);
+    Frame: line => output::is_frame(line.text);
+    Record: line => json::is_record(line.bare);
+    Member: line => json::is_member(line.bare);
+    Item: line => json::is_item(line.bare);
+    Setting: line => text::is_setting(line.bare);
+    OpensBlock: line => code::opens_block(line.bare).is_some();
+    MarkdownHeading: line => text::is_heading(shown(line.bare));
+    MarkdownItem: line => text::without_list_mark(shown(line.bare)).len() < shown(line.bare).len();
+    MarkdownQuote: line => shown(line.bare).starts_with("> ");
+    MarkdownLink: line => text::has_link(shown(line.bare));
+    MarkdownEmphasis: line => text::has_emphasis(shown(line.bare));
+    MarkdownRule: line => table::is_markdown_rule(shown(line.bare));
+    Gap: line => table::has_gap(line.text);
+    Numbers: line => table::has_number(line.text);
+    Hash: line => table::has_hash(line.text);
+    Mode: line => table::has_mode(line.text);
+}
+
+impl<'t> Seen<'t> {
+    /// The answer to a question.
+    pub(super) fn is(&self, question: Question) -> bool {
+        self.kept(question as usize, || question.answer(self))
+    }
+
+    /// The answer to a question of another's, by its number from 0.
+    pub(super) fn is_other(&self, number: usize, answer: impl FnOnce() -> bool) -> bool {
+        self.kept(Question::COUNT + number, answer)
+    }
+
+    fn kept(&self, number: usize, answer: impl FnOnce() -> bool) -> bool {
+        let bit = 1 << number;
+        if self.asked.get() & bit == 0 {
+            let answer = answer();
+            self.asked.set(self.asked.get() | bit);
+            self.answers.set(self.answers.get() | if answer { bit } else { 0 });
+        }
+        self.answers.get() & bit != 0
+    }
+
+    /// Whether it is one of a log.
+    pub(super) fn is_log(&self) -> bool {
+        self.is(Question::Stamped) || self.is(Question::LeadsWithLevel)
+    }
+
+    /// What it reads as.
+    pub(super) fn class(&self) -> Class {
+        self.class.get().unwrap_or_else(|| {
+            let class = Class::of(self.bare);
+            self.class.set(Some(class));
+            class
+        })
+    }
+
+    /// What it reads as without its comment.
+    pub(super) fn bone_class(&self) -> Class {
+        self.bone_class.get().unwrap_or_else(|| {
+            let bone = code::bone(self.bare);
+            let class = if *bone == *shown(self.bare) { self.class() } else { Class::of(&bone) };
+            self.bone_class.set(Some(class));
+            class
+        })
+    }
+
+    /// The clues to a language in it, without its comment.
+    pub(super) fn clues(&self) -> &[u16] {
+        self.clues.get_or_init(|| code::clues(&code::bone(self.bare)))
+    }
+}
+
+/// A text with its lines.
+#[derive(Debug)]
+pub(super) struct Page<'t> {
+    text: &'t str,
+    lines: Vec<Seen<'t>>,
+}
+
+impl<'t> Page<'t> {
+    /// Finds the lines of a text.
+    pub(super) fn of(text: &'t str) -> Self {
+        let seen = |line: super::lines::Line<'t>| Seen {
+            start: line.start,
+            end: line.end,
+            text: line.text,
+            bare: line.text.trim(),
+            asked: Cell::default(),
+            answers: Cell::default(),
+            class: Cell::default(),
+            bone_class: Cell::default(),
+            clues: OnceCell::new(),
+        };
+        Self { text, lines: lines(text).map(seen).collect() }
+    }
+
+    /// All of it.
+    pub(super) fn view(&self) -> View<'_, 't> {
+        View { above: self.text, lines: &self.lines }
+    }
+}
+
+/// Lines of a text that follow each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'p, 't> {
+    /// The text up to where they end.
+    pub(super) above: &'t str,
+    /// The lines.
+    pub(super) lines: &'p [Seen<'t>],
+}
+
+impl<'p, 't> View<'p, 't> {
+    /// Where they start in the text.
+    pub(super) fn start(&self) -> usize {
+        self.lines.first().map_or(self.above.len(), |line| line.start)
+    }
+
+    /// The bytes of the text that they are.
+    pub(super) fn range(&self) -> std::ops::Range<usize> {
+        self.start()..self.above.len()
+    }
+
+    /// What they hold.
+    pub(super) fn text(&self) -> &'t str {
+        &self.above[self.range()]
+    }
+
+    /// Those in a range of the text, which begins and ends with lines.
+    pub(super) fn within(&self, range: std::ops::Range<usize>) -> Self {
+        let lines = &self.lines[self.index(range.start)..self.index(range.end)];
+        Self { above: &self.above[..range.end], lines }
+    }
+
+    /// How many start before a byte of the text.
+    pub(super) fn index(&self, at: usize) -> usize {
+        self.lines.partition_point(|line| line.start < at)
+    }
+
+    /// Those that are not blank.
+    pub(super) fn filled(&self) -> impl Iterator<Item = &'p Seen<'t>> + use<'p, 't> {
+        filled(self.lines)
+    }
+
+    /// Looks at a sample of them.
+    pub(super) fn sampled<T>(&self, look: impl FnOnce(View) -> T) -> T {
+        match sample(self.text()) {
+            std::borrow::Cow::Borrowed(_) => look(*self),
+            std::borrow::Cow::Owned(sample) => look(Page::of(&sample).view()),
+        }
+    }
+}
+
+/// The lines that are not blank.
+pub(super) fn filled<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> impl Iterator<Item = &'p Seen<'t>> {
+    lines.into_iter().filter(|line| !line.is(Question::Blank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_is_some_lines_with_their_places_in_the_text() {
+        let page = Page::of("a\r\n\n b \nlast");
+        let view = page.view().within(3..8);
+        assert_eq!((view.text(), view.range(), view.start()), ("\n b \n", 3..8, 3));
+        assert_eq!(view.filled().map(|line| (line.text, line.bare)).collect::<Vec<_>>(), [(" b ", "b")]);
+        assert_eq!((page.view().index(0), page.view().index(4), page.view().index(12)), (0, 2, 4));
+        let none = page.view().within(12..12);
+        assert_eq!((none.text(), none.filled().count()), ("", 0));
+    }
+
+    #[test]
+    fn a_question_is_answered_once() {
+        let page = Page::of("one\n");
+        let line = &page.view().lines[0];
+        assert!(line.is_other(0, || true) && line.is_other(0, || false));
+        assert!(!line.is_other(1, || false) && !line.is_other(1, || true));
+        assert!(!line.is(Question::Blank) && line.is(Question::Listed));
+        assert!(Question::COUNT <= 48, "there are 64 bits for these and for others' questions");
+    }
+}
