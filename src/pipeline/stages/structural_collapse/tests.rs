@@ -67,7 +67,7 @@ fn steps_folders_and_what_is_as_above_are_not_said_again() {
         })
         .collect();
     let body = body(&text);
-    assert!(body.starts_with("a: {+x10}: copied src/module/part"), "{body}");
+    assert!(body.starts_with("a: {+x10 from 00000000}: copied src/module/part"), "{body}");
     assert!(body.len() * 2 < text.len(), "{body}");
 }
 
@@ -134,7 +134,7 @@ fn what_counts_through_all_rows_is_said_once() {
     let addresses: String =
         (0..40).map(|row| format!("at {:04x} stands thing {}\n", row * 16, row * row % 37)).collect();
     assert!(
-        body(&addresses).starts_with("a: at {+x10 from 0000} stands thing {}\n0\n1\n4\n9\n"),
+        body(&addresses).starts_with("a*: at {+x10 from 0000} stands thing {}\n0 1 4 9 16 25"),
         "{}",
         body(&addresses)
     );
