@@ -44,13 +44,18 @@ fn false_tallies(input: &str, output: &str) -> Vec<String> {
     let fits = |tally: &regex::Captures| {
         let number = |group| tally.get(group)?.as_str().parse::<usize>().ok();
         let count = number(1).unwrap_or(0);
-        let (named, is_known) = match (number(2), number(3)) {
-            (Some(first @ 1..), Some(last)) => (lines.get(first - 1..last), true),
-            _ => (Some(&*lines), tally.get(2).is_some()),
+        let named = match (number(2), number(3)) {
+            (None, None) => Some(&*lines),
+            (Some(first @ 1..), Some(last)) => lines.get(first - 1..last),
+            _ => None,
         };
         let Some(named) = named else { return false };
         let out_of_sight = named.iter().filter(|line| !line.is_empty() && !in_sight.contains(*line)).count();
-        if is_known { (out_of_sight..=named.len()).contains(&count) } else { (1..=out_of_sight).contains(&count) }
+        if tally.get(2).is_some() {
+            (out_of_sight..=named.len()).contains(&count)
+        } else {
+            (1..=out_of_sight).contains(&count)
+        }
     };
     tallies.iter().filter(|tally| !fits(tally)).map(|tally| tally[0].to_owned()).collect()
 }
@@ -196,12 +201,13 @@ mod tests {
     fn a_tally_counts_what_is_out_of_sight_of_the_lines_it_names() {
         let input = "start\ntest a ... ok\ntest b ... ok\nwarning: slow\ntest c ... ok\nend\n";
         let output = |note: &str| format!("start\n{note}\nwarning: slow\nend\n");
-        for note in ["[… 3 lines 2-5] 3 passed: a, b, c", "[… 4 lines 2-5] progress"] {
+        for note in ["[… 3 lines 2-5] 3 passed: a, b, c", "[… 4 lines 2-5] progress", "[… 3 lines] 3 passed: a"] {
             assert_eq!(false_claims("logs", input, &output(note)), [""; 0], "{note}");
         }
         for note in [
             "[… 2 lines 2-5] 3 passed: a, b, c",
             "[… 5 lines 2-5] 3 passed",
+            "[… 4 lines] 3 passed",
             "[… 3 lines 5-9] 3 passed",
             "[… 3 lines 0-3] progress",
             "[… 3 lines 2-5] three passed",
