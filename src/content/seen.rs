@@ -78,6 +78,9 @@ questions! {
     Mode: line => table::has_mode(line.text);
 }
 
+/// There are 64 bits for these and for others' questions.
+const _: () = assert!(Question::COUNT <= 48);
+
 impl<'t> Seen<'t> {
     /// The answer to a question.
     pub(super) fn is(&self, question: Question) -> bool {
@@ -236,6 +239,5 @@ mod tests {
         assert!(line.is_other(0, || true) && line.is_other(0, || false));
         assert!(!line.is_other(1, || false) && !line.is_other(1, || true));
         assert!(!line.is(Question::Blank) && line.is(Question::Listed));
-        assert!(Question::COUNT <= 48, "there are 64 bits for these and for others' questions");
     }
 }
