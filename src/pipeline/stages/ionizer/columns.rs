@@ -165,7 +165,7 @@ impl<'a> Builder<'_, 'a> {
     ) {
         let present: Vec<Id> = rows.iter().copied().flatten().collect();
         let free = present.len() > 1
-            && matches!(self.tree.nodes[present[0]], Node::Object(_))
+            && matches!(self.tree.nodes[present[0]], Node::Array(_) | Node::Object(_))
             && path.len() < 16
             && found.len() < MOST_COLUMNS
             && present.iter().all(|id| self.plan.entry(*id).is_none() && !self.plan.rows.contains_key(id));
@@ -173,7 +173,34 @@ impl<'a> Builder<'_, 'a> {
             self.flattened.extend(&present);
             return self.object_columns(&keys, rows, path, found);
         }
+        if free && let Some(length) = self.shared_length(&present) {
+            self.flattened.extend(&present);
+            for index in 0..length {
+                let item = |id: &Option<Id>| match &self.tree.nodes[(*id)?] {
+                    Node::Array(items) => Some(items[index]),
+                    _ => None,
+                };
+                let items: Vec<Option<Id>> = rows.iter().map(item).collect();
+                path.push(Step::Index(index));
+                self.value_columns(&items, path, found);
+                path.pop();
+            }
+            return;
+        }
         found.push(path.clone());
+    }
+
+    /// The length of arrays that all have the same one and no containers inside.
+    fn shared_length(&self, arrays: &[Id]) -> Option<usize> {
+        let mut length = None;
+        for id in arrays {
+            let Node::Array(items) = &self.tree.nodes[*id] else { return None };
+            let scalars = items.iter().all(|item| matches!(self.tree.nodes[*item], Node::Scalar { .. }));
+            if !scalars || *length.get_or_insert(items.len()) != items.len() {
+                return None;
+            }
+        }
+        length.filter(|length| (1..=128).contains(length))
     }
 
     /// The keys of objects that are alike, in one order.

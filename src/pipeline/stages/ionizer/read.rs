@@ -583,19 +583,28 @@ impl<'r> Reader<'r> {
         Some((key, id?))
     }
 
-    /// Builds the object whose leaves' paths agree up to `depth`.
+    /// Builds the container whose leaves' paths agree up to `depth`.
     fn object_of(&mut self, leaves: &[(&[Step<'r>], Id)], depth: usize) -> Option<Id> {
-        let mut items = Vec::with_capacity(leaves.len());
+        let is_array = leaves.first().is_some_and(|(path, _)| matches!(path.get(depth), Some(Step::Index(_))));
+        let (mut keys, mut items) = (Vec::new(), Vec::new());
+        if is_array {
+            items.reserve(leaves.len())
+        } else {
+            keys.reserve(leaves.len())
+        }
         let mut at = 0;
         while at < leaves.len() {
             let step = leaves[at].0.get(depth)?;
-            let Step::Key(key) = step else { return None };
             let length = leaves[at..].iter().take_while(|(path, _)| path.get(depth) == Some(step)).count();
             let group = &leaves[at..at + length];
             let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
-            items.push((key.clone(), id));
+            match step {
+                Step::Key(key) if !is_array => keys.push((key.clone(), id)),
+                Step::Index(index) if is_array && *index == items.len() => items.push(id),
+                _ => return None,
+            }
             at += length;
         }
-        Some(self.tree.push(Node::Object(items)))
+        Some(self.tree.push(if is_array { Node::Array(items) } else { Node::Object(keys) }))
     }
 }

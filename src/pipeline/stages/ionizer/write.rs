@@ -117,7 +117,7 @@ pub(super) fn class_name(number: usize) -> String {
 
 /// What the columns of a class are called in rows: the last part of their name where no other name ends like it.
 pub(super) fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
-    let last = |name: &str| match name.rfind(['.', '"']) {
+    let last = |name: &str| match name.rfind(['.', '"', '[']) {
         Some(at) if name.as_bytes()[at] == b'.' => at + 1,
         _ => 0,
     };
