@@ -5,6 +5,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::failure::{Failure, Outcome, unavailable};
 use crate::error::Error;
@@ -72,6 +73,11 @@ impl Directory {
             log: identity_of(&beside(&self.file, "-wal")),
             lock: identity_of(&self.lock),
         }
+    }
+
+    /// When the database file was written last.
+    pub(super) fn written(&self) -> Option<SystemTime> {
+        fs::metadata(&self.file).ok()?.modified().ok()
     }
 
     /// Creates the directory where it is missing, for the owner only, and checks whose it is. Returns a line where its rights

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use rusqlite::Connection;
 
@@ -23,6 +24,8 @@ struct Side {
     connection: Connection,
     lock: TurnLock,
     identity: Identity,
+    /// When the file had been written last at the last use.
+    written: Option<SystemTime>,
 }
 
 enum State {
@@ -107,12 +110,13 @@ impl Opened {
     /// Takes a connection and a turn, to the file that lies under the name now.
     pub(super) fn take(&self, which: Which, turn: Turn) -> Outcome<InUse<'_>> {
         for _ in 0..ATTEMPTS {
-            let state = self.state(which);
-            match &*state {
+            let mut state = self.state(which);
+            match &mut *state {
                 State::Closed => return Err(Failure::Other(crate::error::Error::Closed)),
                 State::Open(side) => {
                     let taken = side.lock.take(turn, self.wait_ms)?;
                     if side.identity == self.directory.identity() {
+                        side.forget_pages(self.directory.written())?;
                         return Ok(InUse { state, turn, generation: self.generation(), taken: Some(taken) });
                     }
                 }
@@ -178,6 +182,18 @@ impl Opened {
     }
 }
 
+impl Side {
+    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that another copy
+    /// of SQLite emptied, and found anew when it opened, has the head that it had when it was empty before.
+    fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
+        if self.written != written {
+            self.connection.execute_batch("PRAGMA shrink_memory")?;
+            self.written = written;
+        }
+        Ok(())
+    }
+}
+
 impl InUse<'_> {
     /// Works on the connection; ends the turn.
     pub(super) fn work<T>(
@@ -226,6 +242,7 @@ fn connect(
         both()
     })?;
     let identity = directory.identity();
-    let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity }));
+    let written = directory.written();
+    let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));
     Ok((side(writer, locks.0), side(reader, locks.1)))
 }
