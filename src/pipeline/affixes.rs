@@ -1,7 +1,15 @@
 //! What the values of a column share, for the codecs that write it down once.
 
+/// What all values share at the start, what each has between, and what all share at the end.
+pub(super) fn split_affixes<'v>(values: &[&'v str]) -> (&'v str, Vec<&'v str>, &'v str) {
+    let (prefix, suffix) = shared_affixes(values);
+    let first = values.first().copied().unwrap_or_default();
+    let between = values.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
+    (&first[..prefix], between, &first[first.len() - suffix..])
+}
+
 /// How many bytes all values share at the start and at the end, cut where a run of letters or digits begins or ends.
-pub(super) fn shared_affixes(values: &[&str]) -> (usize, usize) {
+fn shared_affixes(values: &[&str]) -> (usize, usize) {
     let Some((first, others)) = values.split_first() else { return (0, 0) };
     let mut prefix = first.len();
     for value in others {

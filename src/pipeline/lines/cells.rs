@@ -78,17 +78,25 @@ pub(super) fn shown(line: &str) -> Option<(usize, String)> {
 impl<'t> Lines<'t> {
     pub(super) fn of(text: &'t str, view: View) -> Self {
         let texts: Vec<&str> = text.split('\n').collect();
-        let (cells, ends) = (Vec::with_capacity(text.len() / 5), Vec::with_capacity(texts.len()));
-        let mut lines = Self { cells, ends, dumps: Vec::new(), costs: Vec::new(), texts };
-        lines.dumps = lines.texts.iter().map(|text| Dump::of(text)).collect();
-        lines.costs = lines.texts.iter().map(|text| cost(text) as u32).collect();
-        for (text, dump) in lines.texts.iter().zip(&lines.dumps) {
+        let dumps = texts.iter().map(|text| Dump::of(text)).collect();
+        let costs = texts.iter().map(|text| cost(text) as u32).collect();
+        Self { texts, dumps, costs, cells: Vec::new(), ends: Vec::new() }.cut(view)
+    }
+
+    /// The same lines, cut in another way.
+    pub(super) fn seen_as(&self, view: View) -> Self {
+        let (texts, dumps, costs) = (self.texts.clone(), self.dumps.clone(), self.costs.clone());
+        Self { texts, dumps, costs, cells: Vec::new(), ends: Vec::new() }.cut(view)
+    }
+
+    fn cut(mut self, view: View) -> Self {
+        for (text, dump) in self.texts.iter().zip(&self.dumps) {
             if text.len() <= MAX_LINE {
-                cut(&text.as_bytes()[..dump.map_or(text.len(), |dump| dump.head)], view, &mut lines.cells);
+                cut(&text.as_bytes()[..dump.map_or(text.len(), |dump| dump.head)], view, &mut self.cells);
             }
-            lines.ends.push(lines.cells.len());
+            self.ends.push(self.cells.len());
         }
-        lines
+        self
     }
 
     /// Byte ranges of a line's cells; none for a line that is blank or too long.

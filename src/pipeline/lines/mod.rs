@@ -29,6 +29,9 @@ use crate::tokens;
 /// How often lines that no group took are grouped again, in each way.
 const ROUNDS: usize = 2;
 
+/// A plan that seems to save less than so much of what the best one does, in percent, is not written.
+const NEAR: usize = 60;
+
 /// So many lines between rows that are no rows part two folds.
 const MAX_RAW: usize = 8;
 
@@ -58,18 +61,15 @@ pub(super) fn fold(stage: &str, text: &str, encoding: Encoding) -> Option<Fold> 
 
 /// The plans that may be the best, by what they seem to save.
 fn plans(text: &str) -> Vec<Plan<'_>> {
-    let words = Plan::of(text, View::Words);
+    let words = Plan::of(Lines::of(text, View::Words));
     if !has_columns(&words.lines) {
         return vec![words];
     }
-    let columns = Plan::of(text, View::Columns);
+    let columns = Plan::of(words.lines.seen_as(View::Columns));
     let (first, second) = if columns.saved > words.saved { (columns, words) } else { (words, columns) };
     // What is written is counted, and counting takes time.
     if second.saved * 100 >= first.saved * NEAR { vec![first, second] } else { vec![first] }
 }
-
-/// A plan that seems to save less than so much of what the best one does, in percent, is not.
-const NEAR: usize = 60;
 
 /// Whether blanks within lines part columns, here and there at least.
 fn has_columns(lines: &Lines) -> bool {
@@ -116,8 +116,7 @@ struct Plan<'t> {
 }
 
 impl<'t> Plan<'t> {
-    fn of(text: &'t str, view: View) -> Self {
-        let lines = Lines::of(text, view);
+    fn of(lines: Lines<'t>) -> Self {
         let mut templates = templates(&lines);
         let mut place: Vec<Option<(usize, usize)>> = vec![None; lines.texts.len()];
         for (index, template) in templates.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::column::{self, Piece, Rule, cost, pieces};
 use super::layout::{Layout, Pad};
-use crate::pipeline::affixes::{is_constant, shared_affixes};
+use crate::pipeline::affixes::{is_constant, split_affixes};
 use crate::pipeline::hashing::FastMap;
 
 /// The fewest rows that a template of their own is worth to.
@@ -211,14 +211,12 @@ impl<'t> Builder<'t> {
 
     /// Adds what the values share as text, and what varies as one value or several.
     fn push_column(&mut self, column: &[&'t str], may_split: bool) {
-        let word = column[0];
         if is_constant(column) {
-            self.text += word;
+            self.text += column[0];
             return;
         }
-        let (prefix, suffix) = shared_affixes(column);
-        let column: Vec<&str> = column.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
-        self.text += &word[..prefix];
+        let (prefix, column, suffix) = split_affixes(column);
+        self.text += prefix;
         let (rule, whole) = column::rule(&column, &self.columns);
         match pieces(&column).filter(|_| may_split && whole > 0).and_then(|pieces| self.cheaper(&column, pieces, whole))
         {
@@ -230,7 +228,7 @@ impl<'t> Builder<'t> {
             }
             None => self.push_value(column, (rule, whole), Pad::None),
         }
-        self.text += &word[word.len() - suffix..];
+        self.text += suffix;
     }
 
     /// The pieces, where they cost less than the whole. Those side by side that follow no rule stay one.

@@ -3,7 +3,7 @@
 use super::book::{Part, Slot, number};
 use super::template::{Cut, Group, STAMP, Words};
 use crate::config::Encoding;
-use crate::pipeline::affixes::{is_constant, shared_affixes};
+use crate::pipeline::affixes::{is_constant, split_affixes};
 use crate::pipeline::hashing::FastMap;
 use crate::tokens;
 
@@ -103,20 +103,18 @@ impl<'a> Builder<'a> {
 
     /// Adds what the values share as text, and what varies as a column.
     fn push_column(&mut self, column: &[&'a str]) {
-        let word = column[0];
         if is_constant(column) {
-            self.text += word;
+            self.text += column[0];
             return;
         }
-        let (prefix, suffix) = shared_affixes(column);
-        let column: Vec<&str> = column.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
-        self.text += &word[..prefix];
+        let (prefix, column, suffix) = split_affixes(column);
+        self.text += prefix;
         let slot = self.slot(&column);
         self.flush();
         self.template.parts.push(Part::Value(self.template.slots.len()));
         self.template.slots.push(slot);
         self.template.columns.push(column);
-        self.text += &word[word.len() - suffix..];
+        self.text += suffix;
     }
 
     fn slot(&self, column: &[&str]) -> Slot {
