@@ -45,8 +45,7 @@ type FileIdentity = (u64, u64);
 #[cfg(not(unix))]
 type FileIdentity = std::time::SystemTime;
 
-fn identity_of(path: &Path) -> Option<FileIdentity> {
-    let found = fs::metadata(path).ok()?;
+fn identity_of(found: &fs::Metadata) -> Option<FileIdentity> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -68,16 +67,19 @@ impl Directory {
     }
 
     pub(super) fn identity(&self) -> Identity {
-        Identity {
-            file: identity_of(&self.file),
-            log: identity_of(&beside(&self.file, "-wal")),
-            lock: identity_of(&self.lock),
-        }
+        self.look().0
     }
 
-    /// When the database file was written last.
-    pub(super) fn written(&self) -> Option<SystemTime> {
-        fs::metadata(&self.file).ok()?.modified().ok()
+    /// Which files there are, and when the database file was written last.
+    pub(super) fn look(&self) -> (Identity, Option<SystemTime>) {
+        let file = fs::metadata(&self.file).ok();
+        let other = |path: &Path| identity_of(&fs::metadata(path).ok()?);
+        let identity = Identity {
+            file: file.as_ref().and_then(identity_of),
+            log: other(&beside(&self.file, "-wal")),
+            lock: other(&self.lock),
+        };
+        (identity, file.and_then(|file| file.modified().ok()))
     }
 
     /// Creates the directory where it is missing, for the owner only, and checks whose it is. Returns a line where its rights

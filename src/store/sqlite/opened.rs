@@ -115,8 +115,9 @@ impl Opened {
                 State::Closed => return Err(Failure::Other(crate::error::Error::Closed)),
                 State::Open(side) => {
                     let taken = side.lock.take(turn, self.wait_ms)?;
-                    if side.identity == self.directory.identity() {
-                        side.forget_pages(self.directory.written())?;
+                    let (identity, written) = self.directory.look();
+                    if side.identity == identity {
+                        side.forget_pages(written)?;
                         return Ok(InUse { state, turn, generation: self.generation(), taken: Some(taken) });
                     }
                 }
@@ -241,8 +242,7 @@ fn connect(
         damaged(failure)?;
         both()
     })?;
-    let identity = directory.identity();
-    let written = directory.written();
+    let (identity, written) = directory.look();
     let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));
     Ok((side(writer, locks.0), side(reader, locks.1)))
 }
