@@ -163,6 +163,16 @@ words! {
 }
 
 words! {
+    /// What becomes of a model's thinking when its turn is over.
+    Thinking {
+        /// It leaves in an epoch, where the provider allows that.
+        Auto = "auto",
+        /// It stays.
+        Keep = "keep",
+    }
+}
+
+words! {
     /// What happens to a text that seems to hold a secret.
     Secrets {
         /// It is neither stored nor replaced.
@@ -361,6 +371,8 @@ knobs! {
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
     /// With "cache-aware": content smaller than this many tokens stays.
     min_tokens_to_fold: u64 = 150, "minTokensToFold", [min 50];
+    /// With "cache-aware": "auto" lets a model's thinking of finished turns leave together with what is folded before it, where the provider documents that it may be omitted; "keep" sends all of it.
+    thinking: Thinking = Thinking::Auto, "thinking";
     /// With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short.
     keep_names: u64 = 120, "keepNames", [min 0];
     /// Content older than this many user turns may go.

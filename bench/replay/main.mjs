@@ -15,6 +15,7 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --policies A,B           never, references, squeeze, trim, server-clearing, host-pruning, every-turn, cache-aware (default all)
   --prices all|R/W,...     prices of cached reads and of writes, relative to input (default 0.1/1.25)
   --ttl MINUTES            life of the provider's cache (default 5)
+  --model NAME             the model that all sessions are replayed with, whichever it was: what is known of its thinking (default claude-opus-4-6)
   --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
   --bare                   leave Concertina's guidance and tool out of the bill, where every request carries them otherwise
@@ -51,7 +52,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" }, ttl: { ...text, default: "5" },
-    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, window: { ...text, default: "200000" }, tune: text, floor: { ...text, default: "0.955" }, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
+    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, model: { ...text, default: "claude-opus-4-6" }, window: { ...text, default: "200000" }, tune: text, floor: { ...text, default: "0.955" }, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
   },
 });
 
@@ -132,6 +133,7 @@ main(async () => {
     config: jsonOf("config"),
     plain: values.words === undefined ? undefined : positive("words", values.words),
     bare: values.bare ?? false,
+    model: values.model,
     window: positive("window", values.window),
     optimum: true,
   };

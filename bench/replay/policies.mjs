@@ -52,7 +52,7 @@ const toolTokens = () =>
   countTokens(JSON.stringify({ name: tool.FETCH_TOOL, description: tool.fetchToolDescription, parameters: tool.fetchToolParameters }));
 
 /** Concertina with a store of its own. Its guidance and its tool are billed with every request. */
-async function concertina({ config, schedule, prices }) {
+async function concertina({ config, schedule, prices, model }) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
   const opened = await Concertina.open({ ...config, schedule, dir });
   const sessionId = "replay";
@@ -71,7 +71,7 @@ async function concertina({ config, schedule, prices }) {
     },
     async assemble(messages, now) {
       last = now;
-      const assembled = await opened.assemble({ sessionId, messages, prices, now });
+      const assembled = await opened.assemble({ sessionId, messages, model, prices, now });
       warned(assembled.report);
       return assembled.messages;
     },
@@ -98,6 +98,6 @@ export const POLICIES = {
   "cache-aware": {
     title: "Concertina, cache-aware",
     priced: true,
-    open: ({ config, prices }) => concertina({ config: { ...PLUGIN_DEFAULTS, ...config }, schedule: "cache-aware", prices }),
+    open: ({ config, ...moment }) => concertina({ ...moment, config: { ...PLUGIN_DEFAULTS, ...config }, schedule: "cache-aware" }),
   },
 };

@@ -30,7 +30,7 @@ export async function* requests(messages, engine, mode) {
 
 /** Replays a session. Resolves to one row for each mode, policy and price point: `{ mode, policy, price, result }`. */
 export async function replaySession(session, options, progress = () => {}) {
-  const { messages } = session;
+  const messages = session.messages.map((message) => (message.model === undefined ? message : { ...message, model: options.model }));
   const needs = new Needs(messages, options.plain);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
@@ -42,7 +42,7 @@ export async function replaySession(session, options, progress = () => {}) {
 
   async function run(policy, mode, price, watch, ttlMs = options.ttlMs) {
     const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: ttlMs };
-    const engine = await POLICIES[policy].open({ config: options.config, prices, window: options.window });
+    const engine = await POLICIES[policy].open({ config: options.config, prices, model: options.model, window: options.window });
     const overhead = options.bare ? 0 : engine.overhead;
     const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls });
     const agreement = new Agreement(edits, engine.fetch);

@@ -81,8 +81,8 @@ export function nextTurn(): Promise<void> {
 }
 
 type Step = string | number;
-/** A value to set at a path of a message. */
-type Patch = [path: Step[], replacement: unknown];
+/** A value to set at a path of a message, or, without one, the path of an element that leaves. Paths are those of the message as it was. */
+type Patch = [path: Step[], replacement?: unknown];
 
 /** Sets a value at a path of a message, copying only what lies on the path. */
 function patch(value: unknown, path: readonly Step[], at: number, replacement: unknown): unknown {
@@ -94,15 +94,25 @@ function patch(value: unknown, path: readonly Step[], at: number, replacement: u
 }
 
 function patched<M>(message: M, patches: Patch[]): M {
-  return patches.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, replacement), message) as M;
+  const sets = patches.filter(({ length }) => length > 1);
+  const set = sets.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, replacement), message);
+  // From the last on: the places of those before it stay.
+  const removals = patches.filter(({ length }) => length === 1).map(([path]) => path).sort((a, b) => Number(b.at(-1)) - Number(a.at(-1)));
+  return removals.reduce((changed, path) => patch(changed, path.slice(0, -1), 0, without(changed, path)), set) as M;
+}
+
+/** The array that the element at a path is in, without it. */
+function without(message: unknown, path: readonly Step[]): unknown[] {
+  const parent = path.slice(0, -1).reduce((value, step) => (value as Record<Step, unknown>)[step], message) as unknown[];
+  return parent.filter((_, index) => index !== path.at(-1));
 }
 
 /** Adds some of an outcome's patches to those of each message. */
 function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
-  for (const [index, path, replacement] of JSON.parse(json) as [number, Step[], unknown][]) {
+  for (const [index, ...change] of JSON.parse(json) as [number, ...Patch][]) {
     const patches = byMessage.get(index);
-    if (patches) patches.push([path, replacement]);
-    else byMessage.set(index, [[path, replacement]]);
+    if (patches) patches.push(change);
+    else byMessage.set(index, [change]);
   }
 }
 

@@ -127,12 +127,14 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
 /// One string of patches grows to about this many bytes: few strings cross quickly, and none takes long to parse.
 const PATCHES_BYTES: usize = 4 * 1024;
 
-/// A rewrite as JavaScript applies it: its patches as JSON arrays of `[message, path, value]`, a few in each, and the new order,
+/// A rewrite as JavaScript applies it: its patches as JSON arrays of `[message, path, value]`, or `[message, path]` for a part that
+/// leaves, a few in each, and the new order,
 /// if any, as JSON of indexes and inserted messages.
 pub(crate) fn encode(rewrite: &Rewrite) -> (Vec<String>, Option<String>) {
     let mut patches: Vec<String> = Vec::new();
-    for patch in &rewrite.patches {
-        let patch = to_json(&(patch.message, patch.path.steps(), &patch.value));
+    let set = rewrite.patches.iter().map(|patch| to_json(&(patch.message, patch.path.steps(), &patch.value)));
+    let removed = rewrite.removed.iter().map(|(message, path)| to_json(&(message, path.steps())));
+    for patch in set.chain(removed) {
         match patches.last_mut() {
             Some(last) if last.len() + patch.len() < PATCHES_BYTES => {
                 last.push(',');

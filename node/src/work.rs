@@ -13,7 +13,7 @@ use crate::handover::encode;
 #[napi(object)]
 #[derive(Default)]
 pub struct Outcome {
-    /// JSON arrays of patches, each `[message, path, value]`.
+    /// JSON arrays of patches, each `[message, path, value]`, or `[message, path]` for a part that leaves.
     pub patches: Vec<String>,
     /// JSON array of kept indexes and `[inserted message]`.
     pub slots: Option<String>,

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::identity::{Known, know};
 use super::placeholder::{Placeholder, is_explained};
-use super::replay::{Decided, Shown, State, replay, show};
-use super::schedule::Moment;
+use super::replay::{Decided, Shown, State, cost, replay, show};
+use super::schedule::{LARGE, Moment, THINKING};
+use super::thinking::Gap;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
@@ -49,6 +50,8 @@ struct Fold<'t, 'a> {
     proposals: Vec<Proposal<'t, 'a>>,
     /// Why the epoch is opened, where the schedule says.
     cause: Option<&'static str>,
+    /// What an epoch has to free.
+    least: u64,
     /// What to record of the session's tools.
     tools: Option<ContentHash>,
     now: Millis,
@@ -145,7 +148,7 @@ impl Engine {
                 );
             }
         }
-        let fold = Fold { proposals, cause: choice.cause, tools, now };
+        let fold = Fold { proposals, cause: choice.cause, least: choice.least, tools, now };
         let replayed = shown.in_context.clone();
         match self.fold(scope, known, &fold, ledger, &mut shown) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
@@ -180,7 +183,7 @@ impl Engine {
         let (source, placeholder) = match (known.block.kind, &known.block.result) {
             (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
                 let max_chars = match reason {
-                    "large" => self.config.sccs_summary_max_chars,
+                    LARGE => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
                 };
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
@@ -214,6 +217,10 @@ impl Engine {
                 };
                 (source, Placeholder::Image { part: known.block.path.follow(known.view.raw)?, tokens: known.tokens })
             }
+            (Kind::Thinking(part), _) => {
+                let original = Original::text(&self.storable(&part.to_string())?, "thinking".to_owned());
+                (Source::New(original), Placeholder::Nothing(Gap::of(known.view, known.block)?))
+            }
             _ => return None,
         };
         Some(Proposal { known, reason, source, placeholder })
@@ -235,19 +242,28 @@ impl Engine {
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
         let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch { tools: fold.tools, withdrawn: shown.withdrawn.clone(), ..Batch::after(ledger) };
+        let mut rendered = Vec::with_capacity(hashes.len());
+        let mut is_explained = hashes.is_empty() || is_explained(ledger);
+        for (proposal, id) in fold.proposals.iter().zip(ids) {
+            let explains = !is_explained && proposal.placeholder.may_explain(proposal.known.tokens);
+            let Some(value) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };
+            let tokens = cost(&value, &self.memo);
+            // Where the words of thinking are hidden it counts nothing, and leaves all the same.
+            if tokens < proposal.known.tokens || tokens == 0 {
+                is_explained |= explains;
+                rendered.push((proposal, id, value, tokens));
+            }
+        }
+        let opens = |proposal: &Proposal| !matches!(proposal.reason, LARGE | THINKING);
+        let frees = rendered.iter().filter(|(proposal, ..)| opens(proposal));
+        if frees.map(|(proposal, _, _, tokens)| proposal.known.tokens - tokens).sum::<u64>() < fold.least {
+            rendered.retain(|(proposal, ..)| proposal.reason == LARGE);
+        }
         let mut accepted: HashMap<BlockKey, (&Proposal, RefId)> = HashMap::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);
-        let mut is_explained = hashes.is_empty() || is_explained(ledger);
-        for (proposal, id) in fold.proposals.iter().zip(ids) {
+        for (proposal, id, value, tokens) in rendered {
             let known = proposal.known;
-            let explains = !is_explained && proposal.placeholder.may_explain(known.tokens);
-            let Some(value) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };
-            let (_, tokens) = self.memo.of_shown(&value);
-            if tokens >= known.tokens {
-                continue;
-            }
-            is_explained |= explains;
             (before, after) = (before + known.tokens, after + tokens);
             in_context.insert(proposal.hash());
             batch.projections.push(Projection {
@@ -290,7 +306,7 @@ impl Engine {
             let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
             in_context.insert(row.original);
-            let (_, tokens) = self.memo.of_shown(&value);
+            let tokens = cost(&value, &self.memo);
             show(known, reason, id, value, tokens, shown);
         }
         shown.in_context = in_context;

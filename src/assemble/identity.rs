@@ -43,38 +43,53 @@ pub(super) fn know<'t, 'a>(
 ) -> Vec<Known<'t, 'a>> {
     // A caller may keep the folded history as its own: a placeholder then stands where its block stood.
     let stands_for: HashMap<ContentHash, ContentHash> =
-        decided.rows.iter().map(|row| (row.shown, row.projection.block.hash)).collect();
-    let mut past = 0_u64;
+        decided.rows.iter().filter_map(|row| Some((row.shown?, row.projection.block.hash))).collect();
+    let mut past = Past::default();
     let mut known: Vec<Known> = Vec::new();
     for (message, view) in transcript.messages.iter().enumerate() {
         let first = known.len();
+        let mut lasting = 0..;
         for (index, block) in view.blocks.iter().enumerate() {
             let (hash, tokens) = memo.of_block(block, meter);
-            let stands_for = stands_for.get(&hash).unwrap_or(&hash);
-            past = link(past, view, block, stands_for);
-            let key = BlockKey { hash, place: index as i64 };
+            past.add(view, block, stands_for.get(&hash).unwrap_or(&hash));
+            // Where thinking has left, the blocks after it still are what they were.
+            let index_in_place =
+                if matches!(block.kind, Kind::Thinking(_)) { index } else { lasting.next().unwrap_or(index) };
+            let key = BlockKey { hash, place: index_in_place as i64 };
             known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index] });
         }
         for known in &mut known[first..] {
-            let place = xxh3_64(&[past, known.key.place as u64].map(u64::to_le_bytes).concat()) as i64;
-            known.key.place = view.timestamp.unwrap_or(place);
+            known.key.place = past.place(view, known.key.place as usize);
         }
     }
     share_fates(&mut known);
     known
 }
 
-/// The past with one block more. What hosts change from call to call has no part in it: system prompts, thinking, unknown fields.
-fn link(past: u64, view: &Message, block: &Block, hash: &ContentHash) -> u64 {
-    if matches!(view.role, Role::System | Role::Other) || matches!(block.kind, Kind::Thinking | Kind::Other) {
-        return past;
+/// All that stands up to the end of a message. What hosts change from call to call has no part in it: system prompts, thinking,
+/// unknown fields.
+#[derive(Default)]
+pub(super) struct Past(u64);
+
+impl Past {
+    /// Adds the message's next block, known by `hash`.
+    pub(super) fn add(&mut self, view: &Message, block: &Block, hash: &ContentHash) {
+        if matches!(view.role, Role::System | Role::Other) || matches!(block.kind, Kind::Thinking(_) | Kind::Other) {
+            return;
+        }
+        let (id, name) = match (&block.kind, &block.result) {
+            (Kind::Call(call), _) => (call.id, call.name),
+            (_, Some(result)) => (result.call_id, if result.is_error { "failed" } else { "" }),
+            _ => ("", ""),
+        };
+        self.0 = xxh3_64(&[&self.0.to_le_bytes()[..], &hash.0, id.as_bytes(), b"\0", name.as_bytes()].concat());
     }
-    let (id, name) = match (&block.kind, &block.result) {
-        (Kind::Call(call), _) => (call.id, call.name),
-        (_, Some(result)) => (result.call_id, if result.is_error { "failed" } else { "" }),
-        _ => ("", ""),
-    };
-    xxh3_64(&[&past.to_le_bytes()[..], &hash.0, id.as_bytes(), b"\0", name.as_bytes()].concat())
+
+    /// The place of the block of that index in the message, all of whose blocks were added.
+    pub(super) fn place(&self, view: &Message, index: usize) -> i64 {
+        let place = || xxh3_64(&[self.0, index as u64].map(u64::to_le_bytes).concat()) as i64;
+        view.timestamp.unwrap_or_else(place)
+    }
 }
 
 fn share_fates(known: &mut [Known]) {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::config::Encoding;
 use crate::history::Meter;
+use crate::history::measure::thinking_texts;
 use crate::reference::ContentHash;
 use crate::tokens::count;
 use crate::transcript::{Block, Kind};
@@ -40,13 +41,17 @@ impl Memo {
         })
     }
 
-    /// What a block is known by (its text, its image payload, or its arguments as JSON), and what it costs.
+    /// What a block is known by (its text, its image payload, or its arguments or thinking as JSON), and what it costs.
     pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
         match block.kind {
             Kind::Text(text) => self.of_text(text),
             Kind::Call(call) => self.of_text(&call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
-            Kind::Thinking | Kind::Other => (hash_of(block), 0),
+            Kind::Thinking(part) => {
+                let tokens = thinking_texts(part).map(|text| self.of_text(text).1).sum();
+                (hash_of(block), tokens)
+            }
+            Kind::Other => (hash_of(block), 0),
         }
     }
 
@@ -69,12 +74,13 @@ impl Memo {
     }
 }
 
-/// What a block is known by, without remembering it: its text, its image payload, or its arguments as JSON.
+/// What a block is known by, without remembering it: its text, its image payload, or its arguments or thinking as JSON.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
     match block.kind {
         Kind::Text(text) => ContentHash::of(text.as_bytes()),
         Kind::Image(image) => ContentHash::of(image.base64.unwrap_or_default().as_bytes()),
         Kind::Call(call) => ContentHash::of(call.arguments.to_json().as_bytes()),
-        Kind::Thinking | Kind::Other => ContentHash::of(b""),
+        Kind::Thinking(part) => ContentHash::of(part.to_string().as_bytes()),
+        Kind::Other => ContentHash::of(b""),
     }
 }

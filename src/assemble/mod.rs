@@ -12,6 +12,7 @@ mod memo;
 mod placeholder;
 mod replay;
 mod schedule;
+mod thinking;
 mod unfold;
 
 use std::borrow::Cow;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::identity::Known;
+use super::thinking::Gap;
 use crate::config::{Config, Schedule};
 use crate::history::Meter;
 use crate::plan::{arguments, utf16};
@@ -36,6 +37,8 @@ pub(super) enum Placeholder<'a> {
     Image { part: &'a Value, tokens: u64 },
     /// Tool-call arguments, whose own shape says what is missing.
     Arguments(Call<'a>),
+    /// Nothing: the part leaves its message.
+    Nothing(Gap),
 }
 
 impl Placeholder<'_> {
@@ -89,6 +92,7 @@ impl Placeholder<'_> {
             Self::Arguments(call) => {
                 engine.showable(arguments::shrink(call, engine.config(), meter, Some(&marker))?.value)?
             }
+            Self::Nothing(gap) => gap.to_json(),
         })
     }
 }
@@ -147,7 +151,7 @@ pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
         }
         Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),
         Kind::Image(_) => IMAGE_NOTE_TOKENS,
-        Kind::Thinking | Kind::Other => return 0,
+        Kind::Thinking(_) | Kind::Other => return 0,
     };
     known.tokens.saturating_sub(cost)
 }

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use super::identity::Known;
 use super::memo::Memo;
+use super::schedule::{LARGE, THINKING};
+use super::thinking::Gap;
 use super::{Action, Reply};
 use crate::history::{Fate, Reason};
 use crate::reference::ContentHash;
@@ -39,9 +41,14 @@ pub(super) enum State {
 pub(super) struct Row<'l> {
     pub(super) projection: &'l Projection,
     value: Value,
-    /// What the value is known by, and what it costs.
-    pub(super) shown: ContentHash,
+    /// What the value is known by; `None` where nothing is shown.
+    pub(super) shown: Option<ContentHash>,
     tokens: u64,
+}
+
+/// What a value of the ledger costs where it is shown.
+pub(super) fn cost(value: &Value, memo: &Memo) -> u64 {
+    if Gap::read(value).is_some() { 0 } else { memo.of_shown(value).1 }
 }
 
 /// What earlier calls decided.
@@ -58,11 +65,12 @@ impl<'l> Decided<'l> {
     pub(super) fn of(ledger: &'l Ledger, memo: &Memo) -> Self {
         let row = |projection: &'l Projection| {
             let value: Value = serde_json::from_str(&projection.replacement).ok()?;
-            let (shown, tokens) = memo.of_shown(&value);
+            let shown = Gap::read(&value).is_none().then(|| memo.of_shown(&value).0);
+            let tokens = cost(&value, memo);
             Some(Row { projection, value, shown, tokens })
         };
         let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
-        let ours = rows.iter().map(|row| (row.shown, row.projection.original));
+        let ours = rows.iter().filter_map(|row| Some((row.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
         Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect() }
     }
@@ -96,7 +104,8 @@ pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> V
 fn still_holds(row: &Projection, block: &Known) -> bool {
     match row.reason.as_str() {
         _ if block.fate.may_go().is_some() => true,
-        "large" => true,
+        LARGE => true,
+        THINKING => block.fate == Fate::Finished,
         reason if Reason::needs_successor(reason) => false,
         "stale" => block.fate == Fate::Young && block.view.turn_age > 1,
         _ => block.fate == Fate::Young,
@@ -122,7 +131,11 @@ pub(super) fn show(
         tokens_before: known.tokens,
         tokens_after,
     });
-    shown.reply.rewrite.patches.push(Patch { message: known.message, path: known.block.path.clone(), value });
+    let (message, path) = (known.message, known.block.path.clone());
+    match Gap::read(&value) {
+        Some(_) => shown.reply.rewrite.removed.push((message, path)),
+        None => shown.reply.rewrite.patches.push(Patch { message, path, value }),
+    }
 }
 
 /// Texts of ours of one kind, with the originals they stand for.

@@ -6,12 +6,12 @@ use super::identity::Known;
 use super::placeholder::expected_savings;
 use super::replay::State;
 use super::{AssembleOptions, Engine, FETCH_TOOL};
-use crate::config::Schedule;
+use crate::config::{self, Schedule};
 use crate::history::Fate;
 use crate::plan::balance::{Change, balance};
 use crate::plan::cache::{Cache, Cold};
-use crate::plan::economics::{Item, Situation, decide};
-use crate::plan::prices::{Family, Prices};
+use crate::plan::economics::{Item, Situation, Thinking, decide};
+use crate::plan::prices::{Family, FinishedThinking, Prices};
 use crate::store::{Ledger, Millis};
 use crate::transcript::{Block, Kind, Role, Transcript, is_cache_point};
 
@@ -24,11 +24,19 @@ pub(super) struct Chosen {
     pub(super) reason: &'static str,
 }
 
+/// The word for an output over the reference threshold.
+pub(super) const LARGE: &str = "large";
+
+/// The word for thinking that leaves.
+pub(super) const THINKING: &str = "thinking";
+
 /// What to fold, and the reason of the epoch where it is not the first block's.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) blocks: Vec<Chosen>,
     pub(super) cause: Option<&'static str>,
+    /// How much all of it has to free when it is counted; else none of it is folded.
+    pub(super) least: u64,
 }
 
 /// The moment of a call, beside its history.
@@ -57,12 +65,12 @@ impl Engine {
         let blocks = open.filter_map(|(index, known)| {
             let reason = match known.fate.may_go() {
                 Some(may_go) if known.tokens >= self.config.min_tokens_to_squeeze => may_go.reason.as_str(),
-                _ if options.refer_oversize && self.is_oversize_output(known) => "large",
+                _ if options.refer_oversize && self.is_oversize_output(known) => LARGE,
                 _ => return None,
             };
             Some(Chosen { known: index, reason })
         });
-        Choice { blocks: blocks.collect(), cause: None }
+        Choice { blocks: blocks.collect(), ..Choice::default() }
     }
 
     fn choose_by_price(&self, transcript: &Transcript, known: &[Known], states: &[State], moment: &Moment) -> Choice {
@@ -86,11 +94,12 @@ impl Engine {
                 // What was fetched on purpose is used for a while.
                 let is_young = is_open && known.fate == Fate::Young && !is_fetched(known.block);
                 if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known) {
-                    oversize.push(Chosen { known: index, reason: "large" });
+                    oversize.push(Chosen { known: index, reason: LARGE });
                 }
                 let worth = (may_go.is_some() || is_young) && tokens >= self.config.min_tokens_to_fold;
                 let frees = if worth { expected_savings(known, &self.config) } else { 0 };
-                Item { tokens, frees, ripe: may_go, is_young, is_sent }
+                let thinking = if is_open { self.thinking(known, family.thinking) } else { None };
+                Item { tokens, frees, ripe: may_go, is_young, is_sent, thinking }
             })
             .collect();
         let overhead = cache.last_request.saturating_sub(sent_tokens);
@@ -98,7 +107,7 @@ impl Engine {
         let situation = Situation {
             prices,
             cold: cache.cold,
-            binds_thinking: family.binds_thinking,
+            binds_thinking: family.thinking == FinishedThinking::Bound,
             overhead,
             // The host takes the system prompt off the budget that it states.
             limit: moment.options.token_budget.map(|budget| threshold(budget) + overhead),
@@ -106,16 +115,38 @@ impl Engine {
             max_deferred_turns: self.config.max_deferred_turns,
             saved: saved(transcript, moment.ledger, &prices),
         };
-        let Some(decision) = decide(&items, &situation) else { return Choice { blocks: oversize, cause: None } };
+        let Some(decision) = decide(&items, &situation) else {
+            return Choice { blocks: oversize, ..Choice::default() };
+        };
         let cause = decision.cause.as_str();
         let chosen = decision.items.into_iter().map(|index| {
-            let reason = items[index].ripe.map_or(cause, |may_go| may_go.reason.as_str());
+            let reason = match (items[index].thinking, items[index].ripe) {
+                (Some(_), _) => THINKING,
+                (None, Some(may_go)) => may_go.reason.as_str(),
+                (None, None) => cause,
+            };
             Chosen { known: index, reason }
         });
         let mut blocks: Vec<Chosen> = chosen.chain(oversize).collect();
         blocks.sort_by_key(|chosen| chosen.known);
         blocks.dedup_by_key(|chosen| chosen.known);
-        Choice { blocks, cause: Some(cause) }
+        Choice { blocks, cause: Some(cause), least: decision.least }
+    }
+
+    /// What a change before a block does to it, if it is thinking. What may not be stored as it is cannot leave.
+    fn thinking(&self, known: &Known, provider: FinishedThinking) -> Option<Thinking> {
+        let Kind::Thinking(part) = known.block.kind else { return None };
+        let leaves = || {
+            let json = part.to_string();
+            known.fate == Fate::Finished
+                && self.config.thinking == config::Thinking::Auto
+                && self.storable(&json).is_some_and(|stored| stored == json)
+        };
+        match provider {
+            FinishedThinking::Stays => None,
+            FinishedThinking::MayLeave => leaves().then_some(Thinking::Leaves),
+            FinishedThinking::Bound => Some(if leaves() { Thinking::Leaves } else { Thinking::Holds }),
+        }
     }
 
     /// Whether a fresh block is an output over the reference threshold that birth would have replaced.

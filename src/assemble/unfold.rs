@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::memo::{Memo, hash_of};
 use super::placeholder::without_cut;
+use super::thinking::{Gap, Return, returns};
 use super::{Engine, FETCH_TOOL};
 use crate::error::Result;
 use crate::pipeline::restore;
@@ -50,6 +51,8 @@ struct Unfolding<'a> {
     patches: Vec<Patch>,
     /// Notes to be taken out: message, content, index.
     notes: Vec<(usize, Path, usize)>,
+    /// Parts to be put back: message, content, the index that each had, the part.
+    returns: Vec<(usize, Path, usize, Value)>,
     unfolded: u64,
     missing: Vec<RefId>,
 }
@@ -73,6 +76,7 @@ impl Engine {
             fetched: HashMap::new(),
             patches: Vec::new(),
             notes: Vec::new(),
+            returns: Vec::new(),
             unfolded: 0,
             missing: Vec::new(),
         };
@@ -80,15 +84,26 @@ impl Engine {
         for (index, message) in transcript.messages.iter().enumerate() {
             work.message(index, &message.blocks)?;
         }
-        let patches = work.merge_notes();
-        Ok(Unfolded { rewrite: Rewrite { patches, slots: None }, unfolded: work.unfolded, missing: work.missing })
+        if let Some(ledger) = &ledger {
+            work.thinking(ledger, &transcript)?;
+        }
+        let patches = work.merge_contents();
+        Ok(Unfolded {
+            rewrite: Rewrite { patches, ..Rewrite::default() },
+            unfolded: work.unfolded,
+            missing: work.missing,
+        })
     }
 }
 
 /// What each shown value of a session stands for.
 fn shown_by(ledger: &Ledger, memo: &Memo) -> HashMap<ContentHash, Meaning> {
     let rows = ledger.projections.iter().filter_map(|row| {
-        let (shown, _) = memo.of_shown(&serde_json::from_str(&row.replacement).ok()?);
+        let value: Value = serde_json::from_str(&row.replacement).ok()?;
+        if Gap::read(&value).is_some() {
+            return None;
+        }
+        let (shown, _) = memo.of_shown(&value);
         Some((shown, Meaning { original: row.original, is_whole: true }))
     });
     let printed = ledger
@@ -126,16 +141,44 @@ impl Unfolding<'_> {
             Some(None) | None => (named(block), matches!(block.kind, Kind::Text(text) if is_reference(text))),
         };
         let Some(id) = id else { return Ok(None) };
-        if !self.fetched.contains_key(&id) {
-            let found = self.engine.store.get(&id, self.agent_id, self.now)?.map(|(_, original)| original);
-            if found.is_none() {
-                self.missing.push(id.clone());
-            }
-            self.fetched.insert(id.clone(), found);
-        }
+        let original = self.fetch(id)?;
         // A text that this session was not shown is somebody's own, whatever it names.
         let is_ours = !matches!(by_ledger, Some(None));
-        Ok(self.fetched[&id].clone().filter(|_| is_ours).map(|original| (original, is_whole)))
+        Ok(original.filter(|_| is_ours).map(|original| (original, is_whole)))
+    }
+
+    fn fetch(&mut self, id: RefId) -> Result<Option<Original>> {
+        if let Some(known) = self.fetched.get(&id) {
+            return Ok(known.clone());
+        }
+        let found = self.engine.store.get(&id, self.agent_id, self.now)?.map(|(_, original)| original);
+        if found.is_none() {
+            self.missing.push(id.clone());
+        }
+        self.fetched.insert(id, found.clone());
+        Ok(found)
+    }
+
+    /// Puts thinking back that left its message. Where it stands already, the message is the host's own.
+    fn thinking(&mut self, ledger: &Ledger, transcript: &Transcript) -> Result<()> {
+        let (returns, unclear) = returns(ledger, transcript, &self.engine.memo);
+        self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
+        let path = Path::new().key("content");
+        for Return { message, index, original } in returns {
+            let id = original.to_ref_id(64);
+            let Some(stored) = self.fetch(id.clone())? else { continue };
+            let part: Option<Value> = serde_json::from_slice(&stored.bytes).ok();
+            let content = path.follow(&self.messages[message]).and_then(Value::as_array);
+            match (part, content) {
+                (Some(part), Some(content)) if content.get(index) == Some(&part) => {}
+                (Some(part), Some(content)) if !content.iter().any(has_opaque) => {
+                    self.unfolded += 1;
+                    self.returns.push((message, path.clone(), index, part));
+                }
+                _ => self.missing.push(id),
+            }
+        }
+        Ok(())
     }
 
     fn show(&mut self, message: usize, block: &Block, original: &Original, is_whole: bool, noted: &mut Vec<Original>) {
@@ -207,10 +250,12 @@ impl Unfolding<'_> {
         }
     }
 
-    /// The patches, with each content that loses notes as a whole: the outer ones first, because they hold the inner ones.
-    fn merge_notes(&mut self) -> Vec<Patch> {
+    /// The patches, with each content that loses notes or gets parts back as a whole: the outer ones first, because they hold the
+    /// inner ones.
+    fn merge_contents(&mut self) -> Vec<Patch> {
         let mut contents: Vec<(usize, Path)> = Vec::new();
-        for (message, content, _) in &self.notes {
+        let noted = self.notes.iter().map(|(message, content, _)| (message, content));
+        for (message, content) in noted.chain(self.returns.iter().map(|(message, content, ..)| (message, content))) {
             let is_plain = content.follow(&self.messages[*message]).is_some_and(|content| !has_opaque(content));
             if is_plain && !contents.iter().any(|known| known == &(*message, content.clone())) {
                 contents.push((*message, content.clone()));
@@ -225,7 +270,8 @@ impl Unfolding<'_> {
                 .filter(|patch| patch.message == *message)
                 .map(|patch| Patch { message: 0, ..patch.clone() })
                 .collect();
-            let changed = Rewrite { patches, slots: None }.apply(&self.messages[*message..=*message]).remove(0);
+            let changed =
+                Rewrite { patches, ..Rewrite::default() }.apply(&self.messages[*message..=*message]).remove(0);
             let Some(Value::Array(parts)) = content.follow(&changed) else { continue };
             let out: HashSet<usize> = self
                 .notes
@@ -234,7 +280,11 @@ impl Unfolding<'_> {
                 .map(|(.., at)| *at)
                 .collect();
             let kept = parts.iter().enumerate().filter(|(at, _)| !out.contains(at)).map(|(_, part)| part.clone());
-            merged.push(Patch { message: *message, path: content.clone(), value: kept.collect() });
+            let mut parts: Vec<Value> = kept.collect();
+            for (_, _, index, part) in self.returns.iter().filter(|(of, place, ..)| of == message && place == content) {
+                parts.insert((*index).min(parts.len()), part.clone());
+            }
+            merged.push(Patch { message: *message, path: content.clone(), value: Value::Array(parts) });
         }
         let is_merged = |patch: &Patch| {
             contents

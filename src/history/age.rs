@@ -4,6 +4,7 @@
 //! is old. A block that is both old and superseded may go from the earlier of the two moments.
 
 use super::superseded::superseded;
+use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
 use super::{Fate, MayGo, Part, Reason, may_touch, part};
 use crate::config::Config;
 use crate::transcript::{Block, Message, Role, Transcript};
@@ -19,9 +20,14 @@ const YOUNGEST_CALLS: u64 = 2;
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let superseded = superseded(transcript);
     let clock = Clock::of(transcript);
+    let finished = finished_until(transcript);
     let mut fates = Vec::with_capacity(transcript.messages.len());
     for (message_index, message) in transcript.messages.iter().enumerate() {
+        let may_lose_thinking = message_index < finished && says_more_than_thinking(message);
         let of = |(block_index, block): (usize, &Block)| {
+            if may_lose_thinking && is_whole_thinking(block) {
+                return Fate::Finished;
+            }
             let Some(part) = part(message, block) else { return Fate::Stays };
             if message.turn_age == 0 || !may_touch(block, config) {
                 return Fate::Stays;

@@ -41,15 +41,21 @@ impl Meter {
         }
     }
 
-    /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking and foreign blocks, none.
+    /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking, its visible words; of foreign blocks, none.
     pub fn block(&self, block: &Block) -> usize {
         match &block.kind {
             Kind::Text(text) => self.text(text),
             Kind::Image(image) => self.image(image),
             Kind::Call(call) => self.arguments(&call.arguments),
-            Kind::Thinking | Kind::Other => 0,
+            Kind::Thinking(part) => thinking_texts(part).map(|text| self.text(text)).sum(),
+            Kind::Other => 0,
         }
     }
+}
+
+/// The words of a thinking part. Signatures and encrypted thinking are none: what they cost only the provider knows.
+pub fn thinking_texts(part: &Value) -> impl Iterator<Item = &str> {
+    ["thinking", "text"].into_iter().filter_map(|key| part.get(key)?.as_str())
 }
 
 /// Tokens of the content of messages, as a model would be billed for it.
@@ -66,11 +72,8 @@ pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encodin
     let rows: usize = rows.map(|message| text_under(message.raw, &["summary", "content", "command", "output"])).sum();
     let blocks: usize = transcript
         .blocks()
-        .map(|(message, block)| match &block.kind {
+        .map(|(_, block)| match &block.kind {
             Kind::Call(call) => meter.text(call.name) + meter.block(block),
-            Kind::Thinking => {
-                block.path.follow(&messages[message]).map_or(0, |part| text_under(part, &["thinking", "text"]))
-            }
             _ => meter.block(block),
         })
         .sum();

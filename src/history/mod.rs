@@ -1,14 +1,15 @@
 //! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when.
 //!
 //! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions are read off the
-//! messages alone, so two processes that see the same history decide the same. User text, assistant text and thinking are never
-//! selected, whatever their age.
+//! messages alone, so two processes that see the same history decide the same. User text and assistant text are never selected,
+//! whatever their age; thinking only once its turn is over, and then whole.
 
 mod age;
 pub mod exempt;
 mod files;
 pub mod measure;
 mod superseded;
+mod thinking;
 
 use crate::config::Config;
 use crate::transcript::{Block, Kind, Message, Role};
@@ -81,6 +82,8 @@ pub enum Fate {
     Young,
     /// It may go whenever that pays.
     MayGo(MayGo),
+    /// Thinking of a finished turn: it may leave together with what goes before it, where the provider allows that.
+    Finished,
 }
 
 impl Fate {
@@ -88,7 +91,7 @@ impl Fate {
     pub fn may_go(self) -> Option<MayGo> {
         match self {
             Self::MayGo(may_go) => Some(may_go),
-            Self::Stays | Self::Young => None,
+            Self::Stays | Self::Young | Self::Finished => None,
         }
     }
 }

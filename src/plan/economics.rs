@@ -41,6 +41,17 @@ pub struct Item {
     pub is_young: bool,
     /// Whether a request has held it.
     pub is_sent: bool,
+    /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before it leaves alone.
+    pub thinking: Option<Thinking>,
+}
+
+/// What a change before it does to thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    /// It leaves with the change: it opens no epoch, and costs none.
+    Leaves,
+    /// It would be spoilt, and cannot leave: so nothing before it changes.
+    Holds,
 }
 
 /// All that a decision depends on beside the blocks.
@@ -99,41 +110,55 @@ pub struct Decision {
     pub cause: Cause,
     /// Which; never empty.
     pub items: Vec<usize>,
+    /// What they have to free when they are counted, without what only leaves with them: or nothing is worth breaking the prefix.
+    pub least: u64,
 }
 
 /// Decides whether to open an epoch, and for which blocks. Linear in the items.
 pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
-    let ripe = |item: &Item| item.ripe.is_some() && item.frees > 0;
-    let from = |first: usize| -> Vec<usize> { (first..items.len()).filter(|&at| ripe(&items[at])).collect() };
-    let opened = |cause, items: Vec<usize>| (!items.is_empty()).then_some(Decision { cause, items });
+    // What stands before thinking that would be spoilt stays.
+    let held = items.iter().rposition(|item| item.thinking == Some(Thinking::Holds)).map_or(0, |last| last + 1);
+    let (cause, mut chosen, least) = choose(items, held, situation)?;
+    let leaves = |at: &usize| items[*at].thinking == Some(Thinking::Leaves);
+    let changed = if matches!(cause, Cause::Cold(_)) { Some(held) } else { chosen.first().copied() };
+    chosen.extend((changed?..items.len()).filter(leaves));
+    chosen.sort_unstable();
+    (!chosen.is_empty()).then_some(Decision { cause, items: chosen, least })
+}
+
+/// The blocks from `held` on that are folded, without what leaves with them, and how much that has to free.
+fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
+    let ripe = |at: &usize| items[*at].ripe.is_some() && items[*at].frees > 0;
+    let from = |first: usize| -> Vec<usize> { (first.max(held)..items.len()).filter(ripe).collect() };
     if let Some(cold) = situation.cold {
-        return opened(Cause::Cold(cold), from(0));
+        return Some((Cause::Cold(cold), from(0), 0));
     }
     let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
     let limits = [(Cause::Limit, situation.limit), (Cause::Cliff, situation.cliff)];
     for (cause, limit) in limits {
         if let Some(limit) = limit.filter(|&limit| context > limit)
-            && let Some(items) = make_room(items, context, limit)
+            && let Some(items) = make_room(items, held, context, limit)
         {
-            return opened(cause, items);
+            return Some((cause, items, context * LIMIT_BATCH_PERCENT / 100));
         }
     }
-    let waited = |item: &Item| item.ripe.is_some_and(|ripe| ripe.turns >= situation.max_deferred_turns);
+    let waited = |at: &usize| items[*at].ripe.is_some_and(|ripe| ripe.turns >= situation.max_deferred_turns);
     if !situation.binds_thinking
-        && let Some(first) = items.iter().position(|item| ripe(item) && waited(item))
+        && let Some(first) = from(0).into_iter().find(waited)
     {
-        return opened(Cause::Bound, from(first));
+        return Some((Cause::Bound, from(first), 1));
     }
-    opened(Cause::SkiRental, from(pays_from(items, context, situation)?))
+    let (first, least) = pays_from(items, held, context, situation)?;
+    Some((Cause::SkiRental, from(first), least))
 }
 
 /// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone. `None` where
 /// that cannot be reached, because a small gain at every call would break the prefix at every call.
-fn make_room(items: &[Item], context: u64, limit: u64) -> Option<Vec<usize>> {
+fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Vec<usize>> {
     let goal = (context * LIMIT_BATCH_PERCENT / 100).max(context - limit);
     let mut chosen: Vec<usize> = Vec::new();
     let mut freed = 0;
-    let indexes = || (0..items.len()).filter(|&at| items[at].frees > 0);
+    let indexes = || (held..items.len()).filter(|&at| items[at].frees > 0);
     for at in indexes().filter(|&at| items[at].ripe.is_some()) {
         chosen.push(at);
         freed += items[at].frees;
@@ -149,15 +174,16 @@ fn make_room(items: &[Item], context: u64, limit: u64) -> Option<Vec<usize>> {
     (freed >= context * LIMIT_BATCH_PERCENT / 100).then_some(chosen)
 }
 
-/// The first item of the largest tail whose folding pays.
-fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usize> {
+/// The first item of the largest tail from `held` on whose folding pays, and how much it has to free.
+fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
     let enough = MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100);
     let (mut paid, mut survives, mut freed) = (0.0, 0u64, 0u64);
     let mut first = None;
-    for (at, item) in items.iter().enumerate().rev() {
+    for (at, item) in items.iter().enumerate().skip(held).rev() {
         let Some(ripe) = item.ripe.filter(|_| item.frees > 0) else {
-            survives += if item.is_sent { item.tokens } else { 0 };
+            let leaves = item.thinking == Some(Thinking::Leaves);
+            survives += if item.is_sent && !leaves { item.tokens } else { 0 };
             continue;
         };
         freed += item.frees;
@@ -171,7 +197,7 @@ fn pays_from(items: &[Item], context: u64, situation: &Situation) -> Option<usiz
         let is_covered = RESERVE * price <= situation.saved || paid >= LONG_RENT * price;
         let pays = freed >= enough && paid >= EAGERNESS * price && is_covered;
         if is_free || (pays && !situation.binds_thinking) {
-            first = Some(at);
+            first = Some((at, if is_free { 1 } else { enough }));
         }
     }
     first
@@ -194,12 +220,12 @@ mod tests {
     };
 
     fn stays(tokens: u64) -> Item {
-        Item { tokens, frees: 0, ripe: None, is_young: false, is_sent: true }
+        Item { tokens, frees: 0, ripe: None, is_young: false, is_sent: true, thinking: None }
     }
 
     fn ripe(tokens: u64, calls: u64) -> Item {
         let ripe = Some(MayGo { reason: Reason::Stale, is_old: true, is_shown_later: false, calls, turns: calls });
-        Item { tokens, frees: tokens - 50, ripe, is_young: false, is_sent: true }
+        Item { tokens, frees: tokens - 50, ripe, is_young: false, is_sent: true, thinking: None }
     }
 
     #[test]
@@ -207,7 +233,7 @@ mod tests {
         // Price 1.15 * (50 + 4000) = 4657.5, half of it 2328.75; rent 0.1 * 1950 = 195 a call.
         let after = |calls| decide(&[stays(500), ripe(2000, calls), stays(4000)], &WARM);
         assert_eq!(after(11), None);
-        assert_eq!(after(12), Some(Decision { cause: Cause::SkiRental, items: vec![1] }));
+        assert_eq!(after(12), Some(Decision { cause: Cause::SkiRental, items: vec![1], least: 130 }));
     }
 
     #[test]
@@ -232,7 +258,10 @@ mod tests {
     fn cold_takes_all_and_even_little() {
         let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
         let items = [ripe(100, 0), stays(90_000), ripe(200, 0)];
-        assert_eq!(decide(&items, &cold), Some(Decision { cause: Cause::Cold(Cold::Lapsed), items: vec![0, 2] }));
+        assert_eq!(
+            decide(&items, &cold),
+            Some(Decision { cause: Cause::Cold(Cold::Lapsed), items: vec![0, 2], least: 0 })
+        );
         assert_eq!(decide(&items, &WARM), None);
         assert_eq!(decide(&[stays(5)], &cold), None);
     }
@@ -242,7 +271,7 @@ mod tests {
         let full = Situation { limit: Some(9000), ..WARM };
         let young = |tokens| Item { is_young: true, ripe: None, ..ripe(tokens, 0) };
         let items = [stays(5000), ripe(500, 0), young(2000), young(3000)];
-        assert_eq!(decide(&items, &full), Some(Decision { cause: Cause::Limit, items: vec![1, 2] }));
+        assert_eq!(decide(&items, &full), Some(Decision { cause: Cause::Limit, items: vec![1, 2], least: 1575 }));
         assert_eq!(decide(&[ripe(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");
         let cliff = Situation { limit: None, cliff: Some(9000), ..WARM };
         assert_eq!(decide(&items, &cliff).unwrap().cause, Cause::Cliff);
@@ -254,6 +283,32 @@ mod tests {
         assert_eq!(decide(&items, &WARM), None);
         let items = [ripe(300, 40), stays(90_000)];
         assert_eq!(decide(&items, &WARM).unwrap().cause, Cause::Bound);
+    }
+
+    #[test]
+    fn finished_thinking_leaves_with_what_changes_before_it_and_opens_nothing() {
+        let thinking = |tokens| Item { thinking: Some(Thinking::Leaves), ..stays(tokens) };
+        let items = [thinking(400), ripe(2000, 12), thinking(300), stays(4000), thinking(200)];
+        assert_eq!(decide(&items, &WARM).unwrap().items, [1, 2, 4]);
+        // What leaves is not taken in anew: a price of 4,050 tokens, as without it.
+        assert_eq!(decide(&[ripe(2000, 11), thinking(300), stays(4000)], &WARM), None);
+        assert_eq!(decide(&[thinking(50_000), stays(4000)], &WARM), None);
+        let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
+        assert_eq!(decide(&items, &cold).unwrap().items, [0, 1, 2, 4]);
+        assert_eq!(decide(&items[2..4], &cold).unwrap().items, [0]);
+    }
+
+    #[test]
+    fn nothing_changes_before_thinking_that_would_be_spoilt() {
+        let holds = Item { thinking: Some(Thinking::Holds), ..stays(100) };
+        let leaves = Item { thinking: Some(Thinking::Leaves), ..stays(100) };
+        let items = [leaves, ripe(5000, 60), holds, ripe(5000, 60), stays(10)];
+        let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
+        let full = Situation { limit: Some(2000), ..WARM };
+        for situation in [WARM, cold, full] {
+            assert_eq!(decide(&items, &situation).unwrap().items, [3], "{situation:?}");
+        }
+        assert_eq!(decide(&items[..3], &cold), None);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! The operator's own prices come first; the table by model family is for hosts that state none, and follows the providers'
 //! published price lists as of late 2026. Prices change; a wrong ratio costs money, never content.
 
+use FinishedThinking::{Bound, MayLeave};
+
 use crate::error::{Error, Result};
 
 /// Prices relative to one fresh input token.
@@ -57,22 +59,58 @@ pub struct Family {
     pub prices: Prices,
     /// Above this many tokens of input the whole request costs more.
     pub cliff: Option<u64>,
-    /// Whether retained thinking is valid only behind the exact prefix that it was made with.
-    pub binds_thinking: bool,
+    /// What its provider says of thinking in finished turns.
+    pub thinking: FinishedThinking,
+}
+
+/// What a provider says of sending a model's thinking back once the turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishedThinking {
+    /// It has to come back, or it makes no difference because the provider leaves it out itself, or nothing is known.
+    Stays,
+    /// The provider reads it, bills it, and documents that it may be left out.
+    MayLeave,
+    /// The provider takes it only behind the exact prefix that it was made with, and without gaps: from the first change on all of
+    /// it leaves, or nothing changes.
+    Bound,
 }
 
 const MINUTE_MS: i64 = 60_000;
 
 const fn family(read: f64, write: f64, ttl_minutes: i64, cliff: Option<u64>) -> Family {
-    Family { prices: Prices { read, write, cache_ttl_ms: ttl_minutes * MINUTE_MS }, cliff, binds_thinking: false }
+    Family {
+        prices: Prices { read, write, cache_ttl_ms: ttl_minutes * MINUTE_MS },
+        cliff,
+        thinking: FinishedThinking::Stays,
+    }
+}
+
+const fn with(thinking: FinishedThinking, family: Family) -> Family {
+    Family { thinking, ..family }
 }
 
 /// Name parts in lower case, the first that occurs decides; longer names come before what they start with.
-const FAMILIES: [(&str, Family); 14] = [
-    ("opus-5-5", Family { binds_thinking: true, ..family(0.05, 1.25, 5, None) }),
-    ("sonnet-5-5", Family { binds_thinking: true, ..family(0.05, 1.25, 5, None) }),
-    ("fable-5-1", Family { binds_thinking: true, ..family(0.025, 1.25, 5, None) }),
-    ("haiku-5-5", family(0.05, 1.25, 5, Some(100_000))),
+///
+/// Of thinking: Claude Opus from 4.5 and Sonnet from 4.6 on keep that of all turns in the context, and it may be omitted from finished
+/// ones; earlier ones and Haiku 4.5 ignore it there (extended thinking, <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>).
+/// From Fable 5.1 on it is bound to what stands before it
+/// (<https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>). OpenAI's API drops reasoning of earlier turns
+/// (<https://platform.openai.com/docs/guides/reasoning>), DeepSeek wants it back with every call that used a tool
+/// (<https://api-docs.deepseek.com/guides/thinking_mode>), GLM and others reason better with it
+/// (<https://docs.z.ai/guides/capabilities/thinking-mode>).
+const FAMILIES: [(&str, Family); 22] = [
+    ("opus-5-5", with(Bound, family(0.05, 1.25, 5, None))),
+    ("sonnet-5-5", with(Bound, family(0.05, 1.25, 5, None))),
+    ("fable-5", with(Bound, family(0.025, 1.25, 5, None))),
+    ("mythos-5", with(Bound, family(0.025, 1.25, 5, None))),
+    ("haiku-5-5", with(Bound, family(0.05, 1.25, 5, Some(100_000)))),
+    ("opus-4-5", with(MayLeave, family(0.1, 1.25, 5, None))),
+    ("opus-4-6", with(MayLeave, family(0.1, 1.25, 5, None))),
+    ("opus-4-7", with(MayLeave, family(0.1, 1.25, 5, None))),
+    ("opus-4-8", with(MayLeave, family(0.1, 1.25, 5, None))),
+    ("opus-5", with(MayLeave, family(0.1, 1.25, 5, None))),
+    ("sonnet-4-6", with(MayLeave, family(0.1, 1.25, 5, None))),
+    ("sonnet-5", with(MayLeave, family(0.1, 1.25, 5, None))),
     ("claude", family(0.1, 1.25, 5, None)),
     ("gpt-4o", family(0.5, 1.0, 30, None)),
     ("gpt-4.1", family(0.25, 1.0, 30, None)),
@@ -91,7 +129,8 @@ const UNKNOWN: Family = family(0.1, 1.25, 5, None);
 impl Family {
     /// The family of a model, by its name with or without a provider before it.
     pub fn of(model: Option<&str>) -> Self {
-        let name = model.unwrap_or_default().to_ascii_lowercase().replace("5.5", "5-5").replace("5.1", "5-1");
+        let name = model.unwrap_or_default().to_ascii_lowercase();
+        let name = if name.contains("claude") { name.replace('.', "-") } else { name };
         let is_gemini_flash = name.contains("gemini") && name.contains("flash");
         let name = if is_gemini_flash { "gemini-flash".to_owned() } else { name };
         FAMILIES.iter().find(|(part, _)| name.contains(part)).map_or(UNKNOWN, |(_, family)| *family)
@@ -100,24 +139,29 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
+    use super::FinishedThinking::Stays;
     use super::*;
 
     #[test]
     fn families_are_found_by_any_spelling() {
-        for (model, read, write, cliff, binds) in [
-            ("anthropic/claude-opus-5-5-20260901", 0.05, 1.25, None, true),
-            ("claude-sonnet-5.5", 0.05, 1.25, None, true),
-            ("claude-sonnet-4-5", 0.1, 1.25, None, false),
-            ("Claude-Haiku-5-5", 0.05, 1.25, Some(100_000), false),
-            ("gpt-5.4-mini", 0.1, 1.0, Some(272_000), false),
-            ("openai/gpt-4o-mini", 0.5, 1.0, None, false),
-            ("gemini-3-pro", 0.1, 1.0, Some(200_000), false),
-            ("gemini-2.5-flash", 0.1, 1.0, None, false),
-            ("mock-model", 0.1, 1.25, None, false),
+        for (model, read, write, cliff, thinking) in [
+            ("anthropic/claude-opus-5-5-20260901", 0.05, 1.25, None, Bound),
+            ("claude-sonnet-5.5", 0.05, 1.25, None, Bound),
+            ("claude-opus-4.6", 0.1, 1.25, None, MayLeave),
+            ("claude-opus-4-5-20251101", 0.1, 1.25, None, MayLeave),
+            ("claude-opus-4-1", 0.1, 1.25, None, Stays),
+            ("claude-sonnet-4-5", 0.1, 1.25, None, Stays),
+            ("Claude-Haiku-5-5", 0.05, 1.25, Some(100_000), Bound),
+            ("gpt-5.4-mini", 0.1, 1.0, Some(272_000), Stays),
+            ("openai/gpt-4o-mini", 0.5, 1.0, None, Stays),
+            ("gpt-4.1", 0.25, 1.0, None, Stays),
+            ("gemini-3-pro", 0.1, 1.0, Some(200_000), Stays),
+            ("gemini-2.5-flash", 0.1, 1.0, None, Stays),
+            ("mock-model", 0.1, 1.25, None, Stays),
         ] {
             let found = Family::of(Some(model));
-            let prices = (found.prices.read, found.prices.write, found.cliff, found.binds_thinking);
-            assert_eq!(prices, (read, write, cliff, binds), "{model}");
+            let found = (found.prices.read, found.prices.write, found.cliff, found.thinking);
+            assert_eq!(found, (read, write, cliff, thinking), "{model}");
         }
         assert_eq!(Family::of(None), UNKNOWN);
     }

@@ -54,7 +54,7 @@ fn only_text(message: &Message) -> Option<String> {
     for block in &message.blocks {
         match block.kind {
             Kind::Text(part) if block.result.is_none() => text.push_str(part),
-            Kind::Thinking => {}
+            Kind::Thinking(_) => {}
             _ => return None,
         }
     }

@@ -63,7 +63,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
             }
         }
     }
-    (Rewrite { patches, slots }, stats)
+    (Rewrite { patches, slots, ..Rewrite::default() }, stats)
 }
 
 /// A block's replacement.

@@ -202,7 +202,7 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
     }
     let is_as_before =
         slots.len() == messages.len() && slots.iter().enumerate().all(|(index, slot)| *slot == Slot::Keep(index));
-    Rewrite { patches, slots: (!is_as_before).then_some(slots) }
+    Rewrite { patches, slots: (!is_as_before).then_some(slots), ..Rewrite::default() }
 }
 
 #[cfg(test)]

@@ -78,8 +78,8 @@ pub enum Kind<'a> {
     Image(Image<'a>),
     /// A tool call; `path` leads to its arguments.
     Call(Call<'a>),
-    /// Thinking, signed or not: never touched, and returned byte-identical.
-    Thinking,
+    /// Thinking, signed or not, as the whole part: it stays byte-identical or leaves whole.
+    Thinking(&'a Value),
     /// Not understood: never touched.
     Other,
 }

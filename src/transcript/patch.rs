@@ -1,4 +1,4 @@
-//! What a change to a transcript looks like: values to set at paths, and optionally a new order of messages.
+//! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of messages.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -49,6 +49,14 @@ impl Path {
         &self.0
     }
 
+    /// The index that it ends in, if it leads to an element.
+    pub fn last_index(&self) -> Option<usize> {
+        match self.0.last() {
+            Some(Step::Index(index)) => Some(*index),
+            _ => None,
+        }
+    }
+
     /// The value at this path, if the message has one.
     pub fn follow<'a>(&self, message: &'a Value) -> Option<&'a Value> {
         self.0.iter().try_fold(message, |value, step| match step {
@@ -90,6 +98,8 @@ pub enum Slot {
 pub struct Rewrite {
     /// Values to set. Every path exists in its message.
     pub patches: Vec<Patch>,
+    /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the message as it was.
+    pub removed: Vec<(usize, Path)>,
     /// The new sequence of messages; `None` keeps all, in order.
     pub slots: Option<Vec<Slot>>,
 }
@@ -97,7 +107,7 @@ pub struct Rewrite {
 impl Rewrite {
     /// Whether the transcript stays as it is.
     pub fn is_empty(&self) -> bool {
-        self.patches.is_empty() && self.slots.is_none()
+        self.patches.is_empty() && self.removed.is_empty() && self.slots.is_none()
     }
 
     /// Applies the change to a copy of the messages.
@@ -109,6 +119,13 @@ impl Rewrite {
         for patch in &self.patches {
             let target = patch.path.follow_mut(&mut changed[patch.message]);
             *target.expect("a patch path exists in its message") = patch.value.clone();
+        }
+        // From the last on: the places of those before it stay.
+        let mut removed: Vec<&(usize, Path)> = self.removed.iter().collect();
+        removed.sort_by_key(|(message, path)| (*message, path.last_index()));
+        for (message, path) in removed.into_iter().rev() {
+            let parts = path.clone().parent().follow_mut(&mut changed[*message]).and_then(Value::as_array_mut);
+            parts.expect("what leaves is an element").remove(path.last_index().expect("what leaves has an index"));
         }
         match &self.slots {
             None => changed,
@@ -130,6 +147,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn parts_leave_by_the_places_that_they_had() {
+        let messages = [json!({ "content": ["a", "b", "c", "d"] })];
+        let at = |index| Path::new().key("content").index(index);
+        let patches = vec![Patch { message: 0, path: at(3), value: json!("D") }];
+        let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], slots: None };
+        assert_eq!(rewrite.apply(&messages), [json!({ "content": ["b", "D"] })]);
+    }
+
+    #[test]
     fn patches_land_and_slots_reorder() {
         let messages = [json!({ "content": [{ "text": "a", "x": 1 }] }), json!({ "content": "b" })];
         let rewrite = Rewrite {
@@ -138,6 +164,7 @@ mod tests {
                 path: Path::new().key("content").index(0).key("text"),
                 value: json!("A"),
             }],
+            removed: Vec::new(),
             slots: Some(vec![Slot::Keep(1), Slot::Insert(json!("new")), Slot::Keep(0)]),
         };
         let path = &rewrite.patches[0].path;

@@ -74,7 +74,7 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
             Some(text) => push(path.clone().key("text"), Kind::Text(text)),
             None => push(path.clone(), Kind::Other),
         },
-        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking),
+        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking(part)),
         "image" | "image_url" | "input_image" => match image(part) {
             Some(image) => push(path.clone(), Kind::Image(image)),
             None => push(path.clone(), Kind::Other),
