@@ -13,6 +13,8 @@ export interface Options {
     contextThresholdPercent?: number;
     /** With "cache-aware": content smaller than this many tokens stays. Default 150, at least 50. */
     minTokensToFold?: number;
+    /** With "cache-aware": "auto" lets a model's thinking of finished turns leave together with what is folded before it, where the provider documents that it may be omitted; "keep" sends all of it. Default "auto". */
+    thinking?: "auto" | "keep";
     /** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default 120, at least 0. */
     keepNames?: number;
     /** Content older than this many user turns may go. Default 4, at least 1. */

@@ -61,7 +61,7 @@ export function streamOpenAi(response, model, answer, tokens, cached) {
   response.end("data: [DONE]\n\n");
 }
 
-/** The same for the Anthropic dialect. */
+/** The same for the Anthropic dialect, with a `thought` before it where there is one. */
 export function streamAnthropic(response, model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (type, fields = {}) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
@@ -73,9 +73,13 @@ export function streamAnthropic(response, model, answer, tokens, cached) {
     { type: "tool_use", id, name, input: {} },
     { type: "input_json_delta", partial_json: JSON.stringify(args) },
   ]) ?? [[{ type: "text", text: "" }, { type: "text_delta", text: answer.text }]];
-  blocks.forEach(([content_block, delta], index) => {
+  if (answer.thought) {
+    const { thinking, signature } = answer.thought;
+    blocks.unshift([{ type: "thinking", thinking: "", signature: "" }, { type: "thinking_delta", thinking }, { type: "signature_delta", signature }]);
+  }
+  blocks.forEach(([content_block, ...deltas], index) => {
     send("content_block_start", { index, content_block });
-    send("content_block_delta", { index, delta });
+    for (const delta of deltas) send("content_block_delta", { index, delta });
     send("content_block_stop", { index });
   });
   const stop_reason = answer.calls ? "tool_use" : "end_turn";

@@ -35,9 +35,9 @@ process.once("exit", () => say(`${path.basename(process.argv[1])} took ${Math.ro
 export class Host {
   /**
    * @param {{ name: string, provider: { url: string }, api?: "openai-completions" | "anthropic-messages",
-   *   contextWindow?: number, cost?: { input: number, output: number, cacheRead: number, cacheWrite: number } }} options
+   *   model?: string, reasons?: boolean, contextWindow?: number, cost?: { input: number, output: number, cacheRead: number, cacheWrite: number } }} options
    */
-  constructor({ name, provider, api = "openai-completions", contextWindow = 200_000, cost }) {
+  constructor({ name, provider, api = "openai-completions", model: id = "scripted", reasons = false, contextWindow = 200_000, cost }) {
     this.name = name;
     this.log = "";
     /** What the host's processes find in their environment beside the usual. */
@@ -49,9 +49,9 @@ export class Host {
     this.workspace = path.join(this.root, "workspace");
     for (const directory of [this.home, this.state, this.workspace]) fs.mkdirSync(directory);
     const model = {
-      id: "scripted",
+      id,
       name: "Scripted",
-      reasoning: false,
+      reasoning: reasons,
       input: ["text", "image"],
       cost: cost ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
       contextWindow,
@@ -62,7 +62,8 @@ export class Host {
       models: { mode: "replace", providers: { scripted: { baseUrl, apiKey: "none", api, models: [model] } } },
       agents: {
         defaults: {
-          model: { primary: "scripted/scripted" },
+          model: { primary: `scripted/${id}` },
+          ...(reasons ? { thinkingDefault: "low" } : {}),
           workspace: this.workspace,
           skipBootstrap: true,
           heartbeat: { every: "0m" },

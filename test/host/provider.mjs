@@ -14,10 +14,13 @@ const SUBAGENT = "[Subagent Context]";
  * an array of `{ name, args }` (tool calls made at once), a string (the reply), or a function from the request to one of these.
  * Requests of a sub-agent take their steps from `play(steps, delegated)`.
  *
+ * With `signatures` the model thinks before each answer, and what {@link Signatures} refuses is answered with an error and kept in `refused`.
+ *
  * `requests` holds `{ body, chars, rows, tools }` of the agent's requests, in order. Requests without tools (the host's own, for
  * titles and summaries) are answered and kept as text in `others`. The usage reports what a prompt cache would have held.
  */
-export async function startProvider() {
+export async function startProvider({ signatures } = {}) {
+  const refused = [];
   const requests = [];
   const others = [];
   const failures = [];
@@ -46,7 +49,15 @@ export async function startProvider() {
       const tokens = Math.ceil(json.length / 4);
       const cached = record.tools.length > 0 ? Math.min(tokens, Math.floor(sharedChars(requests.at(-2), record) / 4)) : 0;
       if (record.tools.length === 0) others.push(json);
-      stream(response, body.model, record.tools.length > 0 ? answer(record) : { text: "NO_REPLY" }, tokens, cached);
+      const refusal = signatures?.refusal(record);
+      if (refusal !== undefined) {
+        refused.push(refusal);
+        response.writeHead(400, { "content-type": "application/json" });
+        response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: refusal } }));
+        return;
+      }
+      const answered = record.tools.length > 0 ? { thought: signatures?.think(record), ...answer(record) } : { text: "NO_REPLY" };
+      stream(response, body.model, answered, tokens, cached);
     } catch (error) {
       failures.push(String(error.stack ?? error));
       response.writeHead(500).end();
@@ -59,6 +70,7 @@ export async function startProvider() {
     url: `http://127.0.0.1:${server.address().port}`,
     requests,
     others,
+    refused,
     failures,
     play(own, ofOthers = []) {
       [steps, delegated] = [[...own], [...ofOthers]];
