@@ -15,7 +15,7 @@ use crate::transcript::{Call, Kind, text_in_place};
 
 /// What the first placeholder of a session says about all of them.
 const EXPLANATION: &str = " Where the summary is enough, go on and ignore the reference. fetch_original_data returns all of the original \
-or a part: fetch for more than about thirty lines, exact line numbers or indentation, or before an edit, not only to confirm that \
+or a part (L41 before a name is its line, so ask for lines such as 41-80): fetch for more than about thirty lines, exact line numbers or indentation, or before an edit, not only to confirm that \
 something exists. Never copy a placeholder into a file, a command or another tool.";
 
 /// An output of fewer tokens has no room for it.
@@ -23,6 +23,11 @@ const EXPLAINED_TOKENS: u64 = 500;
 
 /// One name is kept for so many tokens of the original.
 const TOKENS_PER_NAME: u64 = 12;
+
+/// A line is told among the names at most so many times, and not more often than every so many lines.
+const NUMBERS: usize = 8;
+/// See [`NUMBERS`].
+const LINES_PER_NUMBER: usize = 30;
 
 /// Most characters of summary and names together, whatever the options say. With marker and size a placeholder of an output stays
 /// below 6,000.
@@ -64,10 +69,9 @@ impl Placeholder<'_> {
         let names = salient_identifiers(text, limit, in_sight);
         let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
         if !names.is_empty() {
-            let names = names.join(" ");
-            in_sight.add(&names);
-            summary.push_str("\nnames: ");
-            summary.push_str(&names);
+            in_sight.add(&names.join(" "));
+            summary.push_str("\nnames:");
+            summary.push_str(&with_lines(text, names));
         }
     }
 
@@ -128,6 +132,27 @@ pub(super) fn without_cut(shown: &str) -> &str {
         shown[..words.rfind(CUT_AT)?].strip_suffix("\n[")
     };
     shortened().unwrap_or(shown)
+}
+
+/// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: ` a b L41 c d`.
+fn with_lines(text: &str, mut names: Vec<&str>) -> String {
+    let place = |name: &&str| name.as_ptr() as usize - text.as_ptr() as usize;
+    names.sort_by_key(place);
+    let step = LINES_PER_NUMBER.max(text.lines().count() / NUMBERS);
+    let (mut line, mut said, mut read) = (1, 1, 0);
+    let mut told = String::new();
+    for name in names {
+        let at = place(&name);
+        line += text[read..at].matches('\n').count();
+        read = at;
+        if line - said >= step {
+            told.push_str(&format!(" L{line}"));
+            said = line;
+        }
+        told.push(' ');
+        told.push_str(name);
+    }
+    told
 }
 
 /// How many names are kept of a text: fewer of a short one, and none by the simple schedule.
