@@ -1,5 +1,5 @@
 // Builds the addon and the JavaScript: `npm run build`. With --debug the addon is built without optimization, with `--target T` for
-// another platform than this one: a target of the table in platforms.mjs.
+// a platform of the table in platforms.mjs, as it is released; with --javascript it is not built.
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -46,13 +46,13 @@ async function buildJavaScript() {
 }
 
 /** Everything that is shipped for one platform: this one, unless a target is named. */
-export async function build({ debug = false, target } = {}) {
+export async function build({ debug = false, javascript = false, target } = {}) {
   const platform = platforms.find((row) => row.target === target);
   if (target && !platform) throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
   await buildJavaScript();
-  await buildAddon({ profile: debug ? "debug" : "release", platform });
+  if (!javascript) await buildAddon({ profile: debug ? "debug" : "release", platform });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main(() => build(parseArgs({ options: { debug: { type: "boolean" }, target: { type: "string" } } }).values));
+  main(() => build(parseArgs({ options: { debug: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } } }).values));
 }

@@ -8,10 +8,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { NOTICES } from "./notices.mjs";
 import { binaryOf, packageOf, platforms } from "./platforms.mjs";
 import { main, root, run } from "./steps.mjs";
-
-const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 const manifest = () => JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 

@@ -1,5 +1,5 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
-// With a name (`npm test rust`, `lint`, `fuzz`, `library`, `host`) it runs that part only.
+// With a name (`npm test rust`, `lint`, `fuzz`, `library`, `release`, `host`) it runs that part only.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -15,7 +15,7 @@ const parts = {
   async lint() {
     await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
     await run("lint Rust", "cargo", ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], { quiet: true });
-    await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "__test__", "test/host"]);
+    await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "__test__", "test"]);
   },
   async rust() {
     // Generated cases are the same on every machine; another seed in the environment looks for new ones.
@@ -30,6 +30,10 @@ const parts = {
     await build();
     await run("check generated files", process.execPath, ["scripts/generate.mjs", "--check"]);
     await run("test the library", process.execPath, ["--test", ...tests("__test__")]);
+  },
+  /** Whether what is built could be published. */
+  async release() {
+    await run("check the release", process.execPath, ["scripts/release.mjs", "check"]);
   },
   /** Installs the packed packages into a real OpenClaw, from a registry on loopback, and reads what the provider was sent. */
   async host() {
