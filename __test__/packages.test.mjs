@@ -1,7 +1,7 @@
 // What a release publishes, packed here and installed where there is no compiler.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
@@ -46,6 +46,8 @@ async function installed(from, ...args) {
   return dir;
 }
 
+const COUNT = `import { countTokens } from "openclaw-concertina"; console.log(countTokens("hello world"))`;
+
 /** Runs a module there; what it prints. */
 function runIn(dir, code) {
   const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "-e", code], { cwd: dir, env, encoding: "utf8" });
@@ -67,9 +69,18 @@ test("without a compiler, both archives in an empty folder fold the demo session
   assert.match(stdout, /byte for byte the original/);
 });
 
+test("the archive that `npm pack` makes in a clone is enough by itself", async () => {
+  const out = freshDir();
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  await promisify(execFile)("npm", ["pack", "--ignore-scripts", "--pack-destination", out], { cwd: root, env });
+  const dir = await installed(registry.unknown, ...readdirSync(out).map((name) => path.join(out, name)));
+  assert.equal(runIn(dir, COUNT), "2");
+  assert.ok(!existsSync(path.join(dir, "node_modules", own)));
+});
+
 test("by its name the package comes with the binary of this platform and no other", async () => {
   const dir = await installed(registry.url, "openclaw-concertina");
-  assert.equal(runIn(dir, `import { countTokens } from "openclaw-concertina"; console.log(countTokens("hello world"))`), "2");
+  assert.equal(runIn(dir, COUNT), "2");
   const there = platforms.filter(({ name }) => existsSync(path.join(dir, "node_modules", packageOf(name)))).map(({ name }) => name);
   assert.deepEqual(there, [platformName()]);
   assert.ok(!existsSync(path.join(dir, "node_modules", "openclaw-concertina", "native")));
@@ -91,7 +102,7 @@ test("a binary that does not load is named with the reason, and one that was bui
   assert.ok(message.includes(`${realpathSync(file)} does not load: `), message);
   const built = fileURLToPath(new URL("../native", import.meta.url));
   symlinkSync(built, path.join(dir, "node_modules", "openclaw-concertina", "native"));
-  assert.equal(runIn(dir, `import { countTokens } from "openclaw-concertina"; console.log(countTokens("hello world"))`), "2");
+  assert.equal(runIn(dir, COUNT), "2");
 });
 
 test("every platform's package has the root's version and nothing that runs at install", () => {
