@@ -87,7 +87,7 @@ export function platformName(): string {
 /** An executable names its loader, and so its C library, within this many bytes. */
 const HEAD_BYTES = 4096;
 
-/** Whether a Linux executable runs on musl. Read from its head: Node's own report takes ten times as long as loading the addon. */
+/** Whether a Linux executable runs on musl. Read from its head: making Node's own report takes longer than loading the addon. */
 export function usesMusl(executable: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
   const file = openSync(executable, "r");
