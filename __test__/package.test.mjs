@@ -32,9 +32,15 @@ test("a panic becomes an error with a code, on the event loop and on a worker", 
   await assert.rejects(awaiting(() => native().__panicOnWorker()), { code: "CONCERTINA_PANIC" });
 });
 
-test("a platform without a binary is named in the error", () => {
-  const { platformName } = require("../dist/node/lib/native.js");
-  assert.match(platformName(), /^(linux-\w+-(gnu|musl)|darwin-\w+|win32-\w+-msvc)$/);
+test("the platform's name says which C library Node itself runs on", { skip: process.platform !== "linux" }, () => {
+  const { platformName, usesMusl } = require("../dist/node/lib/native.js");
+  const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
+  assert.equal(platformName(), `linux-${process.arch}-${isGlibc ? "gnu" : "musl"}`);
+  for (const [loader, is] of [["/lib/ld-musl-aarch64.so.1", true], ["/lib64/ld-linux-x86-64.so.2", false]]) {
+    const file = path.join(freshDir(), "program");
+    writeFileSync(file, Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(700), Buffer.from(`${loader}\0`), Buffer.alloc(100_000)]));
+    assert.equal(usesMusl(file), is, loader);
+  }
 });
 
 test("bad arguments are TypeErrors that name argument, value and range", async () => {

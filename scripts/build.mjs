@@ -1,46 +1,58 @@
-// Builds the addon and the JavaScript: `npm run build`. With --debug the addon is built without optimization.
+// Builds the addon and the JavaScript: `npm run build`. With --debug the addon is built without optimization, with `--target T` for
+// a platform of the table in platforms.mjs, as it is released; with --javascript it is not built.
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
+import { binaryOf, platforms, rustTarget } from "./platforms.mjs";
 import { install, main, root, run } from "./steps.mjs";
 
-/** The file that cargo makes of the addon, by platform. */
+const require = createRequire(import.meta.url);
+
+/** The file that cargo makes of the addon, by operating system. */
 const artifact = { linux: "libconcertina_node.so", darwin: "libconcertina_node.dylib", win32: "concertina_node.dll" };
 
-/** Compiles the addon and puts it where the loader looks. */
-async function buildAddon(profile) {
-  const flags = profile === "debug" ? [] : ["--release"];
-  await run(`compile the addon (${profile})`, "cargo", ["build", "--locked", "-p", "concertina-node", ...flags], { quiet: true });
-  const built = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), profile, artifact[process.platform]);
-  mkdirSync(path.join(root, "native"), { recursive: true });
-  const name = platformName();
-  const target = path.join(root, "native", `concertina.${name}.node`);
-  // A running process may have the old file mapped: replace it, never write into it.
-  copyFileSync(built, `${target}.new`);
-  renameSync(`${target}.new`, target);
+/** What a platform's build needs beside `cargo build`. Zig is C compiler and linker for Linux, so that the C library's age can be chosen. */
+function crossBuild({ os, libc, target }) {
+  const command = os === "linux" ? ["zigbuild", "--target", target] : ["build", "--target", target];
+  // A musl binary is static by default, and Node cannot load one.
+  const env = libc === "musl" ? { RUSTFLAGS: `${process.env.RUSTFLAGS ?? ""} -C target-feature=-crt-static` } : {};
+  return { command, env };
 }
 
-function platformName() {
-  const { platform, arch } = process;
-  if (platform === "linux") return `linux-${arch}-${process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl"}`;
-  return platform === "win32" ? `win32-${arch}-msvc` : `${platform}-${arch}`;
+/** Compiles the addon, for this machine or for a platform of the table, and puts it where the loader looks. */
+async function buildAddon({ profile, platform }) {
+  const { command, env } = platform ? crossBuild(platform) : { command: ["build"], env: {} };
+  const flags = ["--locked", "-p", "concertina-node", ...(profile === "debug" ? [] : ["--release"])];
+  const name = platform?.name ?? require("../dist/node/lib/native.js").platformName();
+  await run(`compile the addon (${profile}, ${name})`, "cargo", [...command, ...flags], { quiet: true, env });
+  const out = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), platform ? rustTarget(platform.target) : "", profile);
+  mkdirSync(path.join(root, "native"), { recursive: true });
+  const file = path.join(root, "native", binaryOf(name));
+  // A running process may have the old file mapped: replace it, never write into it.
+  copyFileSync(path.join(out, artifact[platform?.os ?? process.platform]), `${file}.new`);
+  renameSync(`${file}.new`, file);
 }
 
 /** Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy; the plugin is ESM. */
 async function buildJavaScript() {
   if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages");
-  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  const tsc = require.resolve("typescript/bin/tsc");
   rmSync(path.join(root, "dist"), { recursive: true, force: true });
   await run("compile TypeScript", process.execPath, [tsc, "-p", "tsconfig.json"]);
   writeFileSync(path.join(root, "dist", "node", "lib", "package.json"), '{ "type": "commonjs" }\n');
 }
 
-/** Everything that the package ships. */
-export async function build({ debug = false } = {}) {
-  await buildAddon(debug ? "debug" : "release");
+/** Everything that is shipped for one platform: this one, unless a target is named. */
+export async function build({ debug = false, javascript = false, target } = {}) {
+  const platform = platforms.find((row) => row.target === target);
+  if (target && !platform) throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
   await buildJavaScript();
+  if (!javascript) await buildAddon({ profile: debug ? "debug" : "release", platform });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) main(() => build({ debug: process.argv.includes("--debug") }));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main(() => build(parseArgs({ options: { debug: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } } }).values));
+}

@@ -1,9 +1,10 @@
-// Writes everything that is derived from the core's option table and from the TypeScript sources: `npm run generate`.
+// Writes everything that is derived from the core's option table, the TypeScript sources and Cargo.lock: `npm run generate`.
 // With --check it writes nothing and fails when a file is out of date.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 
+import { NOTICES, notices } from "./notices.mjs";
 import { main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
@@ -108,5 +109,6 @@ main(async () => {
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(inPlugin) }, null, 2)}\n`);
   replaceBetween("README.md", "options", table(options, PLUGIN_DEFAULTS));
+  write(NOTICES, await notices());
   if (stale.length > 0) throw new Error(`out of date: ${stale.join(", ")}; run "npm run generate"`);
 });

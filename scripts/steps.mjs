@@ -6,10 +6,7 @@ import { fileURLToPath } from "node:url";
 /** The project's root. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
-/** The program that runs the scripts of npm packages on every platform. */
-const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-
-/** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. */
+/** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives what a quiet one printed. */
 export function run(title, command, args, { quiet = false, env = {}, cwd = root } = {}) {
   return new Promise((resolve, reject) => {
     const started = Date.now();
@@ -17,10 +14,14 @@ export function run(title, command, args, { quiet = false, env = {}, cwd = root 
     const live = quiet && process.stderr.isTTY;
     console.error(`▸ ${title}`);
     const tick = quiet && setInterval(() => process.stderr.write(live ? `\r  ${seconds()} ` : `  ${title}: ${seconds()}\n`), live ? 1000 : 30_000);
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", quiet ? "pipe" : "inherit", quiet ? "pipe" : "inherit"] });
+    const stdio = ["ignore", quiet ? "pipe" : "inherit", quiet ? "pipe" : "inherit"];
+    // On Windows npm is a batch file, which only a shell runs.
+    const shell = command === "npm" && process.platform === "win32";
+    const child = spawn(command, args, { cwd, shell, env: { ...process.env, ...env }, stdio });
     let output = "";
-    child.stdout?.on("data", (data) => (output += data));
-    child.stderr?.on("data", (data) => (output += data));
+    let everything = "";
+    child.stdout?.on("data", (data) => ((output += data), (everything += data)));
+    child.stderr?.on("data", (data) => (everything += data));
     child.on("error", reject);
     child.on("close", (code, signal) => {
       clearInterval(tick);
@@ -29,7 +30,7 @@ export function run(title, command, args, { quiet = false, env = {}, cwd = root 
         console.error(`  done in ${seconds()}`);
         return resolve(output);
       }
-      if (quiet) process.stderr.write(output);
+      if (quiet) process.stderr.write(everything);
       reject(new Error(`${title} failed (${signal ?? `exit ${code}`})`));
     });
   });
@@ -37,7 +38,7 @@ export function run(title, command, args, { quiet = false, env = {}, cwd = root 
 
 /** Installs what a lock file says, without install scripts. Not `npm ci`: it refuses locks without every platform's optional binaries. */
 export function install(title, dir = root) {
-  return run(title, npm, ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
+  return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
 }
 
 /** Runs a script and ends the process with its outcome. */

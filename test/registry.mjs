@@ -1,0 +1,55 @@
+// A registry of packages on loopback, from which npm, and OpenClaw through it, installs what `npm run pack` made as users will.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import path from "node:path";
+
+import { platformManifest, rootManifest } from "../scripts/pack.mjs";
+import { platforms } from "../scripts/platforms.mjs";
+
+/** Older than any release date that an installer may ask for. */
+const PUBLISHED = "2026-01-01T00:00:00.000Z";
+
+/**
+ * Serves what `pack` made. Of platforms without a binary here there is only what a registry says of them, which is all that npm reads.
+ * @returns its address, that of a registry that has lost the platforms' archives, that of one that never heard of them, and the way to end it
+ */
+export async function startRegistry(packed) {
+  const archives = new Map(packed.map(({ name, archive }) => [name, archive]));
+  const manifests = new Map([rootManifest(), ...platforms.map(platformManifest)].map((manifest) => [manifest.name, manifest]));
+  const { name: rootName } = rootManifest();
+  const server = http.createServer((request, response) => {
+    const [, kind, name, file] = decodeURIComponent(new URL(request.url, "http://loopback").pathname).split("/");
+    const manifest = kind === "unknown" && name !== rootName ? undefined : manifests.get(name);
+    const archive = archives.get(name);
+    const isLost = archive === undefined || (kind === "lost" && name !== rootName);
+    if (manifest === undefined || (file !== undefined && isLost)) {
+      response.writeHead(404, { "content-type": "application/json" }).end('{ "error": "not found" }');
+    } else if (file === undefined) {
+      const tarball = `http://${request.headers.host}/${kind}/${name}/${path.basename(archive ?? "none.tgz")}`;
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(packument(manifest, tarball, archive)));
+    } else {
+      response.writeHead(200, { "content-type": "application/octet-stream" }).end(readFileSync(archive));
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const at = (kind) => `http://127.0.0.1:${server.address().port}/${kind}/`;
+  return {
+    url: at("whole"),
+    lost: at("lost"),
+    unknown: at("unknown"),
+    stop: () => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())),
+  };
+}
+
+/** What a registry says of a package with one version. */
+function packument(manifest, tarball, archive) {
+  const integrity = `sha512-${createHash("sha512").update(archive ? readFileSync(archive) : "").digest("base64")}`;
+  const { name, version } = manifest;
+  return {
+    name,
+    "dist-tags": { latest: version },
+    time: { created: PUBLISHED, modified: PUBLISHED, [version]: PUBLISHED },
+    versions: { [version]: { ...manifest, _id: `${name}@${version}`, dist: { tarball, integrity } } },
+  };
+}
