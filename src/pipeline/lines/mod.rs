@@ -39,11 +39,14 @@ const MAX_RAW: usize = 8;
 
 /// The folds of texts that were asked for before: from pass to pass most of a text stays as it is.
 #[derive(Debug, Default)]
-pub struct Remembered(RefCell<FastMap<(u128, usize), Vec<(Range<usize>, Fold)>>>);
+pub struct Remembered(RefCell<FastMap<(u128, usize), Folds>>);
+
+/// Byte ranges of a text, without their last line end, each with its fold.
+type Folds = Vec<(Range<usize>, Fold)>;
 
 impl Remembered {
     /// [`folds`], of one stage and in one encoding.
-    pub(super) fn folds(&self, stage: &str, text: &str, encoding: Encoding, least: usize) -> Vec<(Range<usize>, Fold)> {
+    pub(super) fn folds(&self, stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
         let key = (xxh3_128(text.as_bytes()), least);
         let known = self.0.borrow().get(&key).cloned();
         known.unwrap_or_else(|| {
@@ -57,9 +60,8 @@ impl Remembered {
 /// A long text is folded only where so many runs of so many of its lines are worth it: prose is not.
 const TASTE: (usize, usize) = (8, 40);
 
-/// The byte ranges of a text that are worth folding, without their last line end, each with its fold. What seems to save less than
-/// half of `least`, in percent, is not tried.
-fn folds(stage: &str, text: &str, encoding: Encoding, least: usize) -> Vec<(Range<usize>, Fold)> {
+/// The parts of a text that are worth folding. What seems to save less than half of `least`, in percent, is not tried.
+fn folds(stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
     let starts: Vec<usize> =
         std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1)).collect();
     let bytes = |lines: Range<usize>| starts[lines.start]..starts.get(lines.end).map_or(text.len(), |next| next - 1);
