@@ -13,7 +13,7 @@ use super::measure::saving;
 use super::report::{Compressed, Sum, Tally, Times, rows};
 use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold, unfolds_to};
 use super::run::{Pass, Passes};
-use super::{CompressOptions, Edit, FusionPipeline};
+use super::{CompressOptions, Edit, FusionPipeline, Remembered};
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::reference::Original;
@@ -112,6 +112,7 @@ impl FusionEngine {
             clock,
             answers,
             original: text,
+            remembered: &Remembered::default(),
             times: vec![Times::default(); steps.len()],
             detected: None,
             unsettled: Vec::new(),

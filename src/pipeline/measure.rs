@@ -12,6 +12,12 @@ const NEIGHBOUR_BYTES: usize = 16;
 
 /// How many tokens an edit saves; negative when it costs some.
 pub(super) fn saving(text: &str, edit: &Edit, encoding: Encoding) -> isize {
+    // Tokens end with lines, so that the lines of a fold may be counted alone, which is remembered.
+    let is_end = |at: usize| text.as_bytes().get(at).is_none_or(|byte| *byte == b'\n');
+    if edit.lossless && (edit.range.start == 0 || is_end(edit.range.start - 1)) && is_end(edit.range.end) {
+        return tokens::count(&text[edit.range.clone()], encoding) as isize
+            - tokens::count(&edit.text, encoding) as isize;
+    }
     let mut start = edit.range.start.saturating_sub(NEIGHBOUR_BYTES);
     while !text.is_char_boundary(start) {
         start -= 1;

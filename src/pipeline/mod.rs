@@ -45,6 +45,7 @@ use crate::error::{Error, Result};
 pub use custom::{Job, Progress, Question};
 pub use edits::check as check_edits;
 pub use engine::FusionEngine;
+pub use lines::Remembered;
 pub use messages::{BlockAction, BlockReport, CompressedMessages, MessagesOptions, compress_messages};
 pub use options::{CompressOptions, StageOption, StageOptions};
 pub use report::{Compressed, StageReport};
@@ -80,6 +81,8 @@ pub struct FusionContext<'a> {
     pub encoding: Encoding,
     /// The number of tokens the caller would like to have at most; `None` for no wish. Lossy sampling needs it.
     pub max_tokens: Option<usize>,
+    /// What earlier passes over the text worked out; `None` where there is one pass.
+    pub remembered: Option<&'a Remembered>,
 }
 
 /// For a text about which the host knows nothing.
@@ -101,6 +104,7 @@ impl<'a> FusionContext<'a> {
             preset: Preset::Balanced,
             encoding: Encoding::O200kBase,
             max_tokens: None,
+            remembered: None,
         }
     }
 

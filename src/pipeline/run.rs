@@ -15,7 +15,7 @@ use super::report::{Sum, Tally, Times};
 use super::restore::{Proofs, genuine};
 use super::segments::map_segments;
 use super::sequence::{FusionPipeline, Step, Work};
-use super::{CompressOptions, Edit, FusionContext, Prior, Stage, fold};
+use super::{CompressOptions, Edit, FusionContext, Prior, Remembered, Stage, fold};
 use crate::config::Preset;
 use crate::content::{ContentType, Detection, Language, Segment, detect};
 use crate::tokens;
@@ -28,6 +28,8 @@ pub(super) struct Passes<'a> {
     pub(super) answers: &'a Answers,
     /// The text as it came; line numbers of notes count in it.
     pub(super) original: &'a str,
+    /// What stages worked out in the passes before.
+    pub(super) remembered: &'a Remembered,
     /// For each step, over all passes.
     pub(super) times: Vec<Times>,
     /// The last text whose type was detected, and what was found.
@@ -83,6 +85,7 @@ impl Passes<'_> {
             content_type: pass.content_type,
             language: pass.language,
             options: self.options,
+            remembered: self.remembered,
             original_len: self.original.len(),
             preset,
         };
@@ -222,6 +225,7 @@ struct Frame<'a> {
     content_type: ContentType,
     language: Option<Language>,
     options: &'a CompressOptions,
+    remembered: &'a Remembered,
     original_len: usize,
     preset: Preset,
 }
@@ -240,6 +244,7 @@ impl Frame<'_> {
             preset: self.preset,
             encoding: self.options.encoding,
             max_tokens: self.options.max_tokens,
+            remembered: Some(self.remembered),
         }
     }
 }

@@ -15,6 +15,8 @@
 //! *3                             the last row, three times more
 //! ```
 
+use std::borrow::Cow;
+
 use super::cells::shown;
 use super::column::{Count, Rule, folder};
 use super::layout::{Pad, column_after, tabs};
@@ -49,39 +51,40 @@ impl Known {
         Self { above: vec![String::new(); rules.len()], parts, rules, is_list, is_used: false }
     }
 
-    fn fill(&mut self, words: &str, names: &mut Vec<String>) -> Option<String> {
+    /// Adds what a row says to the text.
+    fn fill(&mut self, words: &str, names: &mut Vec<String>, text: &mut String) -> Option<()> {
         let mut rest = Some(words).filter(|words| !words.is_empty());
         let last = self.rules.iter().rposition(|rule| !rule.is_silent());
         let mut expected = 0;
         for index in 0..self.rules.len() {
-            let rule = self.rules[index];
-            let value = match (rule, rest) {
-                (Rule::Same(other), _) => self.above.get(other).filter(|_| other < index)?.clone(),
-                (Rule::Count(count), _) if !self.is_used => count.first(),
-                (Rule::Count(_), _) => rule.expected(&self.above[index]).into_owned(),
+            let value = match (self.rules[index], rest) {
+                (Rule::Same(other), _) => Some(self.above.get(other).filter(|_| other < index)?.clone()),
+                (Rule::Count(count), _) if !self.is_used => Some(count.first()),
+                (Rule::Count(_), _) => self.expected(index),
                 (_, _) if expected > 0 => {
                     expected -= 1;
-                    rule.expected(&self.above[index]).into_owned()
+                    self.expected(index)
                 }
-                (_, None) if self.is_used => rule.expected(&self.above[index]).into_owned(),
+                (_, None) if self.is_used => self.expected(index),
                 (_, None) => return None,
-                (_, Some(words)) if self.is_used && run_of(words).is_some() => {
-                    let (times, left) = run_of(words)?;
-                    expected = times - 1;
-                    rest = left;
-                    rule.expected(&self.above[index]).into_owned()
-                }
-                (_, Some(words)) => {
-                    let (value, left) = self.value(index, words, last == Some(index), names)?;
-                    rest = left;
-                    value
-                }
+                (_, Some(words)) => match run_of(words).filter(|_| self.is_used) {
+                    Some((times, left)) => {
+                        (expected, rest) = (times - 1, left);
+                        self.expected(index)
+                    }
+                    None => {
+                        let (value, left) = self.value(index, words, last == Some(index), names)?;
+                        rest = left;
+                        Some(value)
+                    }
+                },
             };
-            self.above[index] = value;
+            if let Some(value) = value {
+                self.above[index] = value;
+            }
         }
         (rest.is_none() && expected == 0).then_some(())?;
         self.is_used = true;
-        let mut text = String::new();
         for part in &self.parts {
             match part {
                 Part::Text(part) => text.push_str(part),
@@ -90,10 +93,18 @@ impl Known {
                     let (_, shown) = shown(line)?;
                     text.push_str(&shown);
                 }
-                Part::Value(value, pad) => push_padded(&mut text, &self.above[*value], *pad),
+                Part::Value(value, pad) => push_padded(text, &self.above[*value], *pad),
             }
         }
-        Some(text)
+        Some(())
+    }
+
+    /// The next value of a field by its rule; `None` where that is the one above.
+    fn expected(&self, index: usize) -> Option<String> {
+        match self.rules[index].expected(&self.above[index]) {
+            Cow::Owned(value) => Some(value),
+            Cow::Borrowed(_) => None,
+        }
     }
 
     /// Reads the first of some words; returns its value, and the words behind it.
@@ -134,8 +145,9 @@ impl Known {
 
 /// Reads `.` or `.4` at the start of some words; returns how many values are as expected, and the words behind it.
 pub(super) fn run_of(words: &str) -> Option<(usize, Option<&str>)> {
+    let words = words.strip_prefix('.')?;
     let (word, rest) = words.split_once(' ').map_or((words, None), |(word, rest)| (word, Some(rest)));
-    let times = match word.strip_prefix('.')? {
+    let times = match word {
         "" => 1,
         digits => digits.parse().ok().filter(|&times| times > 1 && !digits.starts_with(['0', '+']))?,
     };
@@ -311,17 +323,19 @@ pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
     let mut templates: Vec<Known> = Vec::new();
     let mut names = Vec::new();
     let mut current = None;
+    let mut next = name(0);
     let mut text = String::new();
     let mut last: Option<(Option<usize>, &str)> = None;
     let mut lines = body.split('\n');
-    let mut push = |line: &str| {
-        text.push_str(line);
+    // Ends a line.
+    let end = |text: &mut String| {
         text.push('\n');
         (text.len() <= most).then_some(())
     };
     while let Some(line) = lines.next() {
         if let Some(line) = line.strip_prefix('|') {
-            push(line)?;
+            text.push_str(line);
+            end(&mut text)?;
             last = Some((None, line));
             continue;
         }
@@ -329,17 +343,20 @@ pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
             let (template, words) = last?;
             for _ in 0..times.parse::<usize>().ok()? {
                 match template {
-                    None => push(words)?,
-                    Some(template) => push(&templates[template].fill(words, &mut names)?)?,
+                    None => text.push_str(words),
+                    Some(template) => templates[template].fill(words, &mut names, &mut text)?,
                 }
+                end(&mut text)?;
             }
             continue;
         }
-        if let Some((head, first)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, ""))) {
+        if line.starts_with(&next)
+            && let Some((head, first)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, "")))
+        {
             let (head, height) = head.split_once('/').map_or((head, "1"), |(head, height)| (head, height));
             let list = head.strip_suffix('*');
             let head = list.unwrap_or(head);
-            if head == name(templates.len()) {
+            if head == next {
                 let mut template = first.to_owned();
                 for _ in 1..height.parse::<usize>().ok()? {
                     template.push('\n');
@@ -347,6 +364,7 @@ pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
                 }
                 current = Some(templates.len());
                 templates.push(parse_template(&template, list.is_some(), marks)?);
+                next = name(templates.len());
                 continue;
             }
         }
@@ -361,12 +379,14 @@ pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
         let template = current?;
         if templates[template].is_list {
             for word in words.split(' ') {
-                push(&templates[template].fill(word, &mut names)?)?;
+                templates[template].fill(word, &mut names, &mut text)?;
+                end(&mut text)?;
             }
             last = None;
             continue;
         }
-        push(&templates[template].fill(words, &mut names)?)?;
+        templates[template].fill(words, &mut names, &mut text)?;
+        end(&mut text)?;
         last = Some((Some(template), words));
     }
     text.pop();

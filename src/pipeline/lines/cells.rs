@@ -1,6 +1,9 @@
 //! line -> cells: what stands between blanks.
 
+use std::ops::Range;
+
 use super::column::cost;
+use crate::pipeline::hashing::FastMap;
 
 /// Longer lines are data: they stay as they are.
 const MAX_LINE: usize = 2000;
@@ -23,9 +26,11 @@ pub(super) struct Lines<'t> {
     pub(super) texts: Vec<&'t str>,
     cells: Vec<(u32, u32)>,
     ends: Vec<usize>,
+    /// For each cell the number of its text, from 0 in the order in which they come first.
+    words: Vec<u32>,
     dumps: Vec<Option<Dump>>,
     /// About how many tokens each line has.
-    pub(super) costs: Vec<u32>,
+    costs: Vec<u32>,
 }
 
 /// The part of a dump's line that says its bytes as text, and follows from those in hexadecimal.
@@ -80,28 +85,50 @@ impl<'t> Lines<'t> {
         let texts: Vec<&str> = text.split('\n').collect();
         let dumps = texts.iter().map(|text| Dump::of(text)).collect();
         let costs = texts.iter().map(|text| cost(text) as u32).collect();
-        Self { texts, dumps, costs, cells: Vec::new(), ends: Vec::new() }.cut(view)
+        Self::cut(texts, dumps, costs, view)
     }
 
     /// The same lines, cut in another way.
     pub(super) fn seen_as(&self, view: View) -> Self {
-        let (texts, dumps, costs) = (self.texts.clone(), self.dumps.clone(), self.costs.clone());
-        Self { texts, dumps, costs, cells: Vec::new(), ends: Vec::new() }.cut(view)
+        Self::cut(self.texts.clone(), self.dumps.clone(), self.costs.clone(), view)
     }
 
-    fn cut(mut self, view: View) -> Self {
-        for (text, dump) in self.texts.iter().zip(&self.dumps) {
+    fn cut(texts: Vec<&'t str>, dumps: Vec<Option<Dump>>, costs: Vec<u32>, view: View) -> Self {
+        let mut cells = Vec::new();
+        let mut ends = Vec::with_capacity(texts.len());
+        let mut words = Vec::new();
+        let mut numbers: FastMap<&str, u32> = FastMap::with_capacity_and_hasher(2 * texts.len(), <_>::default());
+        for (text, dump) in texts.iter().zip(&dumps) {
             if text.len() <= MAX_LINE {
-                cut(&text.as_bytes()[..dump.map_or(text.len(), |dump| dump.head)], view, &mut self.cells);
+                cut(&text.as_bytes()[..dump.map_or(text.len(), |dump| dump.head)], view, &mut cells);
             }
-            self.ends.push(self.cells.len());
+            for &(start, end) in &cells[words.len()..] {
+                let next = numbers.len() as u32;
+                words.push(*numbers.entry(&text[start as usize..end as usize]).or_insert(next));
+            }
+            ends.push(cells.len());
         }
-        self
+        Self { texts, cells, ends, words, dumps, costs }
     }
 
     /// Byte ranges of a line's cells; none for a line that is blank or too long.
     pub(super) fn cells(&self, line: usize) -> &[(u32, u32)] {
         &self.cells[line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line]]
+    }
+
+    /// About how many tokens some lines have, line ends included.
+    pub(super) fn cost(&self, lines: Range<usize>) -> usize {
+        self.costs[lines].iter().map(|&cost| cost as usize + 1).sum()
+    }
+
+    /// The numbers of the texts of a line's cells.
+    pub(super) fn words(&self, line: usize) -> &[u32] {
+        &self.words[line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line]]
+    }
+
+    /// How many texts have a number.
+    pub(super) fn numbers(&self) -> usize {
+        self.words.iter().max().map_or(0, |&last| last as usize + 1)
     }
 
     pub(super) fn dump(&self, line: usize) -> Option<Dump> {

@@ -58,16 +58,45 @@ impl Rule {
     pub(super) fn made_silent(self, column: &[&str]) -> Self {
         let Self::Step(step, is_hex) = self else { return self };
         let count = Count::from(column[0], step, is_hex).map(Self::Count);
-        count.filter(|_| column.windows(2).all(|pair| self.expected(pair[0]) == pair[1])).unwrap_or(self)
+        count.filter(|_| column.windows(2).all(|pair| self.is_expected(pair[0], pair[1]))).unwrap_or(self)
+    }
+
+    /// Whether a value is the one that is [expected](Self::expected) below another.
+    pub(super) fn is_expected(self, above: &str, value: &str) -> bool {
+        let (Self::Step(step, is_hex) | Self::Count(Count { step, is_hex, .. })) = self else { return above == value };
+        let Some((next, width)) = next(above, step, is_hex) else { return above == value };
+        let len = if is_hex { 16 - next.leading_zeros() / 4 } else { next.checked_ilog10().unwrap_or(0) + 1 } as usize;
+        match value.len() == width.max(len.max(1)) {
+            // Of one length, a number is written in one way.
+            true if len < 15 => number(value, is_hex) == Some(next),
+            is_as_long => is_as_long && digits(next, width, is_hex) == value,
+        }
     }
 
     /// The value that is expected below another.
     pub(super) fn expected(self, above: &str) -> Cow<'_, str> {
         let (Self::Step(step, is_hex) | Self::Count(Count { step, is_hex, .. })) = self else { return above.into() };
-        let next = number(above, is_hex).and_then(|at| at.checked_add(step)).filter(|&at| at >= 0);
-        let width = if is_hex || above.starts_with('0') { above.len() } else { 0 };
-        next.map_or_else(|| above.into(), |next| digits(next, width, is_hex).into())
+        next(above, step, is_hex).map_or_else(|| above.into(), |(next, width)| digits(next, width, is_hex).into())
     }
+}
+
+/// The number that is so much more than another, and how many digits it has at least.
+fn next(above: &str, step: i64, is_hex: bool) -> Option<(i64, usize)> {
+    let next = number(above, is_hex)?.checked_add(step).filter(|&at| at >= 0)?;
+    Some((next, if is_hex || above.starts_with('0') { above.len() } else { 0 }))
+}
+
+/// Which value most neighbours have between them, if more than half of so many have the same.
+fn majority(steps: impl Iterator<Item = i64> + Clone, of: usize) -> Option<i64> {
+    let (mut most, mut lead) = (0, 0usize);
+    for step in steps.clone() {
+        match lead {
+            0 => (most, lead) = (step, 1),
+            _ if step == most => lead += 1,
+            _ => lead -= 1,
+        }
+    }
+    (steps.filter(|step| *step == most).count() * 2 > of).then_some(most)
 }
 
 fn number(text: &str, is_hex: bool) -> Option<i64> {
@@ -105,19 +134,46 @@ const KINDS: [u8; 256] = {
 };
 const RUNS: [u8; 6] = [1, 3, 7, 3, 3, 2];
 
+/// What the byte before was: its kind, and how many of it the token has that it belongs to.
+type State = (u8, u8);
+
+/// The number of a state: kinds have at most seven bytes in a token, and none comes first.
+const fn number_of((kind, run): State) -> usize {
+    if kind == NONE { 0 } else { 1 + kind as usize * 7 + run as usize - 1 }
+}
+const NONE: u8 = 6;
+const STATES: usize = 1 + 6 * 7;
+
+/// For each state and each kind of byte that follows: the state behind it, and with 128 whether a token begins.
+const NEXT: [[u8; 6]; STATES] = {
+    let mut table = [[0; 6]; STATES];
+    let mut state = 0;
+    while state < STATES {
+        let (kind, run) = if state == 0 { (NONE, 0) } else { ((state as u8 - 1) / 7, (state as u8 - 1) % 7 + 1) };
+        let mut next = 0;
+        while next < 6 {
+            table[state][next as usize] = if next == kind && (run < RUNS[kind as usize] || next == 0 && run > 1) {
+                number_of((kind, if run < 7 { run + 1 } else { 7 })) as u8
+            } else {
+                // A word with a capital is one token, and a blank belongs to the word behind it.
+                let is_one = kind == 3 && next == 2 && run == 1 || next == 0 && kind != 0;
+                let begins = if is_one { 0 } else { 128 };
+                number_of((next, if next == 0 && kind == 0 { 2 } else { 1 })) as u8 | begins
+            };
+            next += 1;
+        }
+        state += 1;
+    }
+    table
+};
+
 /// About how many tokens a word costs behind a blank. Counting them takes a hundred times as long.
 pub(super) fn cost(word: &str) -> usize {
-    let (mut tokens, mut kind, mut run) = (0usize, u8::MAX, 0u8);
+    let (mut tokens, mut state) = (0usize, 0usize);
     for &byte in word.as_bytes() {
-        let next = KINDS[usize::from(byte)];
-        if next == kind && (run < RUNS[usize::from(kind)] || next == 0 && run > 1) {
-            run = run.saturating_add(1);
-        } else {
-            // A word with a capital is one token, and a blank belongs to the word behind it.
-            let is_one = kind == 3 && next == 2 && run == 1 || next == 0 && kind != 0;
-            tokens += usize::from(!is_one);
-            (kind, run) = (next, if next == 0 && kind == 0 { 2 } else { 1 });
-        }
+        let next = NEXT[state][usize::from(KINDS[usize::from(byte)])];
+        tokens += usize::from(next >> 7);
+        state = usize::from(next & 127);
     }
     tokens + usize::from(word.as_bytes().first().is_some_and(u8::is_ascii_digit))
 }
@@ -170,10 +226,10 @@ fn spent(column: &[&str], rule: Rule) -> usize {
     if rule.is_silent() {
         return 0;
     }
-    let mut said: FastMap<&str, usize> = FastMap::default();
+    let mut said = Vec::new();
     let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
     for pair in column.windows(2) {
-        if rule.expected(pair[0]) == pair[1] {
+        if rule.is_expected(pair[0], pair[1]) {
             tokens += 1;
             continue;
         }
@@ -182,14 +238,40 @@ fn spent(column: &[&str], rule: Rule) -> usize {
                 Some((_, rest)) => tokens += 1 + cost(rest),
                 None => tokens += cost(pair[1]),
             },
-            _ => *said.entry(pair[1]).or_default() += 1,
+            _ => said.push(pair[1]),
         }
     }
     let named = |(value, times): (&str, usize)| {
         let each = cost(value);
         (times * each).min(each + 3 + 2 * (times - 1))
     };
-    tokens + said.into_iter().map(named).sum::<usize>()
+    tokens + counted(said).into_iter().map(named).sum::<usize>()
+}
+
+/// So few values are compared with each other.
+const FEW: usize = 12;
+
+/// Each of some values once, and how often it is there.
+fn counted(values: Vec<&str>) -> Vec<(&str, usize)> {
+    let mut found: Vec<(&str, usize)> = Vec::with_capacity(values.len());
+    if values.len() <= FEW {
+        for value in values {
+            match found.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, times)) => *times += 1,
+                None => found.push((value, 1)),
+            }
+        }
+        return found;
+    }
+    let mut numbers: FastMap<&str, usize> = FastMap::with_capacity_and_hasher(values.len(), <_>::default());
+    for value in values {
+        let number = *numbers.entry(value).or_insert(found.len());
+        match found.get_mut(number) {
+            Some((_, times)) => *times += 1,
+            None => found.push((value, 1)),
+        }
+    }
+    found
 }
 
 /// The step that a column mostly grows by, if it is one.
@@ -202,17 +284,9 @@ fn step(column: &[&str], is_hex: bool) -> Option<i64> {
     if column.iter().take(8).all(|value| number(value, is_hex).is_none()) {
         return None;
     }
-    let mut steps: FastMap<i64, usize> = FastMap::default();
-    let mut before = number(column[0], is_hex);
-    for value in &column[1..] {
-        let after = number(value, is_hex);
-        if let Some((before, after)) = before.zip(after) {
-            *steps.entry(after - before).or_default() += 1;
-        }
-        before = after;
-    }
-    let (step, times) = steps.into_iter().max_by_key(|&(step, times)| (times, std::cmp::Reverse(step)))?;
-    (step != 0 && times * 2 > column.len()).then_some(step)
+    let numbers: Vec<Option<i64>> = column.iter().map(|value| number(value, is_hex)).collect();
+    let steps = numbers.windows(2).filter_map(|pair| Some(pair[1]? - pair[0]?));
+    majority(steps, column.len()).filter(|&step| step != 0)
 }
 
 /// Byte ranges of the pieces of the values between punctuation that all of them share, each with what stands before it; `None`
@@ -269,4 +343,60 @@ fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
         at = bytes[start..].iter().position(|byte| !is_mark(byte)).map_or(bytes.len(), |len| start + len);
         Some((start, at))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_expected_exactly_where_it_is_what_is_expected() {
+        let values = ["0", "3", "7", "8", "9", "09", "9a", "9b", "0a", "10", "099", "100", "ff", "100x", "", "-1", "é"];
+        let long =
+            ["99999999999999", "100000000000000", "999999999999999999", "1000000000000000000", "fffffffffffffff"];
+        let values: Vec<&str> = values.into_iter().chain(long).collect();
+        let mut expected = 0;
+        for rule in
+            [Rule::Above, Rule::Step(1, false), Rule::Step(-5, false), Rule::Step(1, true), Rule::Step(-1, true)]
+        {
+            for (above, value) in values.iter().flat_map(|above| values.iter().map(move |value| (above, value))) {
+                let is_it = rule.expected(above) == *value;
+                assert_eq!(rule.is_expected(above, value), is_it, "{rule:?}: {above} {value}");
+                expected += usize::from(is_it && above != value);
+            }
+        }
+        assert!(expected > 10);
+    }
+
+    #[test]
+    fn a_column_grows_by_the_step_that_most_of_its_values_have() {
+        assert_eq!(step(&["1", "2", "3", "9", "10", "11"], false), Some(1));
+        assert_eq!(step(&["1", "2", "4", "8", "9", "20"], false), None);
+        assert_eq!(step(&["5", "5", "5", "5"], false), None);
+        assert_eq!(step(&["0a", "0b", "0c", "0d"], true), Some(1));
+    }
+
+    #[test]
+    fn words_cost_about_what_their_tokens_do() {
+        for (word, tokens) in [
+            ("", 0),
+            ("word", 1),
+            ("Word", 1),
+            ("WORD", 2),
+            ("abcdefgh", 2),
+            ("1234", 3),
+            ("a b", 2),
+            ("a  b", 3),
+            ("a.b", 3),
+        ] {
+            assert_eq!(cost(word), tokens, "{word:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_counted_the_same_whether_few_or_many() {
+        let many: Vec<&str> = ["a", "b", "a", "c"].into_iter().cycle().take(40).collect();
+        assert_eq!(counted(many[..8].to_vec()), [("a", 4), ("b", 2), ("c", 2)]);
+        assert_eq!(counted(many), [("a", 20), ("b", 10), ("c", 10)]);
+    }
 }

@@ -39,36 +39,39 @@ pub(super) struct Node {
 /// The tree of some lines; its root is the first node, and every node stands before its children. With `exact`, lines agree in
 /// every blank, too.
 pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
-    let mut firsts: FastMap<&str, usize> = FastMap::default();
-    let mut labels: FastMap<&str, usize> = FastMap::default();
+    let mut seen: Vec<Word> = vec![Word::default(); lines.numbers()];
     for &line in of {
-        for cell in 0..lines.cells(line).len().min(MAX_DEPTH) {
-            let text = lines.cell(line, cell);
-            if cell == 0 {
-                *firsts.entry(text).or_default() += 1;
-            } else if is_label(text) {
-                *labels.entry(text).or_default() += 1;
+        for (cell, &word) in lines.words(line).iter().take(MAX_DEPTH).enumerate() {
+            let seen = &mut seen[word as usize];
+            if seen.kind == Kind::Unknown {
+                seen.kind = Kind::of(lines.cell(line, cell));
             }
+            seen.firsts += usize::from(cell == 0);
+            seen.later += usize::from(cell > 0);
         }
     }
-    let is_often = |times: Option<&usize>| times.is_some_and(|&times| times >= MIN_ROWS);
     let kind = |line: usize, cell: usize| -> u64 {
-        let text = lines.cell(line, cell);
+        let word = lines.words(line)[cell];
+        let seen = &seen[word as usize];
+        let is_itself = match seen.kind {
+            Kind::Mark => true,
+            Kind::Label if seen.later >= MIN_ROWS => true,
+            Kind::Number => false,
+            _ => cell == 0 && seen.firsts >= MIN_ROWS,
+        };
         let mut hasher = FastHasher::default();
-        if is_number(text) {
-            hasher.write_u8(1);
-        } else if cell == 0 && is_often(firsts.get(text))
-            || is_label(text) && is_often(labels.get(text))
-            || text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_punctuation())
-        {
-            text.hash(&mut hasher);
-        } else {
-            hasher.write_u8(2);
-        }
+        hasher.write_u64(match seen.kind {
+            Kind::Number => 1,
+            _ if is_itself => u64::from(word) + 3,
+            _ => 2,
+        });
         let start = lines.cells(line)[cell].0 as usize;
         if exact {
             let end = cell.checked_sub(1).map_or(0, |before| lines.cells(line)[before].1 as usize);
-            lines.texts[line][end..start].hash(&mut hasher);
+            match &lines.texts[line][end..start] {
+                " " => hasher.write_u8(1),
+                blanks => blanks.hash(&mut hasher),
+            }
         } else if cell == 0 {
             hasher.write_u8(u8::from(start > 0));
         }
@@ -78,7 +81,7 @@ pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
         hasher.finish()
     };
     let mut nodes = vec![Node::default()];
-    let mut children: FastMap<(usize, u64), usize> = FastMap::default();
+    let mut children: FastMap<(usize, u64), usize> = FastMap::with_capacity_and_hasher(of.len(), <_>::default());
     for &line in of {
         let mut node = 0;
         nodes[0].lines.push(line);
@@ -97,6 +100,38 @@ pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
     nodes
 }
 
+/// What is known of a cell's text.
+#[derive(Debug, Clone, Default)]
+struct Word {
+    kind: Kind,
+    /// How many lines begin with it.
+    firsts: usize,
+    /// How often it stands elsewhere.
+    later: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    Unknown,
+    Number,
+    /// A few characters of punctuation.
+    Mark,
+    Label,
+    Other,
+}
+
+impl Kind {
+    fn of(cell: &str) -> Self {
+        match cell {
+            _ if is_number(cell) => Self::Number,
+            _ if cell.len() <= 3 && cell.bytes().all(|byte| byte.is_ascii_punctuation()) => Self::Mark,
+            _ if cell.ends_with([':', '=']) => Self::Label,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// A figure, or bytes in hex.
 fn is_number(cell: &str) -> bool {
     let bytes = cell.as_bytes();
@@ -105,8 +140,4 @@ fn is_number(cell: &str) -> bool {
     digit(0)
         || matches!(bytes[0], b'-' | b'+' | b'.') && digit(1)
         || word.len() % 2 == 0 && word.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn is_label(cell: &str) -> bool {
-    cell.ends_with([':', '='])
 }

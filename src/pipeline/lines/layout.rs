@@ -97,6 +97,11 @@ pub(super) fn layout<'t>(lines: &Lines<'t>, group: &Group) -> Option<Layout<'t>>
     let mut pads = vec![Pad::None; group.fields];
     let mut between = Vec::with_capacity(group.fields + 1);
     for at in 0..=group.fields {
+        let first = between_text(lines, rows[0], at, group);
+        if rows.iter().all(|&line| between_text(lines, line, at, group) == first) {
+            between.push(first);
+            continue;
+        }
         let gaps: Vec<Gap> = rows.iter().map(|&line| gap(lines, line, at, group)).collect();
         let is_taken = at.checked_sub(1).is_none_or(|before| pads[before] != Pad::None);
         let rule = rule(&gaps, is_taken, at == group.fields)?;
@@ -146,6 +151,14 @@ fn span(lines: &Lines, line: usize, field: usize, group: &Group) -> (usize, usiz
     (cells[field].0 as usize, end as usize)
 }
 
+/// What stands before a field of a line, or behind the last one.
+fn between_text<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> &'t str {
+    let whole = lines.head(line);
+    let start = at.checked_sub(1).map_or(0, |before| span(lines, line, before, group).1);
+    let end = if at < group.fields { lines.cells(line)[at].0 as usize } else { whole.len() };
+    &whole[start..end]
+}
+
 fn gap<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> Gap<'t> {
     let whole = lines.head(line);
     let before = at.checked_sub(1).map_or((0, 0), |before| span(lines, line, before, group));
@@ -162,9 +175,6 @@ fn gap<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> Gap<'t> 
 /// The rule that most gaps follow.
 fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>> {
     let first = gaps.first()?;
-    if gaps.iter().all(|gap| gap.text == first.text) {
-        return Some(Rule::Same(first.text));
-    }
     let shortest = gaps.iter().map(|gap| gap.text).min_by_key(|text| text.len())?;
     let common = |of: fn(&str, &str) -> usize| gaps.iter().map(|gap| of(gap.text, shortest)).min().unwrap_or(0);
     let tail = &shortest[shortest.len()

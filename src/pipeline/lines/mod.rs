@@ -13,6 +13,7 @@ mod record;
 mod template;
 mod write;
 
+use std::cell::RefCell;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ use cells::{Lines, View};
 use group::{Group, Node};
 use record::Entry;
 use template::Template;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
@@ -35,31 +37,61 @@ const NEAR: usize = 60;
 /// So many lines between rows that are no rows part two folds.
 const MAX_RAW: usize = 8;
 
-/// The byte ranges of a text that are worth folding, without their last line end, each with its fold.
-pub(super) fn folds(stage: &str, text: &str, encoding: Encoding) -> Vec<(Range<usize>, Fold)> {
-    let plans = plans(text);
-    let Some(plan) = plans.first() else { return Vec::new() };
+/// The folds of texts that were asked for before: from pass to pass most of a text stays as it is.
+#[derive(Debug, Default)]
+pub struct Remembered(RefCell<FastMap<(u128, usize), Folds>>);
+
+/// Byte ranges of a text, without their last line end, each with its fold.
+type Folds = Vec<(Range<usize>, Fold)>;
+
+impl Remembered {
+    /// [`folds`], of one stage and in one encoding.
+    pub(super) fn folds(&self, stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
+        let key = (xxh3_128(text.as_bytes()), least);
+        let known = self.0.borrow().get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let folds = folds(stage, text, encoding, least);
+            self.0.borrow_mut().insert(key, folds.clone());
+            folds
+        })
+    }
+}
+
+/// A long text is folded only where so many runs of so many of its lines are worth it: prose is not.
+const TASTE: (usize, usize) = (8, 40);
+
+/// The parts of a text that are worth folding. What seems to save less than half of `least`, in percent, is not tried.
+fn folds(stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
     let starts: Vec<usize> =
         std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1)).collect();
-    let all = 0..starts.len();
-    let part = |lines: Range<usize>| {
-        if lines == all {
-            return Some((0..text.len(), whole(stage, text, &plans, encoding)?));
+    let bytes = |lines: Range<usize>| starts[lines.start]..starts.get(lines.end).map_or(text.len(), |next| next - 1);
+    let (runs, height) = TASTE;
+    if starts.len() > 2 * runs * height {
+        let start = |run: usize| (starts.len() - height) * run / (runs - 1);
+        let taste: Vec<&str> = (0..runs).map(|run| &text[bytes(start(run)..start(run) + height)]).collect();
+        if plans(&taste.join("\n"))[0].percent() * 2 < least {
+            return Vec::new();
         }
-        let end = starts.get(lines.end).map_or(text.len(), |next| next - 1);
-        let range = starts[lines.start]..end;
-        Some((range.clone(), fold(stage, &text[range], encoding)?))
+    }
+    let plans = plans(text);
+    let part = |lines: Range<usize>| {
+        let range = bytes(lines);
+        let fold = match range.len() == text.len() {
+            true => whole(stage, &plans, encoding),
+            false => fold(stage, &text[range.clone()], encoding),
+        };
+        Some((range, fold?))
     };
-    plan.regions().into_iter().filter_map(part).collect()
+    plans[0].regions(least).into_iter().filter_map(part).collect()
 }
 
 /// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
 /// the arguments.
 pub(super) fn fold(stage: &str, text: &str, encoding: Encoding) -> Option<Fold> {
-    whole(stage, text, &plans(text), encoding)
+    whole(stage, &plans(text), encoding)
 }
 
-/// The plans that may be the best, by what they seem to save.
+/// The plans that may be the best, one at least, by what they seem to save.
 fn plans(text: &str) -> Vec<Plan<'_>> {
     let words = Plan::of(Lines::of(text, View::Words));
     if !has_columns(&words.lines) {
@@ -81,14 +113,13 @@ fn has_columns(lines: &Lines) -> bool {
 }
 
 /// The cheapest of some plans for a text, written.
-fn whole(stage: &str, text: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
+fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
     let folds = plans.iter().filter_map(|plan| {
         let (legend, body) = plan.write()?;
         let fold = Fold::new(stage, legend, Some(body));
         Some((tokens::count(&fold.to_string(), encoding), fold))
     });
-    let (_, fold) = folds.min_by_key(|(tokens, _)| *tokens)?;
-    (unfold(&fold).as_deref() == Some(text)).then_some(fold)
+    folds.min_by_key(|(tokens, _)| *tokens).map(|(_, fold)| fold)
 }
 
 /// What a fold stands for.
@@ -103,7 +134,7 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
 pub(super) fn is_canonical(fold: &Fold, text: &str) -> bool {
     let plans = plans(text);
     let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
-    encodings.into_iter().any(|encoding| whole(&fold.stage, text, &plans, encoding).as_ref() == Some(fold))
+    encodings.into_iter().any(|encoding| whole(&fold.stage, &plans, encoding).as_ref() == Some(fold))
 }
 
 /// What becomes of the lines of a text.
@@ -111,7 +142,8 @@ struct Plan<'t> {
     lines: Lines<'t>,
     templates: Vec<Template<'t>>,
     entries: Vec<Entry>,
-    /// About how many tokens it saves.
+    /// About how many tokens each template saves, and all of them.
+    worth: Vec<usize>,
     saved: usize,
 }
 
@@ -141,25 +173,33 @@ impl<'t> Plan<'t> {
                 entry => entries.push(entry),
             }
         }
-        Self { lines, templates, entries, saved: worth.iter().sum() }
+        Self { lines, templates, entries, saved: worth.iter().sum(), worth }
+    }
+
+    /// About how much of its lines it saves.
+    fn percent(&self) -> usize {
+        100 * self.saved / self.lines.cost(0..self.lines.texts.len()).max(1)
     }
 
     fn write(&self) -> Option<(String, String)> {
         if self.saved > 0 { write::write(&self.lines.texts, &self.templates, &self.entries) } else { None }
     }
 
-    /// Ranges of lines, from row to row, without long runs of lines that are none.
-    fn regions(&self) -> Vec<Range<usize>> {
-        let mut regions: Vec<Range<usize>> = Vec::new();
+    /// Ranges of lines, from row to row, without long runs of lines that are none, that seem to save half of `least` percent.
+    fn regions(&self, least: usize) -> Vec<Range<usize>> {
+        let mut found: Vec<(Range<usize>, f64)> = Vec::new();
         for entry in &self.entries {
-            let Entry::Row { template, row } = *entry else { continue };
-            let template = &self.templates[template];
+            let Entry::Row { template: index, row } = *entry else { continue };
+            let template = &self.templates[index];
             let (start, end) = (template.lines[row], template.lines[row] + template.height);
-            match regions.last_mut() {
-                Some(last) if start - last.end <= MAX_RAW => last.end = end,
-                _ => regions.push(start..end),
+            let saved = self.worth[index] as f64 / template.lines.len() as f64;
+            match found.last_mut() {
+                Some((last, sum)) if start - last.end <= MAX_RAW => (last.end, *sum) = (end, *sum + saved),
+                _ => found.push((start..end, saved)),
             }
         }
+        found.retain(|(lines, saved)| saved * 200.0 >= (self.lines.cost(lines.clone()) * least) as f64);
+        let mut regions: Vec<Range<usize>> = found.into_iter().map(|(lines, _)| lines).collect();
         // A heading or two do not part a fold from its text: then nothing is planned twice.
         let folded: usize = regions.iter().map(ExactSizeIterator::len).sum();
         if regions.len() == 1 && self.lines.texts.len() - folded <= MAX_RAW.min(folded / 8) {
@@ -326,10 +366,7 @@ fn saved(template: &Template, lines: &Lines) -> usize {
     if template.lines.is_empty() {
         return 0;
     }
-    let said = |&first: &usize| {
-        lines.costs[first..first + template.height].iter().map(|&cost| cost as usize + 1).sum::<usize>()
-    };
-    let before: usize = template.lines.iter().map(said).sum();
+    let before: usize = template.lines.iter().map(|&first| lines.cost(first..first + template.height)).sum();
     let rows: usize = template.spent.iter().sum();
     // A line end, and the template's name where another came between; the rows of a list stand side by side.
     let pairs = template.lines.windows(2);

@@ -86,50 +86,75 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
     }
     let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
     for column in varying.into_iter().filter(|_| depth > 0) {
-        let mut by_value: FastMap<&str, Vec<usize>> = FastMap::default();
-        let mut changes = 0;
-        let mut above = None;
-        for &row in rows {
-            by_value.entry(column[row]).or_default().push(row);
-            changes += usize::from(above.replace(column[row]) != Some(column[row]));
-            if by_value.len() > rows.len() / 2 + 1 {
-                break;
-            }
-        }
-        if by_value.len() < 2 || by_value.len() > rows.len() / 2 + 1 {
+        let Some(values) = Values::of(rows.iter().map(|&row| column[row])) else { continue };
+        let is_own: Vec<bool> = values
+            .seen
+            .iter()
+            .map(|&(value, times)| times >= MIN_SPLIT && times * cost(value).max(1) > least)
+            .collect();
+        if !is_own.contains(&true) {
             continue;
         }
+        let each =
+            |(&(value, times), &is_own): (&(&str, usize), &bool)| if is_own { least } else { times * cost(value) };
+        let spent = values.changes + values.seen.iter().zip(&is_own).map(each).sum::<usize>();
         // Said in each row, or above once for all rows with it.
-        let values: Vec<&str> = rows.iter().map(|&row| column[row]).collect();
-        let said = column::rule(&values, &[]).1;
-        let mut parts: Vec<Vec<usize>> = Vec::new();
-        let mut others = Vec::new();
-        let mut spent = 0;
-        for (value, rows) in by_value {
-            if rows.len() >= MIN_SPLIT && rows.len() * cost(value).max(1) > least {
-                parts.push(rows);
-                spent += least;
-            } else {
-                spent += rows.len() * cost(value);
-                others.extend(rows);
-            }
-        }
-        spent += changes;
-        if parts.is_empty() || spent >= said || best.as_ref().is_some_and(|(most, _)| *most >= said - spent) {
+        let column: Vec<&str> = values.of_rows.iter().map(|&value| values.seen[value].0).collect();
+        let said = column::rule(&column, &[]).1;
+        if spent >= said || best.as_ref().is_some_and(|(most, _)| *most >= said - spent) {
             continue;
         }
-        others.sort_unstable();
-        parts.push(others);
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); is_own.len() + 1];
+        for (&row, &value) in rows.iter().zip(&values.of_rows) {
+            parts[if is_own[value] { value } else { is_own.len() }].push(row);
+        }
+        parts.retain(|rows| !rows.is_empty());
         parts.sort_unstable();
         best = Some((said - spent, parts));
     }
     match best {
         Some((_, parts)) => {
-            for rows in parts.iter().filter(|rows| !rows.is_empty()) {
+            for rows in &parts {
                 divide(layout, rows, depth - 1, found);
             }
         }
         None => found.push(of_rows(layout, rows)),
+    }
+}
+
+/// The few values of a column.
+struct Values<'t> {
+    /// Each, and in how many rows.
+    seen: Vec<(&'t str, usize)>,
+    /// Which one each row has.
+    of_rows: Vec<usize>,
+    /// How often it is another than in the row above, the first row included.
+    changes: usize,
+}
+
+impl<'t> Values<'t> {
+    /// `None` for a column of one value, and for one of which more than half differ.
+    fn of(column: impl ExactSizeIterator<Item = &'t str>) -> Option<Self> {
+        let most = column.len() / 2 + 1;
+        let mut numbers: FastMap<&str, usize> = FastMap::default();
+        let mut values = Self { seen: Vec::new(), of_rows: Vec::with_capacity(column.len()), changes: 0 };
+        let mut above: Option<usize> = None;
+        for value in column {
+            let number = match above {
+                Some(number) if values.seen[number].0 == value => number,
+                _ => *numbers.entry(value).or_insert(values.seen.len()),
+            };
+            if number == values.seen.len() {
+                if number == most {
+                    return None;
+                }
+                values.seen.push((value, 0));
+            }
+            values.seen[number].1 += 1;
+            values.changes += usize::from(above.replace(number) != Some(number));
+            values.of_rows.push(number);
+        }
+        (values.seen.len() > 1).then_some(values)
     }
 }
 

@@ -155,7 +155,7 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
                 .map(|(&rule, column)| {
                     let value = column[row];
                     let Some(above) = row.checked_sub(1).map(|above| column[above]) else { return Word::Plain(value) };
-                    if rule.expected(above) == value {
+                    if rule.is_expected(above, value) {
                         return Word::Above;
                     }
                     match rule {

@@ -1,18 +1,16 @@
-//! The fourteen stages, one file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
+//! The fourteen stages, a file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
 //! [`crate::content`]: the runner asks it before every pass.
 
-mod abbrev;
 mod diff_crunch;
 pub mod ionizer;
 mod log_crunch;
 mod neurosyntax;
-mod nexus;
 mod photon;
-mod prose_edits;
 mod quantum_lock;
 mod rle;
 mod search_crunch;
 mod semantic_dedup;
+mod shortening;
 mod structural_collapse;
 mod token_opt;
 
@@ -30,7 +28,7 @@ pub const STAGES: &[&dyn Stage] = &[
     &diff_crunch::DiffCrunch,
     &structural_collapse::StructuralCollapse,
     &neurosyntax::Neurosyntax,
-    &nexus::Nexus::with_defaults(),
+    &shortening::NEXUS,
     &token_opt::TokenOpt,
-    &abbrev::Abbrev::with_defaults(),
+    &shortening::ABBREV,
 ];

@@ -1,9 +1,9 @@
 //! `item 1`, `item 2`, … `item 900` -> `item 1`, `item 900` and how many; a block said 40 times -> the block, 40 times.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::pipeline::fold::Fold;
+use crate::pipeline::hashing::FastMap;
 
 const COUNTING: &str = " lines; all numbers count evenly from the first line to the last";
 const TIMES: &str = " times";
@@ -24,7 +24,7 @@ pub(super) struct Run {
 /// The runs of a text's lines, in order. Whether they pay is for the caller.
 pub(super) fn find(lines: &[&str]) -> Vec<Run> {
     let mut runs = Vec::new();
-    let mut last_seen: HashMap<&str, usize> = HashMap::new();
+    let mut last_seen: FastMap<&str, usize> = FastMap::default();
     let (mut at, mut floor) = (0, 0);
     while at < lines.len() {
         let found = counting(&lines[at..])
@@ -67,7 +67,7 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
 /// Lines that differ only in numbers, each with a constant step; the number of lines.
 fn counting(lines: &[&str]) -> Option<(usize, Fold)> {
     let (&first, &second) = (lines.first()?, lines.get(1)?);
-    if first.is_empty() || first.len() > LONG_LINE || second.len() > LONG_LINE {
+    if first.is_empty() || first.len() > LONG_LINE || second.len() > LONG_LINE || !may_count(first, second) {
         return None;
     }
     let start = Counters::of(first);
@@ -79,8 +79,14 @@ fn counting(lines: &[&str]) -> Option<(usize, Fold)> {
     (len > 2).then(|| (len, Fold::new(super::NAME, legend, Some(body))))
 }
 
+/// Whether two lines begin alike up to their first digits.
+fn may_count(one: &str, other: &str) -> bool {
+    let alike = one.bytes().zip(other.bytes()).find(|(a, b)| a != b || a.is_ascii_digit());
+    alike.map_or(one.len() == other.len(), |(a, b)| a.is_ascii_digit() && b.is_ascii_digit())
+}
+
 /// A block of lines that comes again and again, the first time just above.
-fn repeating(lines: &[&str], at: usize, floor: usize, last_seen: &HashMap<&str, usize>) -> Option<Run> {
+fn repeating(lines: &[&str], at: usize, floor: usize, last_seen: &FastMap<&str, usize>) -> Option<Run> {
     let start = *last_seen.get(lines[at])?;
     let period = at - start;
     if start < floor || period > MAX_BLOCK {

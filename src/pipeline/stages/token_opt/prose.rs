@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::super::prose_edits::has_prose;
+use super::super::shortening::has_prose;
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::content::hints::of_command;
