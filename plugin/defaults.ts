@@ -7,12 +7,13 @@ import type { Options } from "../node/lib/index.js";
  * folded when it goes stale; folding it at birth saves no more, and agents fetch it back: `npm run bench:replay` with
  * `--config '{"sccsCompressThreshold":3000}'`. What goes goes sooner and leaves less behind than the library's options say: that is
  * the least bill at which 95 % of the facts that agents use stay in sight, whichever family of sessions is left out of the choice:
- * `--tune '{"staleCalls":[6,8,12],"keepPreviewChars":[40,200],"minTokensToFold":[60,150]}'`.
+ * `--tune '{"staleCalls":[8,9,12],"keepNames":[120,160],"keepPreviewChars":[40,200]}'`.
  */
 export const PLUGIN_DEFAULTS = {
   schedule: "cache-aware",
   sccsCompressThreshold: 10_000,
-  staleCalls: 8,
+  staleCalls: 9,
+  keepNames: 160,
   keepPreviewChars: 40,
   minTokensToFold: 60,
 } as const satisfies Options;
