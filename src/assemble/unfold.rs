@@ -61,6 +61,7 @@ impl Engine {
     /// Puts originals back in the place of placeholders, in messages of any shape: those of a session, or, without one, those that
     /// the markers in the messages lead this agent to.
     ///
+    /// Thinking that left comes back to the messages of a session only: nothing stands in its place.
     /// What was fetched stays as it is, unless it stands for a whole original. What leads to nothing stays, too, and is named.
     ///
     /// # Errors

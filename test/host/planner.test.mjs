@@ -98,6 +98,24 @@ test("in thirty turns the prefix breaks as often as an epoch is logged", async (
   assert.ok(idsIn(conversation(provider.requests.at(-1))).length > 10);
 });
 
+test("the words of a placeholder are enough to fetch the lines that matter", async () => {
+  const { host, provider } = long;
+  const told = /\[REF_ID: (?<id>[0-9a-f]+)\] \(Summary: [^[]*? L(?<line>\d+) (?<name>[^\s)]+)/;
+  let asked = [];
+  const ask = (request) => {
+    const texts = request.rows.flatMap(({ results }) => results).map(({ text }) => told.exec(text)?.groups);
+    asked = texts.filter((groups) => groups !== undefined).slice(-5);
+    return asked.map(({ id, line }) => ({ name: "fetch_original_data", args: { ref_ids: [id], lines: `${line}-${Number(line) + 9}` } }));
+  };
+  const [turn] = await playTurns(host, provider, SESSION, [{ user: "What were those lines?", steps: [ask, "These."] }]);
+  assert.equal(asked.length, 5);
+  const answers = turn.requests.at(-1).rows.flatMap(({ results }) => results).slice(-asked.length).map(({ text }) => text);
+  asked.forEach(({ name }, index) => assert.ok(answers[index].includes(name), `${name} is in\n${answers[index]}`));
+  const mean = Math.round(answers.reduce((sum, { length }) => sum + length, 0) / answers.length);
+  say(`a fetched answer has ${mean} characters on average, of originals of ${chapter(1).length}`);
+  assert.ok(mean < chapter(1).length / 5);
+});
+
 test("a session that is resumed cold is folded at once", async () => {
   const { host, provider } = long;
   await host.stop();
