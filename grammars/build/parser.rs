@@ -77,7 +77,8 @@ impl<'a> Declaration<'a> {
     fn find(text: &'a str, table: &str) -> Result<Self> {
         let named = text.find(&format!(" {table}[")).ok_or_else(|| format!("no {table}"))?;
         let start = text[..named].rfind('\n').map_or(0, |at| at + 1);
-        let element = text[start..named].strip_prefix("static const ").ok_or_else(|| format!("{table} is not static"))?;
+        let element =
+            text[start..named].strip_prefix("static const ").ok_or_else(|| format!("{table} is not static"))?;
         let open = named + text[named..].find(" = {\n").ok_or_else(|| format!("{table} is empty"))? + 5;
         let close = open + text[open..].find("\n};\n").ok_or_else(|| format!("{table} has no end"))?;
         Ok(Self { element, body: &text[open..close], start, end: close + 4 })

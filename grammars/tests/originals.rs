@@ -79,8 +79,7 @@ fn the_tables_are_those_of_the_original() {
             assert!(len >= 2 * states || n < 4, "{name}: table {n} has {len} bytes");
             assert_ne!(start, original, "{name}: ours is not the original itself");
             // SAFETY: our tables lie one behind the other; the original's are as long, since both are of the same source.
-            let (ours, original) =
-                unsafe { (slice::from_raw_parts(start, len), slice::from_raw_parts(original, len)) };
+            let (ours, original) = unsafe { (slice::from_raw_parts(start, len), slice::from_raw_parts(original, len)) };
             assert!(ours == original, "{name}: table {n}");
         }
     }
