@@ -9,6 +9,7 @@ const QUIET = ["--min-semi-space-size=128", "--max-semi-space-size=128"];
 
 main(async () => {
   await build();
+  await run("measure size, start and memory", process.execPath, [path.join(root, "bench", "start.mjs")]);
   await run("benchmark the store", "cargo", ["bench", "--locked", "--quiet", "--bench", "store"]);
   await run("benchmark prose", "cargo", ["bench", "--locked", "--quiet", "--bench", "prose"]);
   await run("benchmark the pipeline", "cargo", ["bench", "--locked", "--quiet", "--bench", "pipeline"]);

@@ -13,7 +13,10 @@ const LICENCE_FILE = /^(licen[cs]e|copying|copyright|notice|unlicense)([-._].*)?
 const NOT_LINKED = new Set(["node_modules", "tests", "examples", "wasm-stdlib"]);
 const RULE = "=".repeat(100);
 
-/** Every crate of a registry that the addon links, sorted. Macros and what only builds run at compile time and are left out. */
+/** The crate that compiles the sources of the crates that its tests link. */
+const GRAMMARS = "concertina-grammars";
+
+/** Every crate of a registry whose code is in the addon, sorted. Macros and what only builds run at compile time and are left out. */
 async function linkedCrates() {
   const filters = platforms.flatMap(({ target }) => ["--filter-platform", rustTarget(target)]);
   const metadata = JSON.parse(await run("read Cargo.lock", "cargo", ["metadata", "--locked", "--format-version", "1", ...filters], { quiet: true }));
@@ -21,9 +24,10 @@ async function linkedCrates() {
   const uses = new Map(metadata.resolve.nodes.map(({ id, deps }) => [id, deps]));
   const linked = new Set(metadata.packages.filter(({ name }) => name === "concertina-node").map(({ id }) => id));
   for (const id of linked) {
+    const kinds = crates.get(id).name === GRAMMARS ? [null, "dev"] : [null];
     for (const { pkg, dep_kinds } of uses.get(id)) {
       const isMacro = crates.get(pkg).targets.some(({ kind }) => kind.includes("proc-macro"));
-      if (!isMacro && dep_kinds.some(({ kind }) => kind === null)) linked.add(pkg);
+      if (!isMacro && dep_kinds.some(({ kind }) => kinds.includes(kind))) linked.add(pkg);
     }
   }
   const order = (crate) => `${crate.name} ${crate.version}`;

@@ -10,6 +10,7 @@ use concertina::content::{ContentType, Language, Segment};
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{Edit, FusionContext, Prior, Stage, fold};
 use concertina::tokens::count;
+use concertina_grammars as grammars;
 
 fn stage(name: &str) -> &'static dyn Stage {
     STAGES.iter().copied().find(|stage| stage.name() == name).expect("a registered stage")
@@ -49,26 +50,27 @@ fn rewrite(text: &str, edits: &[Edit]) -> String {
     rewritten + &text[at..]
 }
 
-fn grammar(language: Language, name: &str) -> tree_sitter::Language {
-    match language {
-        Language::Python => tree_sitter_python::LANGUAGE.into(),
-        Language::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
-        Language::TypeScript if name.ends_with("tsx") => tree_sitter_typescript::LANGUAGE_TSX.into(),
-        Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        Language::Java => tree_sitter_java::LANGUAGE.into(),
-        Language::C => tree_sitter_c::LANGUAGE.into(),
-        Language::Cpp => tree_sitter_cpp::LANGUAGE.into(),
-        Language::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
-        Language::Go => tree_sitter_go::LANGUAGE.into(),
-        Language::Rust => tree_sitter_rust::LANGUAGE.into(),
-        Language::Ruby => tree_sitter_ruby::LANGUAGE.into(),
-        Language::Php => tree_sitter_php::LANGUAGE_PHP.into(),
-        Language::Swift => tree_sitter_swift::LANGUAGE.into(),
-        Language::Kotlin => tree_sitter_kotlin_ng::LANGUAGE.into(),
-        Language::Scala => tree_sitter_scala::LANGUAGE.into(),
-        Language::Shell => tree_sitter_bash::LANGUAGE.into(),
-        Language::Sql => tree_sitter_sequel::LANGUAGE.into(),
-    }
+fn grammar(language: Language, name: &str) -> &'static tree_sitter::Language {
+    let grammar = match language {
+        Language::Python => &grammars::PYTHON,
+        Language::JavaScript => &grammars::JAVASCRIPT,
+        Language::TypeScript if name.ends_with("tsx") => &grammars::TSX,
+        Language::TypeScript => &grammars::TYPESCRIPT,
+        Language::Java => &grammars::JAVA,
+        Language::C => &grammars::C,
+        Language::Cpp => &grammars::CPP,
+        Language::CSharp => &grammars::C_SHARP,
+        Language::Go => &grammars::GO,
+        Language::Rust => &grammars::RUST,
+        Language::Ruby => &grammars::RUBY,
+        Language::Php => &grammars::PHP,
+        Language::Swift => &grammars::SWIFT,
+        Language::Kotlin => &grammars::KOTLIN,
+        Language::Scala => &grammars::SCALA,
+        Language::Shell => &grammars::BASH,
+        Language::Sql => &grammars::SQL,
+    };
+    grammar.language()
 }
 
 /// The errors in a piece of code, and the names and imports that its definitions bind, in order.
@@ -79,7 +81,7 @@ struct Facts {
 
 fn facts(code: &str, language: Language, name: &str) -> Facts {
     let mut parser = tree_sitter::Parser::new();
-    parser.set_language(&grammar(language, name)).expect("a compatible grammar");
+    parser.set_language(grammar(language, name)).expect("a compatible grammar");
     let tree = parser.parse(code, None).expect("no limits are set");
     let mut facts = Facts { errors: 0, named: Vec::new() };
     let mut stack = vec![tree.root_node()];

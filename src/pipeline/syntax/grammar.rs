@@ -17,7 +17,7 @@ const TELLING: &[&str] =
 /// A grammar.
 pub(super) struct Grammar {
     /// What the parser loads.
-    pub(super) loaded: Loaded,
+    pub(super) loaded: &'static Loaded,
     flaw: Option<Flaw>,
     /// By the number of the kind.
     kinds: Vec<Kind>,
@@ -46,9 +46,9 @@ pub(super) struct Kind {
 impl Grammar {
     /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds of node are
     /// functions.
-    pub(super) fn new(loaded: Loaded, flaw: Option<Flaw>, is_function: fn(&str) -> bool) -> Self {
+    pub(super) fn new(loaded: &'static Loaded, flaw: Option<Flaw>, is_function: fn(&str) -> bool) -> Self {
         let numbers = 0..u16::try_from(loaded.node_kind_count()).unwrap_or(u16::MAX);
-        let kinds = numbers.map(|number| Kind::of(&loaded, number, is_function)).collect();
+        let kinds = numbers.map(|number| Kind::of(loaded, number, is_function)).collect();
         Self { loaded, flaw, kinds }
     }
 

@@ -36,29 +36,29 @@ impl Syntax {
 }
 
 macro_rules! grammars {
-    ($($name:ident = $loaded:expr, $flaw:expr;)*) => {
-        $(static $name: LazyLock<Grammar> = LazyLock::new(|| Grammar::new($loaded.into(), $flaw, is_function));)*
+    ($($name:ident, $flaw:expr;)*) => {
+        $(static $name: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(concertina_grammars::$name.language(), $flaw, is_function));)*
     };
 }
 
 grammars! {
-    BASH = tree_sitter_bash::LANGUAGE, Some(Flaw::Narrow);
-    C = tree_sitter_c::LANGUAGE, None;
-    CPP = tree_sitter_cpp::LANGUAGE, None;
-    C_SHARP = tree_sitter_c_sharp::LANGUAGE, None;
-    GO = tree_sitter_go::LANGUAGE, None;
-    JAVA = tree_sitter_java::LANGUAGE, None;
-    JAVASCRIPT = tree_sitter_javascript::LANGUAGE, None;
-    KOTLIN = tree_sitter_kotlin_ng::LANGUAGE, Some(Flaw::Endless);
-    PHP = tree_sitter_php::LANGUAGE_PHP, None;
-    PYTHON = tree_sitter_python::LANGUAGE, None;
-    RUBY = tree_sitter_ruby::LANGUAGE, None;
-    RUST = tree_sitter_rust::LANGUAGE, None;
-    SCALA = tree_sitter_scala::LANGUAGE, None;
-    SQL = tree_sitter_sequel::LANGUAGE, None;
-    SWIFT = tree_sitter_swift::LANGUAGE, None;
-    TSX = tree_sitter_typescript::LANGUAGE_TSX, None;
-    TYPESCRIPT = tree_sitter_typescript::LANGUAGE_TYPESCRIPT, None;
+    BASH, Some(Flaw::Narrow);
+    C, None;
+    CPP, None;
+    C_SHARP, None;
+    GO, None;
+    JAVA, None;
+    JAVASCRIPT, None;
+    KOTLIN, Some(Flaw::Endless);
+    PHP, None;
+    PYTHON, None;
+    RUBY, None;
+    RUST, None;
+    SCALA, None;
+    SQL, None;
+    SWIFT, None;
+    TSX, None;
+    TYPESCRIPT, None;
 }
 
 /// Whether nodes of a kind are functions in some language.
@@ -175,7 +175,7 @@ mod tests {
             let syntax = Syntax::of(language);
             assert!(!syntax.grammars.is_empty(), "{language:?}");
             for grammar in syntax.grammars {
-                tree_sitter::Parser::new().set_language(&grammar.loaded).expect("a compatible grammar");
+                tree_sitter::Parser::new().set_language(grammar.loaded).expect("a compatible grammar");
                 for kind in syntax.functions {
                     assert_ne!(grammar.loaded.id_for_node_kind(kind, true), 0, "{language:?}: {kind}");
                 }

@@ -196,7 +196,7 @@ fn parse(code: &str, grammar: &Grammar) -> Option<Tree> {
 
 fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser.set_language(&grammar.loaded).ok()?;
+    parser.set_language(grammar.loaded).ok()?;
     let code = &*grammar.harmless(code);
     let reads = Cell::new(READS.of(code));
     let (mut steps, mut steps_in_error) = (STEPS.of(code), STEPS_IN_ERROR.of(code));
