@@ -92,6 +92,7 @@ export class Concertina {
   readonly #native: NativeConcertina;
 
   private constructor(opened: NativeConcertina) {
+    if (!(opened instanceof native().NativeConcertina)) badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
     this.#native = opened;
   }
 
@@ -317,11 +318,14 @@ export class Concertina {
 
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string } = {}): Promise<Stats> {
+    needObject("input", input);
+    if (input.sessionId !== undefined) needString("sessionId", input.sessionId);
     return JSON.parse(await awaiting(() => this.#native.stats(input.sessionId))) as Stats;
   }
 
   /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
+    needObject("input", input);
     return JSON.parse(await awaiting(() => this.#native.sweep(moment(input.now)))) as Removed;
   }
 

@@ -5,6 +5,7 @@
  */
 import type { Message, Prices } from "./api.js";
 import { type Concertina, guidance } from "./concertina.js";
+import { needObject } from "./errors.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
@@ -75,6 +76,8 @@ export function createContextEngine(
   concertina: Concertina | (() => Promise<Concertina | undefined>),
   options: ContextEngineOptions,
 ): ContextEngine {
+  if (typeof concertina !== "function") needObject("concertina", concertina);
+  needObject("options", options);
   const open = typeof concertina === "function" ? concertina : async () => concertina;
   const complain = options.complain ?? ((step, error, consequence) => console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`));
   return {
@@ -126,6 +129,6 @@ export function createContextEngine(
 
 /** Message and code of an error, on one line of at most 300 characters. */
 export function describe(error: unknown): string {
-  const { code, message } = error as { code?: string; message?: string };
+  const { code, message } = (error ?? {}) as { code?: string; message?: string };
   return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 300);
 }

@@ -154,6 +154,9 @@ export function compressMessagesSync<M extends Message>(messages: M[], options: 
 export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
   needString("text", text);
   needArray("originals", originals);
+  for (const [index, original] of originals.entries()) {
+    if (!Buffer.isBuffer(original?.data)) badArgument(`originals[${index}].data`, original?.data, "a Buffer");
+  }
   if (!text.isWellFormed()) return text;
   return calling(() => native().restore(text, originals.map(({ data }) => data)));
 }

@@ -8,7 +8,7 @@ import path from "node:path";
 /** The addon's own functions, as `node/src` exports them. */
 export interface Native {
   Handover: new () => NativeHandover;
-  NativeConcertina: { open(dir: string, options: string): Promise<NativeConcertina> };
+  NativeConcertina: { new (): NativeConcertina; open(dir: string, options: string): Promise<NativeConcertina> };
   squeeze(messages: NativeHandover, options: string): Outcome;
   repairToolPairing(messages: NativeHandover): Outcome;
   countTokens(text: string, encoding?: string): number;

@@ -10,6 +10,7 @@ import path from "node:path";
 import type { ContentBlock, Message, OpenOptions } from "./api.js";
 import { Concertina } from "./concertina.js";
 import { describe } from "./context-engine.js";
+import { badArgument, needObject } from "./errors.js";
 import { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
@@ -55,7 +56,10 @@ export function createSccsIntegration(input: {
   sessionKey?: string;
   sessionId?: string;
 }): SccsIntegration {
+  needObject("input", input);
   const { cfg = {}, logger } = input;
+  needObject("cfg", cfg);
+  if (typeof logger?.warn !== "function") badArgument("logger", logger, "an object with a function `warn`");
   const enabled = cfg.sccsEnabled !== false;
   let opening: Promise<Concertina> | undefined;
   const open = () => {

@@ -5,6 +5,8 @@
  * there is a key it decides, and where there is none the agent that was stated.
  */
 
+import { needObject, needString } from "./errors.js";
+
 /** The agent of a host that names none. */
 const DEFAULT_AGENT = "main";
 
@@ -17,6 +19,7 @@ function agentId(written: string): string {
 
 /** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
 export function agentOf(sessionKey: string | undefined): string {
+  if (sessionKey !== undefined && sessionKey !== null) needString("sessionKey", sessionKey);
   const [, agent = "", rest = ""] = /^agent:([^:]*):(.*)$/is.exec(sessionKey?.trim() ?? "") ?? [];
   return agent.trim() && rest && !rest.startsWith(":") ? agentId(agent) : DEFAULT_AGENT;
 }
@@ -27,6 +30,7 @@ export function scopeOf<Session extends string | undefined>(given: {
   sessionKey?: string;
   sessionId: Session;
 }): { agentId: string; sessionId: Session } {
+  needObject("given", given);
   const { sessionKey, sessionId } = given;
   return { agentId: sessionKey?.trim() ? agentOf(sessionKey) : agentId(given.agentId ?? ""), sessionId };
 }

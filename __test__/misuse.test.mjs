@@ -1,0 +1,113 @@
+// Every public function, called as it must not be: a TypeError with a code that names the argument, never a crash and never silence.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+
+import * as library from "../index.js";
+
+const { Concertina, rewindTool } = library;
+
+const dir = mkdtempSync(path.join(tmpdir(), "concertina-test-"));
+const concertina = await Concertina.open({ dir });
+after(async () => {
+  await concertina.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const text = ["text", [[], [null], [5], [{}]]];
+const messages = ["messages", [[], [null], [5], ["x"], [{}]]];
+
+/** By export: the name that each complaint has to begin with, and the arguments that it is about. */
+const FUNCTIONS = {
+  agentOf: [["sessionKey", [[5], [{}]]]],
+  answerFetch: [["ref_ids", [[concertina, {}, {}], [concertina, null, {}], [concertina, { ref_ids: "x" }, {}]]]],
+  compress: [text],
+  compressMessages: [messages],
+  compressMessagesSync: [messages],
+  compressProse: [text],
+  compressProseAsync: [text],
+  compressProseSync: [text],
+  compressRules: [["files", [[], [null], [5], ["x"]]]],
+  compressRulesAsync: [["files", [[], [null], [5], ["x"]]]],
+  compressRulesSync: [["files", [[], [null], [5], ["x"]]]],
+  compressSync: [text],
+  countMessageTokens: [messages],
+  countTokens: [text],
+  createContextEngine: [["concertina", [[], [null], [5], ["x", {}]]], ["options", [[concertina], [concertina, null], [concertina, 5]]]],
+  createSccsIntegration: [["input", [[], [null], [5]]], ["logger", [[{}], [{ logger: 5 }], [{ logger: {} }]]], ["cfg", [[{ cfg: 5, logger: console }]]]],
+  detect: [text],
+  expand: [text],
+  preprocess: [text],
+  preprocessAsync: [text],
+  preprocessSync: [text],
+  protectedSpans: [text],
+  redactPrivate: [text],
+  repairToolPairing: [messages],
+  restore: [text, ["originals", [["x", 5], ["x", {}]]], ["originals[0].data", [["x", [{}]], ["x", [null]], ["x", [{ data: "x" }]]]]],
+  scopeOf: [["given", [[], [null], [5]]]],
+  squeeze: [messages],
+  summarize: [text],
+  tokenize: [text],
+};
+
+/** The same for the methods of an open `Concertina`. */
+const METHODS = {
+  admitToolResult: [["input", [[], [null], [5]]], ["message", [[{ sessionId: "s" }], [{ sessionId: "s", message: 5 }]]], ["sessionId", [[{ message: {} }], [{ sessionId: 5, message: {} }]]]],
+  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]]],
+  commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]]],
+  endSession: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
+  fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]]],
+  inherit: [["input", [[], [null]]]],
+  purge: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
+  recordRules: [["input", [[], [null]]]],
+  settle: [["input", [[], [null]]]],
+  stats: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]]],
+  sweep: [["input", [[null], [5]]], ["now", [[{ now: "x" }]]]],
+  unfold: [["input", [[], [null]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: 5 }]]]],
+};
+
+async function refuses(call, args, name) {
+  const about = `${call.name}(${args.map((value) => (value === concertina ? "concertina" : JSON.stringify(value))).join(", ")})`;
+  await assert.rejects(async () => call(...args), (error) => {
+    assert.ok(error instanceof TypeError, `${about} throws ${error?.constructor?.name}: ${error?.message}`);
+    assert.equal(error.code, "CONCERTINA_BAD_ARGUMENT", `${about}: ${error.message}`);
+    assert.ok(error.message.startsWith(name), `${about} says: ${error.message}`);
+    return true;
+  });
+}
+
+test("every function names the argument that is wrong", async () => {
+  for (const [name, rows] of Object.entries(FUNCTIONS)) {
+    for (const [argument, calls] of rows) for (const args of calls) await refuses(library[name], args, argument);
+  }
+});
+
+test("every method names the argument that is wrong", async () => {
+  for (const [name, rows] of Object.entries(METHODS)) {
+    const method = Object.defineProperty(async (...args) => concertina[name](...args), "name", { value: name });
+    for (const [argument, calls] of rows) for (const args of calls) await refuses(method, args, argument);
+  }
+});
+
+test("a Concertina is opened, not made", async () => {
+  const made = Object.defineProperty(() => new Concertina({}), "name", { value: "new Concertina" });
+  await refuses(made, [], "new Concertina()");
+});
+
+test("what a model gets wrong is answered in words", async () => {
+  for (const written of ["no JSON", "", "{"]) {
+    const { content } = await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: written } });
+    assert.match(content, /^The arguments are no JSON/);
+  }
+});
+
+test("the tables leave nothing out", () => {
+  const takesNothing = ["describe", "guidance", "stages"];
+  const functions = Object.entries(library).filter(([name, value]) => typeof value === "function" && value !== Concertina && !takesNothing.includes(name));
+  assert.deepEqual(functions.map(([name]) => name).sort(), Object.keys(FUNCTIONS).sort());
+  const methods = Object.getOwnPropertyNames(Concertina.prototype).filter((name) => !["constructor", "close", "notices", "warnings"].includes(name));
+  assert.deepEqual(methods.sort(), Object.keys(METHODS).sort());
+});
