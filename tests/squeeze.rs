@@ -90,7 +90,7 @@ fn only_evictable_parts_change(messages: &[Value], after: &[Value], rewrite: &Re
                 .into_iter()
                 .map(|patch| concertina::transcript::Patch { message: 0, value: Value::Null, ..patch })
                 .collect(),
-            slots: None,
+            ..Rewrite::default()
         };
         let blank = |message: &Value| blanks.apply(std::slice::from_ref(message))[0].to_string();
         assert_eq!(blank(&messages[index]), blank(after));
