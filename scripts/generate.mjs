@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 
 import { NOTICES, notices } from "./notices.mjs";
-import { main, root, run } from "./steps.mjs";
+import { CHECKED, main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
 const check = process.argv.includes("--check");
@@ -20,7 +20,7 @@ function write(file, text) {
 
 /** The options as the core describes them. */
 async function knobs() {
-  return JSON.parse(await run("read the option table", "cargo", ["run", "--quiet", "--locked", "--example", "describe_options"], { quiet: true }));
+  return JSON.parse(await run("read the option table", "cargo", ["run", "--quiet", "--locked", ...CHECKED, "--example", "describe_options"], { quiet: true }));
 }
 
 /** Options by group: those without a dot in their name under the empty one. */

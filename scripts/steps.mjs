@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 /** The project's root. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
+/** The profile in which all but the addon itself is compiled, so that nothing is compiled twice. */
+export const CHECKED = ["--profile", "checked"];
+
 /** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives what a quiet one printed. */
 export function run(title, command, args, { quiet = false, env = {}, cwd = root } = {}) {
   return new Promise((resolve, reject) => {

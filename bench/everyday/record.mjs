@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { main, run as step } from "../../scripts/steps.mjs";
+import { CHECKED, main, run as step } from "../../scripts/steps.mjs";
 import { families } from "./commands.mjs";
 import { close, project } from "./projects.mjs";
 
@@ -190,7 +190,7 @@ main(async () => {
   report([...rows.values()], left);
   if (!values.measure) return undefined;
   const half = values.half ? ["--half", values.half] : [];
-  return step("measure", "cargo", ["run", "--locked", "--quiet", "--example", "probes", "--", "--by-file", out, "--preset", values.preset, ...half]);
+  return step("measure", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "probes", "--", "--by-file", out, "--preset", values.preset, ...half]);
 });
 
 function report(rows, left) {
