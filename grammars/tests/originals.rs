@@ -109,7 +109,7 @@ fn tree(code: &str, language: &Language) -> Vec<(u16, Option<u16>, usize, usize,
     let mut nodes = Vec::new();
     loop {
         let node = cursor.node();
-        let field = cursor.field_id().map(|id| id.get());
+        let field = cursor.field_id().map(std::num::NonZero::get);
         nodes.push((node.grammar_id(), field, node.start_byte(), node.end_byte(), node.is_missing()));
         if cursor.goto_first_child() {
             continue;

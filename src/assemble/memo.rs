@@ -19,16 +19,27 @@ const TEXTS: usize = 1 << 16;
 /// Images remembered.
 const IMAGES: usize = 1 << 10;
 
+/// Thinking blocks remembered.
+const THINKING: usize = 1 << 14;
+
 /// Hashes and counts by content, under one vocabulary.
 pub(super) struct Memo {
     texts: Cache<[u8; 32], (ContentHash, u64)>,
     images: Cache<[u8; 32], ContentHash>,
+    thinking: Cache<[u8; 32], (ContentHash, u64)>,
+    storable: Cache<ContentHash, bool>,
     encoding: Encoding,
 }
 
 impl Memo {
     pub(super) fn new(encoding: Encoding) -> Self {
-        Self { texts: Cache::new(TEXTS), images: Cache::new(IMAGES), encoding }
+        Self {
+            texts: Cache::new(TEXTS),
+            images: Cache::new(IMAGES),
+            thinking: Cache::new(THINKING),
+            storable: Cache::new(THINKING),
+            encoding,
+        }
     }
 
     /// What a text is known by, and its tokens.
@@ -47,10 +58,7 @@ impl Memo {
             Kind::Text(text) => self.of_text(text),
             Kind::Call(call) => self.of_text(&call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
-            Kind::Thinking(part) => {
-                let tokens = thinking_texts(part).map(|text| self.of_text(text).1).sum();
-                (hash_of(block), tokens)
-            }
+            Kind::Thinking(part) => self.of_thinking(part),
             Kind::Other => (hash_of(block), 0),
         }
     }
@@ -62,6 +70,26 @@ impl Memo {
             Some(text) => self.of_text(text),
             None => self.of_text(&value.to_string()),
         }
+    }
+
+    /// Whether thinking known by a hash may be stored as it is, which `judge` says of one that is new.
+    pub(super) fn may_store(&self, thinking: ContentHash, judge: impl FnOnce() -> bool) -> bool {
+        self.storable.get(&thinking).unwrap_or_else(|| {
+            let may = judge();
+            self.storable.insert(thinking, may);
+            may
+        })
+    }
+
+    fn of_thinking(&self, part: &Value) -> (ContentHash, u64) {
+        let json = part.to_string();
+        let key = *blake3::hash(json.as_bytes()).as_bytes();
+        self.thinking.get(&key).unwrap_or_else(|| {
+            let tokens = thinking_texts(part).map(|text| count(text, self.encoding) as u64).sum();
+            let known = (ContentHash::of(json.as_bytes()), tokens);
+            self.thinking.insert(key, known);
+            known
+        })
     }
 
     fn of_image(&self, base64: &str) -> ContentHash {

@@ -136,11 +136,14 @@ impl Engine {
     /// What a change before a block does to it, if it is thinking. What may not be stored as it is cannot leave.
     fn thinking(&self, known: &Known, provider: FinishedThinking) -> Option<Thinking> {
         let Kind::Thinking(part) = known.block.kind else { return None };
-        let leaves = || {
+        let is_storable = || {
             let json = part.to_string();
+            self.storable(&json).is_some_and(|stored| stored == json)
+        };
+        let leaves = || {
             known.fate == Fate::Finished
                 && self.config.thinking == config::Thinking::Auto
-                && self.storable(&json).is_some_and(|stored| stored == json)
+                && self.memo.may_store(known.key.hash, is_storable)
         };
         match provider {
             FinishedThinking::Stays => None,
