@@ -80,7 +80,7 @@ impl Session {
         self.history.push(message);
     }
 
-    fn answer(&mut self, request: &[Value], model: &str, rest: Value) {
+    fn answer(&mut self, request: &[Value], model: &str, rest: &Value) {
         let thought = format!("Thought {} about what was read, {}.", self.history.len(), "word by word ".repeat(30));
         let key = if self.shape == Shape::OpenClaw { "thinkingSignature" } else { "signature" };
         let mut thinking = json!({ "type": "thinking", "thinking": thought });
@@ -154,7 +154,7 @@ fn play(shape: Shape, model: &str, thinking: Thinking, is_bound: bool) -> Outcom
             if call < 4 {
                 session.call(&sent, model);
             } else {
-                session.answer(&sent, model, json!({ "type": "text", "text": "Done." }));
+                session.answer(&sent, model, &json!({ "type": "text", "text": "Done." }));
             }
         }
     }
