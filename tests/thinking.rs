@@ -99,7 +99,7 @@ impl Session {
                 self.answer(
                     request,
                     model,
-                    json!({ "type": "toolCall", "id": id, "name": "exec", "arguments": arguments }),
+                    &json!({ "type": "toolCall", "id": id, "name": "exec", "arguments": arguments }),
                 );
                 self.push(json!({ "role": "toolResult", "toolCallId": id, "toolName": "exec", "content": content }));
             }
@@ -107,7 +107,7 @@ impl Session {
                 self.answer(
                     request,
                     model,
-                    json!({ "type": "tool_use", "id": id, "name": "exec", "input": arguments }),
+                    &json!({ "type": "tool_use", "id": id, "name": "exec", "input": arguments }),
                 );
                 self.push(json!({ "role": "user", "content": [
                     { "type": "tool_result", "tool_use_id": id, "content": content }] }));
