@@ -711,7 +711,8 @@ export declare class Concertina {
         found: number;
     }>;
     /**
-     * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Placeholders whose
+     * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking that left comes
+     * back only where `sessionId` is given: nothing stands in its place. Placeholders whose
      * originals cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and the
      * same array comes back when none did.
      */

@@ -13,7 +13,6 @@ export const PLUGIN_DEFAULTS = {
   schedule: "cache-aware",
   sccsCompressThreshold: 10_000,
   staleCalls: 9,
-  keepNames: 160,
   keepPreviewChars: 40,
   minTokensToFold: 60,
 } as const satisfies Options;
