@@ -30,6 +30,23 @@ pub(super) enum Flaw {
     Narrow,
     /// It looks for a blank behind an `@` and never sees that the code ends before one.
     Endless,
+    /// It keeps the length of a word behind `<<` in one byte, and reads what it kept by that length.
+    ShortWords,
+}
+
+/// Most characters of a word behind `<<`. Several on one line have to fit into a kilobyte.
+const WORD_CHARS: usize = 60;
+
+/// Whether a text begins as `<<` with a word, bare or in quotes, of more than [`WORD_CHARS`].
+fn opens_long_word(text: &str) -> bool {
+    let Some(word) = text.strip_prefix("<<") else { return false };
+    let word = word.strip_prefix(['-', '~']).unwrap_or(word);
+    let quote = word.chars().next().filter(|c| matches!(c, '\'' | '"' | '`'));
+    let is_inside = |c: &char| match quote {
+        Some(quote) => *c != quote,
+        None => c.is_alphanumeric() || *c == '_',
+    };
+    word.chars().skip(usize::from(quote.is_some())).take_while(is_inside).take(WORD_CHARS + 1).count() > WORD_CHARS
 }
 
 /// What a kind of node means here. Its name is a C string: to look at it costs as much as to walk to the node.
@@ -71,6 +88,7 @@ impl Grammar {
             None => false,
             Some(Flaw::Narrow) => c > '\u{ff}',
             Some(Flaw::Endless) => c == '@' && at >= last_line,
+            Some(Flaw::ShortWords) => c == '<' && opens_long_word(&code[at..]),
         };
         if self.flaw.is_none() || !code.char_indices().any(is_harmful) {
             return Cow::Borrowed(code);

@@ -52,7 +52,7 @@ grammars! {
     KOTLIN, Some(Flaw::Endless);
     PHP, None;
     PYTHON, None;
-    RUBY, None;
+    RUBY, Some(Flaw::ShortWords);
     RUST, None;
     SCALA, None;
     SQL, None;
@@ -198,5 +198,9 @@ mod tests {
         assert_eq!(BASH.harmless("é 世 {🚀"), "é xxx {xxxx");
         assert_eq!(KOTLIN.harmless("@A\n@A x@B"), "@A\nxA xxB");
         assert_eq!(PYTHON.harmless("@世"), "@世");
+        let word = "a".repeat(61);
+        assert_eq!(RUBY.harmless(&format!("x <<~{word}\ny << z")), format!("x x<~{word}\ny << z"));
+        assert_eq!(RUBY.harmless(&format!("<<-'{word}'")), format!("x<-'{word}'"));
+        assert_eq!(RUBY.harmless(&format!("<<{}", &word[1..])), format!("<<{}", &word[1..]));
     }
 }

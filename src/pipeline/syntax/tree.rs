@@ -308,6 +308,19 @@ mod tests {
     }
 
     #[test]
+    fn every_scanner_bears_long_words() {
+        for word in ["a".repeat(300), format!("\"{}\"", "a b ".repeat(100)), format!("'{}", "long ".repeat(80))] {
+            for opens in ["<<", "<<-", "<<~", "<<<"] {
+                for &language in Language::ALL {
+                    let _ = Parsed::parse(&format!("x = {opens}{word}\nand more\n{word}\n"), Syntax::of(language));
+                    let line = format!("{opens}{word}, ").repeat(9);
+                    let _ = Parsed::parse(&format!("puts {line}\nand more\n{word}\n"), Syntax::of(language));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn hostile_text_ends_early_in_every_grammar() {
         let bits =
             ["[{", "a<b ", "a<", "(", "if(0){", "!", "-", "a?b:", "a=>", "f(a,", "\"", "/*", "<a>", "\0", "if x:\n"];
