@@ -128,8 +128,7 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
 const PATCHES_BYTES: usize = 4 * 1024;
 
 /// A rewrite as JavaScript applies it: its patches as JSON arrays of `[message, path, value]`, or `[message, path]` for a part that
-/// leaves, a few in each, and the new order,
-/// if any, as JSON of indexes and inserted messages.
+/// leaves, a few in each, and the new order, if any, as JSON of indexes and inserted messages.
 pub(crate) fn encode(rewrite: &Rewrite) -> (Vec<String>, Option<String>) {
     let mut patches: Vec<String> = Vec::new();
     let set = rewrite.patches.iter().map(|patch| to_json(&(patch.message, patch.path.steps(), &patch.value)));

@@ -42,8 +42,7 @@ pub(super) fn know<'t, 'a>(
     meter: &Meter,
 ) -> Vec<Known<'t, 'a>> {
     // A caller may keep the folded history as its own: a placeholder then stands where its block stood.
-    let stands_for: HashMap<ContentHash, ContentHash> =
-        decided.rows.iter().filter_map(|row| Some((row.shown?, row.projection.block.hash))).collect();
+    let stands_for = decided.stands_for();
     let mut past = Past::default();
     let mut known: Vec<Known> = Vec::new();
     for (message, view) in transcript.messages.iter().enumerate() {

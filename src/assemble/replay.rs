@@ -41,6 +41,8 @@ pub(super) enum State {
 pub(super) struct Row<'l> {
     pub(super) projection: &'l Projection,
     value: Value,
+    /// Where a part left its message, so that nothing is shown.
+    pub(super) gap: Option<Gap>,
     /// What the value is known by; `None` where nothing is shown.
     pub(super) shown: Option<ContentHash>,
     tokens: u64,
@@ -65,14 +67,20 @@ impl<'l> Decided<'l> {
     pub(super) fn of(ledger: &'l Ledger, memo: &Memo) -> Self {
         let row = |projection: &'l Projection| {
             let value: Value = serde_json::from_str(&projection.replacement).ok()?;
-            let shown = Gap::read(&value).is_none().then(|| memo.of_shown(&value).0);
+            let gap = Gap::read(&value);
+            let shown = gap.is_none().then(|| memo.of_shown(&value).0);
             let tokens = cost(&value, memo);
-            Some(Row { projection, value, shown, tokens })
+            Some(Row { projection, value, gap, shown, tokens })
         };
         let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
         let ours = rows.iter().filter_map(|row| Some((row.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
         Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect() }
+    }
+
+    /// The blocks that rows were decided on, by what is shown of them.
+    pub(super) fn stands_for(&self) -> HashMap<ContentHash, ContentHash> {
+        self.rows.iter().filter_map(|row| Some((row.shown?, row.projection.block.hash))).collect()
     }
 }
 

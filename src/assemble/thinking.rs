@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use super::identity::Past;
-use super::memo::{Memo, hash_of};
+use super::memo::hash_of;
+use super::replay::Decided;
 use crate::reference::ContentHash;
-use crate::store::Ledger;
 use crate::transcript::{Block, Kind, Message, Role, Transcript};
 
 /// Where a part was missing from its message.
@@ -57,16 +57,13 @@ pub(super) struct Return {
 }
 
 /// What left the messages of a session, and where: in order. What could stand in more than one of them has no place.
-pub(super) fn returns(ledger: &Ledger, transcript: &Transcript, memo: &Memo) -> (Vec<Return>, Vec<ContentHash>) {
-    let mut gaps: HashMap<(i64, Gap), ContentHash> = HashMap::new();
-    let mut stands_for: HashMap<ContentHash, ContentHash> = HashMap::new();
-    for row in &ledger.projections {
-        let Ok(value) = serde_json::from_str::<Value>(&row.replacement) else { continue };
-        match Gap::read(&value) {
-            Some(gap) => drop(gaps.insert((row.block.place, gap), row.original)),
-            None => drop(stands_for.insert(memo.of_shown(&value).0, row.block.hash)),
-        }
-    }
+pub(super) fn returns(decided: &Decided, transcript: &Transcript) -> (Vec<Return>, Vec<ContentHash>) {
+    let gaps = decided.rows.iter().filter_map(|row| {
+        let place = row.projection.block.place;
+        Some(((place, row.gap.clone()?), row.projection.original))
+    });
+    let gaps: HashMap<(i64, Gap), ContentHash> = gaps.collect();
+    let stands_for = decided.stands_for();
     let indexes: BTreeSet<usize> = gaps.keys().map(|(_, gap)| gap.index).collect();
     let mut found: Vec<Return> = Vec::new();
     let mut past = Past::default();

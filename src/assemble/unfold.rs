@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::memo::{Memo, hash_of};
+use super::memo::hash_of;
 use super::placeholder::without_cut;
-use super::thinking::{Gap, Return, returns};
+use super::replay::Decided;
+use super::thinking::{Return, returns};
 use super::{Engine, FETCH_TOOL};
 use crate::error::Result;
 use crate::pipeline::restore;
@@ -68,12 +69,13 @@ impl Engine {
     /// Those of the store.
     pub fn unfold(&self, scope: Option<&Scope>, agent_id: &str, messages: &[Value], now: Millis) -> Result<Unfolded> {
         let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
+        let known = ledger.as_ref().map(|ledger| (ledger, Decided::of(ledger, &self.memo)));
         let mut work = Unfolding {
             engine: self,
             agent_id,
             messages,
             now,
-            ledger: ledger.as_ref().map(|ledger| shown_by(ledger, &self.memo)),
+            ledger: known.as_ref().map(|(ledger, decided)| shown_by(ledger, decided)),
             fetched: HashMap::new(),
             patches: Vec::new(),
             notes: Vec::new(),
@@ -85,8 +87,8 @@ impl Engine {
         for (index, message) in transcript.messages.iter().enumerate() {
             work.message(index, &message.blocks)?;
         }
-        if let Some(ledger) = &ledger {
-            work.thinking(ledger, &transcript)?;
+        if let Some((_, decided)) = &known {
+            work.thinking(decided, &transcript)?;
         }
         let patches = work.merge_contents();
         Ok(Unfolded {
@@ -98,15 +100,11 @@ impl Engine {
 }
 
 /// What each shown value of a session stands for.
-fn shown_by(ledger: &Ledger, memo: &Memo) -> HashMap<ContentHash, Meaning> {
-    let rows = ledger.projections.iter().filter_map(|row| {
-        let value: Value = serde_json::from_str(&row.replacement).ok()?;
-        if Gap::read(&value).is_some() {
-            return None;
-        }
-        let (shown, _) = memo.of_shown(&value);
-        Some((shown, Meaning { original: row.original, is_whole: true }))
-    });
+fn shown_by(ledger: &Ledger, decided: &Decided) -> HashMap<ContentHash, Meaning> {
+    let rows = decided
+        .rows
+        .iter()
+        .filter_map(|row| Some((row.shown?, Meaning { original: row.projection.original, is_whole: true })));
     let printed = ledger
         .printed
         .iter()
@@ -161,8 +159,8 @@ impl Unfolding<'_> {
     }
 
     /// Puts thinking back that left its message. Where it stands already, the message is the host's own.
-    fn thinking(&mut self, ledger: &Ledger, transcript: &Transcript) -> Result<()> {
-        let (returns, unclear) = returns(ledger, transcript, &self.engine.memo);
+    fn thinking(&mut self, decided: &Decided, transcript: &Transcript) -> Result<()> {
+        let (returns, unclear) = returns(decided, transcript);
         self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
         let path = Path::new().key("content");
         for Return { message, index, original } in returns {
