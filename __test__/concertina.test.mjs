@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
@@ -301,4 +301,31 @@ test("the first placeholder of a session explains them all, and no other does", 
   assert.deepEqual([explained(early.messages), explained(all.messages)], [1, 1]);
   assert.equal(all.messages.filter((message) => idIn(JSON.stringify(message))).length, 3);
   assert.deepEqual(all.messages[2], early.messages[2]);
+});
+
+test("openers of one directory with equal options share its store, and others have their own", async () => {
+  const dir = freshDir();
+  const open = (options) => Concertina.open({ dir, ...options });
+  const [one, same, other] = await Promise.all([open({}), open({ staleTurns: 9 }), open({ sccsMaxEntries: 2000 })]);
+  rmSync(path.join(dir, "concertina.sqlite"));
+  for (const concertina of [one, same, other]) await concertina.stats();
+  const told = [one, same, other].map((concertina) => concertina.notices().length);
+  assert.deepEqual([told[0] > 0, told[1] > 0, told[2] > 0], [true, false, true]);
+  await one.close();
+  assert.equal((await same.stats()).originals, 0);
+  await assert.rejects(one.stats(), { code: "CONCERTINA_CLOSED" });
+  await Promise.all([same.close(), other.close()]);
+});
+
+test("a store that was damaged under its opener is not shared: the next one may set it aside", async () => {
+  const dir = freshDir();
+  // What closing writes into the file is no longer in its log.
+  await (await Concertina.open({ dir })).close();
+  const broken = await Concertina.open({ dir });
+  truncateSync(path.join(dir, "concertina.sqlite"), 5000);
+  await assert.rejects(broken.stats(), { code: "CONCERTINA_STORE_DAMAGED" });
+  const opened = await Concertina.open({ dir, today: "2026-01-31" });
+  assert.match(opened.notices().join("\n"), /concertina\.sqlite\.damaged-2026-01-31/);
+  assert.equal((await opened.stats()).originals, 0);
+  await Promise.all([broken.close(), opened.close()]);
 });

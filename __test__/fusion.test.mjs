@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
 import test from "node:test";
 
 import { compress, compressMessages, compressMessagesSync, compressSync, countTokens, restore, rewindTool, stages } from "openclaw-concertina";
@@ -98,4 +100,33 @@ test("a lone surrogate leaves a text as it is", async () => {
   const text = `${repeated}\udc00`;
   assert.equal((await compress(text)).text, text);
   assert.equal(restore(text), text);
+});
+
+test("jobs take none of the threads on which Node reads files", () => {
+  const script = `
+    import { stat } from "node:fs/promises";
+    import { compress } from "openclaw-concertina";
+    import { noise } from "./conversation.mjs";
+    let done = 0;
+    const jobs = [1, 2, 3].map((seed) => compress(noise(5000, seed)).then(() => done++));
+    await stat(".");
+    console.log(done);
+    await Promise.all(jobs);
+    console.log(done);`;
+  const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
+  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: import.meta.dirname, env, encoding: "utf8" });
+  assert.deepEqual(printed.trim().split("\n"), ["0", "3"]);
+});
+
+test("two jobs run at a time, however often the library is loaded: a third waits", async () => {
+  const require = createRequire(import.meta.url);
+  const once = require("openclaw-concertina");
+  for (const file of Object.keys(require.cache)) if (!file.endsWith(".node")) delete require.cache[file];
+  const again = require("openclaw-concertina");
+  assert.notEqual(again.compress, once.compress);
+  const order = [];
+  const job = (library, name, lines, seed) => library.compress(noise(lines, seed)).then(() => order.push(name));
+  await Promise.all([job(once, "long", 5000, 1), job(once, "long", 5000, 2), job(again, "short", 300, 3)]);
+  assert.deepEqual(order.toSorted(), ["long", "long", "short"]);
+  assert.equal(order[0], "long");
 });

@@ -20,6 +20,17 @@ after(async () => {
 const text = ["text", [[], [null], [5], [{}]]];
 const messages = ["messages", [[], [null], [5], ["x"], [{}]]];
 
+const files = ["files", [[], [null], [5], ["x"]]];
+
+const proseOptions = [["intensity", [["x", { intensity: 5 }], ["x", { intensity: "x" }]]], ["bogus", [["x", { bogus: 1 }]]]];
+
+const rulesOptions = (...first) => [
+  ["maxChars", [[...first, { maxChars: "x" }], [...first, { maxChars: -1 }]]],
+  ["objective", [[...first, { objective: 5 }]]],
+  ["abbreviations", [[...first, { abbreviations: { entries: { long: 5 } } }], [...first, { abbreviations: () => 5 }]]],
+  ["bogus", [[...first, { bogus: 1 }]]],
+];
+
 /** By export: the name that each complaint has to begin with, and the arguments that it is about. */
 const FUNCTIONS = {
   agentOf: [["sessionKey", [[5], [{}]]]],
@@ -27,44 +38,49 @@ const FUNCTIONS = {
   compress: [text],
   compressMessages: [messages],
   compressMessagesSync: [messages],
-  compressProse: [text],
-  compressProseAsync: [text],
-  compressProseSync: [text],
-  compressRules: [["files", [[], [null], [5], ["x"]]]],
-  compressRulesAsync: [["files", [[], [null], [5], ["x"]]]],
-  compressRulesSync: [["files", [[], [null], [5], ["x"]]]],
+  compressProse: [text, ...proseOptions],
+  compressProseAsync: [text, ...proseOptions],
+  compressProseSync: [text, ...proseOptions],
+  compressRules: [files, ...rulesOptions([])],
+  compressRulesAsync: [files, ...rulesOptions([])],
+  compressRulesSync: [files, ...rulesOptions([])],
   compressSync: [text],
-  countMessageTokens: [messages],
-  countTokens: [text],
+  countMessageTokens: [messages, ["model", [[[], { model: 5 }]]], ["encoding", [[[], { encoding: 5 }], [[], { encoding: "x" }]]]],
+  countTokens: [text, ["encoding", [["x", { encoding: 5 }], ["x", { encoding: "x" }]]]],
   createContextEngine: [["concertina", [[], [null], [5], ["x", {}]]], ["options", [[concertina], [concertina, null], [concertina, 5]]]],
   createSccsIntegration: [["input", [[], [null], [5]]], ["logger", [[{}], [{ logger: 5 }], [{ logger: {} }]]], ["cfg", [[{ cfg: 5, logger: console }]]]],
-  detect: [text],
-  expand: [text],
-  preprocess: [text],
-  preprocessAsync: [text],
-  preprocessSync: [text],
+  detect: [text, ["toolName", [["x", { toolName: 5 }]]], ["language", [["x", { language: "x" }]]]],
+  expand: [text, ["long", [["x", { substitutions: [5] }], ["x", { substitutions: [{ long: 5 }] }]]]],
+  preprocess: [text, ...rulesOptions("x", 2)],
+  preprocessAsync: [text, ...rulesOptions("x", 2)],
+  preprocessSync: [text, ...rulesOptions("x", 2)],
   protectedSpans: [text],
   redactPrivate: [text],
   repairToolPairing: [messages],
   restore: [text, ["originals", [["x", 5], ["x", {}]]], ["originals[0].data", [["x", [{}]], ["x", [null]], ["x", [{ data: "x" }]]]]],
   scopeOf: [["given", [[], [null], [5]]]],
   squeeze: [messages],
-  summarize: [text],
+  summarize: [text, ["hints", [["x", { hints: 5 }]]], ["path", [["x", { hints: { path: [] } }]]]],
   tokenize: [text],
 };
 
 /** The same for the methods of an open `Concertina`. */
 const METHODS = {
   admitToolResult: [["input", [[], [null], [5]]], ["message", [[{ sessionId: "s" }], [{ sessionId: "s", message: 5 }]]], ["sessionId", [[{ message: {} }], [{ sessionId: 5, message: {} }]]]],
-  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]]],
-  commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]]],
+  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [[{ sessionId: "s", messages: [], availableTools: [5] }]]]],
+  commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]], ["messages", [[{ sessionId: "s", advancementKey: "k", messages: {} }]]]],
   endSession: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
-  fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]]],
+  fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]], ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }]]]],
+  figures: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]], ["since", [[{ since: "x" }]]], ["until", [[{ until: Number.NaN }]]]],
   inherit: [["input", [[], [null]]]],
   purge: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
-  recordRules: [["input", [[], [null]]]],
+  recordRules: [["input", [[], [null]]], ["report", [[{ sessionId: "s" }], [{ sessionId: "s", report: {} }]]]],
   settle: [["input", [[], [null]]]],
   stats: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]]],
+  sessions: [],
+  switch: [["input", [[], [null]]], ["off", [[{ sessionId: "s" }]]], ["sessionId", [[{ off: true }]]]],
+  warn: [["input", [[], [null]]], ["text", [[{}]]]],
+  warned: [["input", [[], [null]]], ["since", [[{}], [{ since: -1 }]]]],
   sweep: [["input", [[null], [5]]], ["now", [[{ now: "x" }]]]],
   unfold: [["input", [[], [null]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: 5 }]]]],
 };

@@ -15,7 +15,7 @@ import { withoutCompilers } from "../test/tools.mjs";
 
 const { platformName } = await import("../dist/node/lib/native.js");
 const own = packageOf(platformName());
-const demo = fileURLToPath(new URL("../fixtures/demo/entire-explain.messages.json.gz", import.meta.url));
+const demo = fileURLToPath(new URL("../fixtures/demo/taking-over.messages.json.gz", import.meta.url));
 
 /** Everything here takes hundreds of megabytes: it goes when the tests end. */
 const scratch = mkdtempSync(path.join(tmpdir(), "concertina-packages-"));

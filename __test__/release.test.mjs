@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { aboveFloor } from "../scripts/glibc-floor.mjs";
-import { closeChangelog, expectedFiles, lintWorkflow, packFaults, places, versionFaults, withVersion } from "../scripts/release.mjs";
+import { closeChangelog, expectedFiles, lintWorkflow, packFaults, places, sizeFaults, versionFaults, withVersion } from "../scripts/release.mjs";
 
 const texts = Object.fromEntries(places.map(({ file }) => [file, readFileSync(new URL(`../${file}`, import.meta.url), "utf8")]));
 const { version } = JSON.parse(texts["package.json"]);
@@ -32,6 +32,12 @@ test("a missing and a stray file of a package are named", () => {
   const files = expectedFiles();
   assert.ok(files.includes("dist/plugin/index.js") && files.includes("dist/node/lib/native.d.ts"));
   assert.deepEqual(packFaults("p", [...files.slice(1), "dist/old.js"], files), [`p lacks ${files[0]}`, "p has the stray file dist/old.js"]);
+});
+
+test("a package that grew too large is named", () => {
+  const name = "openclaw-concertina-linux-x64-gnu";
+  assert.deepEqual(sizeFaults(name, { installed: 15e6, download: 8e6 }), []);
+  assert.deepEqual(sizeFaults(name, { installed: 17e6, download: 7e6 }), [`${name} has 17.00 MB installed, more than 16.50 MB`]);
 });
 
 test("symbols of a newer glibc are named, whatever their number of digits", () => {

@@ -15,7 +15,7 @@ import { POLICIES } from "../bench/replay/policies.mjs";
 import { Needs, Sight } from "../bench/replay/recall.mjs";
 import { figures, report } from "../bench/replay/report.mjs";
 import { replaySession } from "../bench/replay/session.mjs";
-import { choose, combinations, leaveOneOut } from "../bench/replay/tune.mjs";
+import { choose, combinations, frontier, leaveOneOut } from "../bench/replay/tune.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -186,6 +186,7 @@ test("every combination of a grid is tried, in order", () => {
   assert.deepEqual(combinations({ a: [1, 2], b: 3, c: [true, false] }), [
     { a: 1, b: 3, c: true }, { a: 1, b: 3, c: false }, { a: 2, b: 3, c: true }, { a: 2, b: 3, c: false },
   ]);
+  assert.deepEqual(combinations([{ a: 1 }, { b: [2, 3] }]), [{ a: 1 }, { b: 2 }, { b: 3 }]);
 });
 
 test("a family that is left out has no say in what is chosen for it", () => {
@@ -195,6 +196,13 @@ test("a family that is left out has no say in what is chosen for it", () => {
   assert.deepEqual(families.map(({ family, left, own }) => [family, left.options.name, left.figures.billWithFetches, own.options.name]), [
     ["x", "suits the rest", 0.9, "suits x"], ["y", "suits x", 0.6, "suits the rest"], ["z", "suits x", 0.6, "suits the rest"],
   ]);
+});
+
+test("the frontier is what each family bills with the choice of the others", () => {
+  const variants = [variant("suits x", { x: 10, y: 60, z: 60 }), variant("suits the rest", { x: 90, y: 50, z: 50 })];
+  const [point, ...others] = frontier(variants, { mode: "full", price: "0.1/1.25" });
+  assert.equal(others.length, 0);
+  assert.equal(point.billWithFetches, (90 + 60 + 60) / 300);
 });
 
 test("the least bill is chosen among those that recall enough, or else the best recall", () => {

@@ -212,7 +212,7 @@ test("sessions are read in every form, and what is none is named", () => {
 
 test("the command prints a bill and writes every figure of it", () => {
   const out = path.join(freshDir(), "out.json");
-  const session = path.join(root, "fixtures", "demo", "entire-explain.messages.json.gz");
+  const session = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
   const args = [path.join(root, "bench", "replay", "main.mjs"), session, "--mode", "host", "--policies", "references", "--prices", "0.1/1.25,0.5/1.0", "--json", out];
   const printed = execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const { figures } = JSON.parse(readFileSync(out, "utf8"));

@@ -27,8 +27,8 @@ test("two copies of the addon in one process lose nothing of each other", async 
   const admitted = [];
   const open = (addon) => addon.NativeConcertina.open(dir, "{}");
   const fetched = async (store, refId) => {
-    const answer = JSON.parse(await store.fetch(JSON.stringify({ refIds: [refId], maxChars: 1e9 }), Date.now()));
-    return answer.blocks[0].text;
+    const { content } = await store.fetch({ refIds: [refId], now: Date.now() });
+    return content[0].text;
   };
   const work = async (addon, session, reopens) => {
     let store = await open(addon);
@@ -37,8 +37,7 @@ test("two copies of the addon in one process lose nothing of each other", async 
       const text = lines.join("\n");
       const messages = new addon.Handover();
       messages.push(JSON.stringify([{ role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] }]));
-      const done = await store.admit(messages, JSON.stringify({ sessionId: session }), Date.now());
-      const report = JSON.parse(done.report);
+      const { report } = await store.admit(messages, { sessionId: session }, Date.now());
       assert.equal(report.warning, undefined, `${session} ${round}`);
       admitted.push([report.actions[0].refId, text]);
       const [refId, expected] = admitted[(round * 31) % admitted.length];

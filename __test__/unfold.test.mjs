@@ -129,7 +129,7 @@ test("the command line purges only when somebody agreed", async () => {
   assert.equal(refused.status, 2);
   assert.match(refused.stderr, /^This removes 2 originals \([\d,]+ bytes\) that only session s1 holds\./);
   assert.match(refused.stderr, /--yes/);
-  const agreed = run("purge", sessionId, "--dir", dir, "--yes");
+  const agreed = run("purge", sessionId, "--dir", dir, "--yes", "--json");
   assert.equal(agreed.status, 0, agreed.stderr);
   assert.equal(JSON.parse(agreed.stdout).originals, 2);
   assert.ok(existsSync(dir));

@@ -99,7 +99,7 @@ function overhead() {
 const args = process.argv.slice(2);
 const at = args.indexOf("--json");
 const json = at < 0 ? undefined : args.splice(at, 2)[1];
-const files = args.length > 0 ? args : [path.join(root, "fixtures", "demo", "entire-explain.messages.json.gz")];
+const files = args.length > 0 ? args : [path.join(root, "fixtures", "demo", "taking-over.messages.json.gz")];
 const results = [];
 for (const file of files) results.push(await measure(file));
 const ratio = (value, floor) => `${(value / floor).toFixed(2)} x`;

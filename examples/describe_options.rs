@@ -1,16 +1,27 @@
-//! Prints every option as JSON, for `scripts/generate.mjs`.
+//! Prints every option as JSON, for `scripts/generate.mjs`: the core's table, and what a host's settings page shows of it.
 
+use concertina::config::{
+    knobs,
+    settings::{SETTINGS, SQUEEZE_ONLY, Setting},
+};
+use concertina::pipeline::FusionPipeline;
 use serde_json::json;
 
 fn main() {
-    let knobs: Vec<_> = concertina::config::knobs()
+    let knobs: Vec<_> = knobs()
         .into_iter()
         .map(|knob| {
+            let schema = match knob.name {
+                "fusion.stages" => FusionPipeline::default().schema(),
+                _ => knob.schema,
+            };
             json!({
-                "name": knob.name, "doc": knob.doc, "default": knob.default, "minimum": knob.minimum,
-                "lenient": knob.lenient, "schema": knob.schema, "typeScript": knob.type_script,
+                "name": knob.name, "doc": knob.doc, "default": knob.default, "byThrift": knob.by_thrift, "minimum": knob.minimum,
+                "schema": schema, "typeScript": knob.type_script,
             })
         })
         .collect();
-    println!("{}", json!(knobs));
+    let setting = |Setting { name, section, label, help }: &Setting| json!({ "name": name, "section": section.as_str(), "label": label, "help": help });
+    let settings: Vec<_> = SETTINGS.iter().map(setting).collect();
+    println!("{}", json!({ "options": knobs, "settings": settings, "squeezeOnly": SQUEEZE_ONLY }));
 }

@@ -8,10 +8,17 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 
-import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
-import { removedTable, statsTable } from "./commands.js";
+import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
+import { figuresText } from "../node/lib/figures-text.js";
+import { agentOf, type Concertina, type ContentBlock, type Removed } from "../node/lib/index.js";
+import { type NamedSession, sessionsNamed } from "../node/lib/named-sessions.js";
+import { periodsOf, writeReport } from "../node/lib/page.js";
+import { readTranscript } from "../node/lib/session-file.js";
+import { removedTable } from "./commands.js";
+import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
-import type { HostSession } from "./host-sessions.js";
+import { type HostSession, transcriptOf } from "./host-sessions.js";
+import { pricesOf } from "./prices.js";
 import type { PluginState } from "./state.js";
 import { unfoldSessions } from "./unfold.js";
 
@@ -22,6 +29,13 @@ interface FetchOptions {
   lines?: string;
   pattern?: string;
   maxChars?: string;
+  json?: boolean;
+}
+
+interface AnalyzeOptions {
+  session?: string;
+  all?: boolean;
+  html?: string;
   json?: boolean;
 }
 
@@ -36,17 +50,43 @@ export function registerCli(api: PluginApi, state: PluginState): void {
   const descriptors = [{ name: "concertina", description: DESCRIPTION, hasSubcommands: true }];
   api.registerCli(({ program }) => {
     const root = program.command("concertina").description(DESCRIPTION);
+    // Asked for nothing, it says what there is; a word that is no command is refused.
+    root.allowExcessArguments(false).action(() => root.outputHelp());
     root
-      .command("stats")
-      .description("What was folded and saved")
-      .option("--session <id>", "Only this session")
+      .command("status")
+      .description("Whether it is active, and if not, why not; and what is wrong with its options")
       .option("--json", "Print JSON")
-      .action((options: { session?: string; json?: boolean }) =>
-        withStore(state, async (store) => {
-          const stats = await store.stats({ sessionId: options.session });
-          print(options.json ? json(stats) : statsTable(stats));
+      .action((options: { json?: boolean }) =>
+        withAnyStore(state, async (store) => {
+          const health = await healthOf(state, store);
+          print(options.json ? json({ ...health, options: state.options }) : healthText(health));
         }),
       );
+    root
+      .command("stats")
+      .description("What was sent and billed, and what would have been without it")
+      .option("--session <id-or-key>", "Only this session")
+      .option("--html <file>", "Write it as a page, in one file")
+      .option("--json", "Print JSON")
+      .action((options: { session?: string; html?: string; json?: boolean }) =>
+        withStore(state, async (store) => {
+          const sessionId = options.session && (await named(state, store, options.session))[0].sessionId;
+          if (options.html !== undefined) {
+            const periods = await periodsOf((range) => store.figures({ ...range, sessionId }));
+            return writeReport(options.html, { periods, health: await healthOf(state, store), title: options.session });
+          }
+          const figures = await store.figures({ sessionId });
+          print(options.json ? json(figures) : figuresText(figures));
+        }),
+      );
+    root
+      .command("analyze")
+      .description("What it would save in sessions that the host has, with the plugin's options")
+      .option("--session <id-or-key>", "Only this session")
+      .option("--all", "All sessions")
+      .option("--html <file>", "Write it as a page, in one file")
+      .option("--json", "Print JSON")
+      .action((options: AnalyzeOptions) => withAnyStore(state, (store) => analyze(state, store, options)));
     root
       .command("sweep")
       .description("Remove expired originals now")
@@ -61,13 +101,15 @@ export function registerCli(api: PluginApi, state: PluginState): void {
     root
       .command("purge")
       .description("Forget a session: its originals, its figures and how its context is shown")
-      .requiredOption("--session <id>", "The session")
+      .requiredOption("--session <id-or-key>", "The session")
       .option("--yes", "Do not ask")
       .option("--json", "Print JSON")
       .action((options: { session: string; yes?: boolean; json?: boolean }) =>
         withStore(state, async (store) => {
-          if (!options.yes && !(await isAgreed(state, store, options.session))) return;
-          const removed = await store.purge({ sessionId: options.session });
+          const sessions = await named(state, store, options.session);
+          if (!options.yes && !(await isAgreed(state, store, sessions))) return;
+          const removed: Removed = { originals: 0, bytes: 0, sessions: 0 };
+          for (const { sessionId } of sessions) add(removed, await store.purge({ sessionId }));
           print(options.json ? json(removed) : removedTable(removed));
         }),
       );
@@ -104,20 +146,39 @@ export function registerCli(api: PluginApi, state: PluginState): void {
 }
 
 async function unfold(state: PluginState, store: Concertina, options: UnfoldOptions): Promise<void> {
-  const sessions = (await state.hostSessions()).filter((session) => isAsked(session, options));
-  if (sessions.length === 0) throw new Error(`the host has no session ${[options.session, options.agent && `of agent ${options.agent}`].filter(Boolean).join(" ")}`);
+  const known = (await state.hostSessions()).filter(({ agentId }) => options.agent === undefined || options.agent === agentId);
+  const sessions = options.session === undefined ? known : sessionsNamed(options.session, known);
+  if (sessions.length === 0) throw new Error(`the host has no session ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim());
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
   const { transcripts, originals, missing } = await unfoldSessions(store, sessions, directory);
   if (transcripts.length === 0) print(`Nothing is folded in ${sessions.length} sessions; nothing was written.`);
   else print([`${transcripts.length} transcripts and ${originals.length} originals that they name, in ${directory}:`, ...transcripts].join("\n"));
   for (const { refId, session } of missing) {
-    process.stderr.write(`concertina: ${refId} cannot be had; session ${session.sessionId} (${session.sessionKey}) names it\n`);
+    complain(`${refId} cannot be had; session ${session.sessionId} (${session.sessionKey}) names it`);
   }
   if (missing.length > 0) process.exitCode = 1;
 }
 
-function isAsked({ agentId, sessionId, sessionKey }: HostSession, { session, agent }: UnfoldOptions): boolean {
-  return (session === undefined || session === sessionId || session === sessionKey) && (agent === undefined || agent === agentId);
+async function analyze(state: PluginState, store: Concertina | undefined, { session, all, html, json: asJson }: AnalyzeOptions): Promise<void> {
+  if ((session === undefined) === (all === undefined)) throw new Error("say which session with --session, or --all");
+  const known = await state.hostSessions();
+  const chosen = session === undefined ? known : sessionsNamed(session, known);
+  if (chosen.length === 0) throw new Error("the host has no sessions");
+  const { sccsStorageDir: _, ...options } = state.options;
+  const analysis = await analyse(chosen.map((one) => ({ name: one.sessionId, read: () => sessionToAnalyse(state, store, one) })), { options, progress: progressLine });
+  if (html !== undefined) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+  else if (asJson) print(json(analysis));
+  else if (analysis.read.length > 0) print(analysisText(analysis));
+  for (const { name, error } of analysis.failed) process.stderr.write(`concertina: session ${name}: ${error}\n`);
+  if (analysis.failed.length > 0) process.exitCode = 1;
+}
+
+/** A session of the host as its tools printed it: with the originals in place of what was folded at birth. */
+async function sessionToAnalyse(state: PluginState, store: Concertina | undefined, session: HostSession): Promise<SessionToAnalyse> {
+  const { sessionId, sessionKey } = session;
+  const recorded = readTranscript(sessionId, await transcriptOf(session));
+  const { messages } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded })) ?? { messages: recorded };
+  return { name: sessionId, sessionId, sessionKey, messages, prices: pricesOf(state.config, { sessionId, sessionKey, messages }) };
 }
 
 function freeDirectory(): string {
@@ -128,13 +189,15 @@ function freeDirectory(): string {
 }
 
 /** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
-async function isAgreed(state: PluginState, store: Concertina, sessionId: string): Promise<boolean> {
-  const { originals } = await store.purge({ sessionId, dry: true });
-  const isThere = (await state.hostSessions()).some((session) => session.sessionId === sessionId);
-  const strands = isThere
-    ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${sessionId}" writes it with the originals in place.`
+async function isAgreed(state: PluginState, store: Concertina, sessions: NamedSession[]): Promise<boolean> {
+  const doomed: Removed = { originals: 0, bytes: 0, sessions: 0 };
+  for (const { sessionId } of sessions) add(doomed, await store.purge({ sessionId, dry: true }));
+  const ids = sessions.map(({ sessionId }) => sessionId);
+  const there = (await state.hostSessions()).filter((session) => ids.includes(session.sessionId)).map(({ sessionId }) => sessionId);
+  const strands = there.length > 0
+    ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${there[0]}" writes it with the originals in place.`
     : "The host no longer has its transcript.";
-  const warning = `Purging session ${sessionId} removes ${originals} originals for good. ${strands}`;
+  const warning = `Purging session ${ids.join(", ")} removes ${doomed.originals} originals for good. ${strands}`;
   if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${warning}\nPurge it? [y/N] `);
@@ -142,18 +205,52 @@ async function isAgreed(state: PluginState, store: Concertina, sessionId: string
   return /^y(es)?$/i.test(answer.trim());
 }
 
-async function withStore(state: PluginState, run: (store: Concertina) => Promise<void>): Promise<void> {
+function add(sum: Removed, removed: Removed): void {
+  sum.originals += removed.originals;
+  sum.bytes += removed.bytes;
+  sum.sessions += removed.sessions;
+}
+
+/** The sessions that the store or the host knows under an id or a key. @throws an Error that lists what they know. */
+async function named(state: PluginState, store: Concertina, name: string): Promise<[NamedSession, ...NamedSession[]]> {
+  const [stored, hosts] = [await store.sessions(), await state.hostSessions()];
+  const keys = new Map(hosts.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
+  const ids = [...new Set([...stored, ...hosts].map(({ sessionId }) => sessionId))];
+  const ownKeys = new Map(stored.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
+  return sessionsNamed(name, ids.map((sessionId) => ({ sessionId, sessionKey: ownKeys.get(sessionId) ?? keys.get(sessionId) ?? null })));
+}
+
+/** Works on the store. Asking makes none: where there is none yet, that is said. */
+function withStore(state: PluginState, run: (store: Concertina) => Promise<void>): Promise<void> {
+  return withAnyStore(state, (store) => {
+    if (store === undefined) throw new Error(`there is no store in ${state.directory()} yet: nothing has been folded`);
+    return run(store);
+  });
+}
+
+/** Works on the store, where there is one. */
+async function withAnyStore(state: PluginState, run: (store: Concertina | undefined) => Promise<void>): Promise<void> {
   let store: Concertina | undefined;
-  try {
-    store = await state.open();
+  await orFail(async () => {
+    for (const line of state.optionWarnings) complain(line);
+    if (existsSync(state.storeFile())) store = await state.open();
     await run(store);
+  });
+  for (const notice of store?.notices() ?? []) complain(notice);
+  await store?.close();
+}
+
+async function orFail(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
   } catch (error) {
-    process.stderr.write(`concertina: ${error instanceof Error ? error.message : String(error)}\n`);
+    complain(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;
-  } finally {
-    for (const notice of store?.notices() ?? []) process.stderr.write(`concertina: ${notice}\n`);
-    await store?.close();
   }
+}
+
+function complain(line: string): void {
+  process.stderr.write(`concertina: ${line}\n`);
 }
 
 function asText(block: ContentBlock): string {

@@ -1,29 +1,28 @@
-/** The `/concertina` chat command, and the plain tables that it and the command line print. */
+/** The `/concertina` chat command. */
 
-import type { Removed, Stats } from "../node/lib/index.js";
+import { agentOf, type Concertina, type Removed } from "../node/lib/index.js";
+import { figuresText } from "../node/lib/figures-text.js";
+import { bytes, number, rows } from "../node/lib/table.js";
+import { healthOf, healthText } from "./health.js";
 import type { CallContext } from "./host.js";
 import type { PluginState } from "./state.js";
 
-const LISTED = 5;
+const WORDS = ["", "stats", "status", "off", "on", "purge", "purge confirmed"];
 
-/** Answers `/concertina` with this session's figures, `purge` with what that would strand, and `purge confirmed` by doing it. */
+/**
+ * Answers `/concertina` with whether it is active and this session's figures, `off` and `on` by doing that for this session, `purge` with what
+ * that would strand, and `purge confirmed` by doing it.
+ */
 export async function runSlashCommand(
   state: PluginState,
   context: CallContext & { args?: string },
 ): Promise<{ text: string }> {
   const word = context.args?.trim() ?? "";
-  if (!["", "stats", "purge", "purge confirmed"].includes(word)) {
-    return { text: `Unknown: ${word}. Use /concertina or /concertina purge.` };
-  }
-  const { sessionId } = context;
+  if (!WORDS.includes(word)) return { text: `Unknown: ${word}. Use /concertina, /concertina off, /concertina on or /concertina purge.` };
+  const { sessionId, sessionKey } = context;
   if (sessionId === undefined) return { text: "There is no session here yet." };
   try {
-    const answer = await state.use(async (store) => {
-      if (word === "purge confirmed") return removedTable(await store.purge({ sessionId }));
-      if (word === "purge") return purgeWarning(await store.purge({ sessionId, dry: true }));
-      const warning = state.sessions.warning(sessionId);
-      return statsTable(await store.stats({ sessionId })) + (warning === undefined ? "" : `\n\nNote: ${warning}.`);
-    });
+    const answer = await state.use((store) => answerTo(state, store, word, { sessionId, agentId: agentOf(sessionKey) }));
     return { text: answer ?? "Concertina is not active: see the gateway log for the reason." };
   } catch (error) {
     state.complain(`/concertina ${word}`, error, "nothing was changed");
@@ -31,61 +30,36 @@ export async function runSlashCommand(
   }
 }
 
-function purgeWarning({ originals }: Removed): string {
-  return `This removes ${grouped(originals)} originals for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
+async function answerTo(state: PluginState, store: Concertina, word: string, scope: { sessionId: string; agentId: string }): Promise<string> {
+  const { sessionId } = scope;
+  switch (word) {
+    case "off":
+      await store.switch({ ...scope, off: true });
+      return "Nothing more is folded in this session. What is folded stays so, and can be fetched. /concertina on takes this back.";
+    case "on":
+      await store.switch({ ...scope, off: false });
+      return "This session is folded again.";
+    case "purge confirmed":
+      return removedTable(await store.purge({ sessionId }));
+    case "purge":
+      return purgeWarning(await store.purge({ sessionId, dry: true }));
+    default: {
+      const figures = await store.figures({ sessionId });
+      const health = healthText(await healthOf(state, store, { sessionId, figures }));
+      return word === "status" ? health : `${health}\n\n${figuresText(figures)}`;
+    }
+  }
 }
 
-/** What was folded and saved, why bytes already sent were changed, and how much is stored. */
-export function statsTable(stats: Stats): string {
-  const saved = stats.tokensBefore - stats.tokensAfter;
-  const rows: [string, string][] = [
-    ["tokens before", grouped(stats.tokensBefore)],
-    ["tokens after", grouped(stats.tokensAfter)],
-    ["saved", `${grouped(saved)} (${share(saved, stats.tokensBefore)})`],
-    ["turns", grouped(stats.turns)],
-    ["sessions", grouped(stats.sessions)],
-    ["originals", `${grouped(stats.originals)}, ${size(stats.originalBytes)}, ${size(stats.storedBytes)} on disk`],
-  ];
-  const lines = table(rows);
-  const epochs = stats.epochs.slice(0, LISTED);
-  if (epochs.length > 0) {
-    lines.push("", "latest changes of context already sent");
-    lines.push(
-      ...table(
-        epochs.map((epoch) => [
-          `${new Date(epoch.at).toISOString()}  ${epoch.reason}`,
-          `${epoch.blocks} blocks, ${grouped(epoch.tokensFreed)} tokens freed, ${grouped(epoch.tokensRebilled)} billed anew`,
-        ]),
-      ),
-    );
-  }
-  return lines.join("\n");
+function purgeWarning({ originals }: Removed): string {
+  return `This removes ${number(originals)} originals for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
 }
 
 /** What a sweep or purge removed. */
 export function removedTable(removed: Removed): string {
-  return table([
-    ["originals removed", grouped(removed.originals)],
-    ["space freed", size(removed.bytes)],
-    ["sessions forgotten", grouped(removed.sessions)],
+  return rows([
+    ["originals removed", number(removed.originals)],
+    ["space freed", bytes(removed.bytes)],
+    ["sessions forgotten", number(removed.sessions)],
   ]).join("\n");
-}
-
-function table(rows: [string, string][]): string[] {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString("en-US");
-}
-
-function share(part: number, whole: number): string {
-  return whole === 0 ? "0 %" : `${((100 * part) / whole).toFixed(1)} %`;
-}
-
-function size(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  const power = Math.min(3, Math.floor(Math.log2(bytes) / 10));
-  return `${(bytes / 1024 ** power).toFixed(1)} ${["B", "KiB", "MiB", "GiB"][power]}`;
 }

@@ -25,7 +25,19 @@ function said(): Map<string, Said> {
 
 /** The line to log for a failure of a step, or undefined when the same was said less than ten minutes ago. */
 export function complaintLine(step: string, error: unknown, consequence: string, now = Date.now()): string | undefined {
-  const kind = `${step}\n${codeOf(error)}`;
+  const held = heldBack(`${step}\n${codeOf(error)}`, now);
+  if (held === undefined) return undefined;
+  const again = held === 0 ? "" : ` (and ${held} times since this was last said)`;
+  return `concertina: ${step} failed (${describe(error)}); ${consequence}${again}`;
+}
+
+/** Whether a line was not said in the last ten minutes. */
+export function isNews(line: string, now = Date.now()): boolean {
+  return heldBack(line, now) !== undefined;
+}
+
+/** How often something was held back since it was last said, or undefined when it has to be held back now. */
+function heldBack(kind: string, now: number): number | undefined {
   const before = said().get(kind);
   if (before !== undefined && now - before.at < AGAIN_AFTER_MS && now >= before.at) {
     before.heldBack++;
@@ -35,8 +47,7 @@ export function complaintLine(step: string, error: unknown, consequence: string,
   said().set(kind, { at: now, heldBack: 0 });
   const [oldest] = said().keys();
   if (said().size > MOST && oldest !== undefined) said().delete(oldest);
-  const again = before === undefined || before.heldBack === 0 ? "" : ` (and ${before.heldBack} times since this was last said)`;
-  return `concertina: ${step} failed (${describe(error)}); ${consequence}${again}`;
+  return before?.heldBack ?? 0;
 }
 
 function codeOf(error: unknown): string {

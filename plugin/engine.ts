@@ -5,8 +5,8 @@
  * The host makes a new engine for every turn, so an engine remembers nothing. It must not throw: the host would stop using it.
  */
 
-import { agentOf, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
-import type { AssembleParams, ContextEngine, HostConfig } from "./host.js";
+import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
+import type { AssembleParams, Compact, ContextEngine, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
 import { pricesOf } from "./prices.js";
 import { noteBudget } from "./room.js";
@@ -16,18 +16,18 @@ import type { PluginState } from "./state.js";
 /** The engine of one turn. */
 export function createEngine(state: PluginState, config: HostConfig | undefined): ContextEngine {
   const engine = createContextEngine(() => state.store(), {
-    compact: async (params) => {
+    compact: async (params: Parameters<Compact>[0]) => {
       const { delegateCompactionToRuntime } = await import("openclaw/plugin-sdk/core");
-      return delegateCompactionToRuntime(params as Record<string, unknown>);
+      return delegateCompactionToRuntime(params);
     },
     complain: (step, error, consequence) => state.complain(step, error, consequence),
-    pricesOf: (params: AssembleParams) => pricesOf(config, params),
+    pricesOf: (params) => pricesOf(config, params),
   });
   return {
     ...engine,
     // The prompt names what the session of another agent may fetch.
     info: { ...engine.info, acceptedHostParams: [...engine.info.acceptedHostParams, "prompt"] },
-    async assemble(params) {
+    async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
       const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       state.sessions.noteTurn(params.sessionKey, scope, canFetch);

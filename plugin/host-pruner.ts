@@ -6,7 +6,7 @@
  */
 
 import { FETCH_TOOL } from "../node/lib/index.js";
-import type { AssembleParams, HostConfig } from "./host.js";
+import type { AssembleParams, ContextPruning, HostConfig } from "./host.js";
 
 const SETTING = "agents.defaults.contextPruning";
 /** The provider whose service clears old results itself, when it is reached with an API key. */
@@ -28,9 +28,13 @@ export function prunerWarning(config: HostConfig | undefined, params: AssemblePa
 }
 
 /** Whether the host may prune a tool's results: what it denies stays, and where it allows some, only they go. */
-function prunes(tools: { allow?: string[]; deny?: string[] } | undefined, name: string): boolean {
-  const matches = (globs: string[] | undefined) => (globs ?? []).some((glob) => pattern(glob).test(name));
-  return !matches(tools?.deny) && ((tools?.allow ?? []).length === 0 || matches(tools?.allow));
+function prunes(tools: ContextPruning["tools"], name: string): boolean {
+  return !matchesAny(tools?.deny, name) && ((tools?.allow ?? []).length === 0 || matchesAny(tools?.allow, name));
+}
+
+/** Whether one of the globs, as the host reads them, is for a name. */
+export function matchesAny(globs: readonly string[] | undefined, name: string): boolean {
+  return (globs ?? []).some((glob) => pattern(glob).test(name));
 }
 
 function pattern(glob: string): RegExp {

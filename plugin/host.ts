@@ -1,20 +1,15 @@
 /**
- * The part of OpenClaw's plugin interface that this plugin uses, as types only: nothing here imports the host at run time.
+ * The part of OpenClaw's plugin interface that this plugin uses, as types only: nothing here imports the host at run time. A test
+ * compiles the plugin against the host's own types, which are not there when it is built.
  *
  * The host passes more than is listed and may add keys; whatever is not named here goes through untouched.
  */
 
-import type { AssembleParameters, AssembleResult, ContextEngine as LibraryEngine } from "../node/lib/index.js";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** One message of the host's transcript. Live objects of the host: copy, never change. */
-export interface AgentMessage {
-  role: string;
-  [key: string]: unknown;
-}
+import type { AnyMessage, AssembleParameters, AssembleResult, ContextEngine as LibraryEngine, ContentBlock } from "../node/lib/index.js";
 
-export type ContentBlock =
-  | { type: "text"; text: string }
-  | { type: "image"; data: string; mimeType: string };
+export type { ContentBlock };
 
 export interface Logger {
   info(line: string): void;
@@ -24,8 +19,10 @@ export interface Logger {
 
 /** The branch of the host's configuration that is read here. */
 export interface HostConfig {
-  models?: { providers?: Record<string, { models?: HostModel[] }> };
+  models?: { providers?: Record<string, { models?: readonly HostModel[] }> };
   agents?: { defaults?: AgentConfig & { contextPruning?: ContextPruning }; entries?: Record<string, AgentConfig> };
+  plugins?: { slots?: { contextEngine?: string }; entries?: Record<string, { enabled?: boolean } | undefined> };
+  tools?: { deny?: readonly string[] };
   [key: string]: unknown;
 }
 
@@ -38,7 +35,7 @@ export interface AgentConfig {
 /** The host's own pruning of tool results. */
 export interface ContextPruning {
   mode?: string;
-  tools?: { allow?: string[]; deny?: string[] };
+  tools?: { allow?: readonly string[]; deny?: readonly string[] };
 }
 
 export interface HostModel {
@@ -48,7 +45,7 @@ export interface HostModel {
 }
 
 /** What the library's engine takes, and what the host says of the model and of the turn. */
-export interface AssembleParams extends AssembleParameters {
+export interface AssembleParams<M extends AnyMessage = AnyMessage> extends AssembleParameters<M> {
   /** What the turn was started with. */
   prompt?: string;
   runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null } };
@@ -60,16 +57,18 @@ export interface SubagentSpawnParams {
   childSessionKey: string;
 }
 
+/** Compacts as the host does by itself. */
+export type Compact = typeof import("openclaw/plugin-sdk/core").delegateCompactionToRuntime;
+
 /** The library's engine, and what the host asks of it beside that. */
-export interface ContextEngine extends LibraryEngine {
-  assemble(params: AssembleParams): Promise<AssembleResult>;
+export interface ContextEngine extends LibraryEngine<Compact> {
+  assemble<M extends AnyMessage>(params: AssembleParams<M>): Promise<AssembleResult<M>>;
   prepareSubagentSpawn(params: SubagentSpawnParams): Promise<{ rollback(): void }>;
 }
 
 export interface ToolResult {
   content: ContentBlock[];
-  details?: unknown;
-  [key: string]: unknown;
+  details: unknown;
 }
 
 export interface ToolResultEvent {
@@ -113,41 +112,69 @@ export interface SessionEnd {
   reason?: string;
 }
 
+/** A tab of the Control UI that shows a route of this plugin in a frame. */
+export interface Tab {
+  surface: "tab";
+  id: string;
+  label: string;
+  description: string;
+  icon: string;
+  group: "control" | "agent";
+  path: string;
+  /** The tab's address in the Control UI. */
+  slug: string;
+  requiredScopes: "operator.read"[];
+}
+
 /** The subset of a commander command that the CLI registration uses. */
 export interface CliCommand {
   command(nameAndArgs: string): CliCommand;
   description(text: string): CliCommand;
   option(flags: string, description: string): CliCommand;
   requiredOption(flags: string, description: string): CliCommand;
-  action(run: (...args: never[]) => Promise<void>): CliCommand;
+  // As commander types it: what is passed depends on the words above.
+  action(run: (...args: any[]) => Promise<void> | void): CliCommand;
+  allowExcessArguments(allow: boolean): CliCommand;
+  outputHelp(): void;
 }
 
+/** As properties, not methods: so TypeScript holds what is handed over against what the host passes, both ways. */
 export interface PluginApi {
   registrationMode: string;
+  /** Of the manifest. */
+  version?: string;
+  config?: HostConfig;
   pluginConfig?: Record<string, unknown>;
   logger: Logger;
   /** Reading this throws in the modes `cli-metadata` and `setup-only`. */
-  runtime: { state: { resolveStateDir(): string } };
-  resolvePath(input: string): string;
-  registerContextEngine(id: string, factory: (context: { config?: HostConfig }) => ContextEngine): void;
-  registerTool(factory: (context: CallContext) => Tool, options: { name: string }): void;
-  registerAgentToolResultMiddleware(
+  runtime: { state: { resolveStateDir: () => string }; config?: { current: () => HostConfig } };
+  resolvePath: (input: string) => string;
+  registerContextEngine: (id: string, factory: (context: { config?: HostConfig }) => ContextEngine) => void;
+  registerTool: (factory: (context: CallContext) => Tool, options: { name: string }) => void;
+  registerAgentToolResultMiddleware: (
     handler: (event: ToolResultEvent, context: CallContext) => Promise<{ result: ToolResult } | undefined>,
-    options: { runtimes: string[] },
-  ): void;
-  registerCommand(command: {
+    options: { runtimes: "openclaw"[] },
+  ) => void;
+  registerCommand: (command: {
     name: string;
     description: string;
     acceptsArgs: boolean;
-    handler(context: CallContext & { args?: string }): Promise<{ text: string }>;
-  }): void;
-  registerCli(
+    handler: (context: CallContext & { args?: string }) => Promise<{ text: string }>;
+  }) => void;
+  registerCli: (
     registrar: (context: { program: CliCommand }) => void,
     options: { descriptors: { name: string; description: string; hasSubcommands: boolean }[] },
-  ): void;
-  on(hook: "session_end", handler: (event: SessionEnd) => Promise<void>): void;
-  on(
-    hook: "before_prompt_build",
-    handler: (event: PromptBuild, context: PromptContext) => Promise<{ appendContext: string } | undefined>,
-  ): void;
+  ) => void;
+  registerHttpRoute: (route: {
+    path: string;
+    auth: "gateway";
+    match: "prefix";
+    handler: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+  }) => void;
+  session?: { controls: { registerControlUiDescriptor: (tab: Tab) => void } };
+  on: {
+    (hook: "gateway_start", handler: () => void): void;
+    (hook: "session_end", handler: (event: SessionEnd) => Promise<void>): void;
+    (hook: "before_prompt_build", handler: (event: PromptBuild, context: PromptContext) => Promise<{ appendContext: string } | undefined>): void;
+  };
 }

@@ -9,6 +9,7 @@ import { createEngine } from "./engine.js";
 import { endSession } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
+import { registerPage } from "./page.js";
 import { refreshEvery, refreshRules } from "./rules.js";
 import { PluginState } from "./state.js";
 import { createFetchTool } from "./tool.js";
@@ -28,11 +29,13 @@ export default {
     });
     api.registerCommand({
       name: "concertina",
-      description: "What Concertina folded in this session and saved; `purge` forgets its originals, once confirmed.",
+      description: "What Concertina saved in this session and whether it is active; `off` and `on` for this session; `purge` forgets its originals, once confirmed.",
       acceptsArgs: true,
       handler: (context) => runSlashCommand(state, context),
     });
-    if (refreshEvery(state) > 0) api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
+    registerPage(api, state);
+    if (refreshEvery(state.given) > 0) api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
+    api.on("gateway_start", () => state.warnOfConfiguration());
     api.on("session_end", (event) => endSession(state, event));
   },
 };

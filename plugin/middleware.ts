@@ -6,8 +6,9 @@
  */
 
 import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
-import type { AgentMessage, CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
+import type { CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
 import { hostRedactor } from "./redactor.js";
+import { roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
 
 /** Before any middleware the host cuts a text to this many characters, and does not say so. */
@@ -26,7 +27,7 @@ export async function foldToolResult(
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
-    const fresh: AgentMessage = {
+    const fresh = {
       role: "toolResult",
       toolCallId: event.toolCallId,
       toolName: event.toolName,
@@ -37,13 +38,13 @@ export async function foldToolResult(
     // What the host masks in its transcript must not stand in our store.
     const redactor = await hostRedactor();
     const admitted = await state.use((store) =>
-      store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT, redactor }),
+      store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT, hostKeeps: roomIn(sessionId), redactor }),
     );
     if (admitted === undefined) return;
     const { message, report } = admitted;
     if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
     if (message === fresh) return;
-    return { result: { ...event.result, content: message.content as ContentBlock[] } };
+    return { result: { ...event.result, content: message.content } };
   } catch (error) {
     state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
     return;

@@ -6,17 +6,18 @@
  * false ones.
  */
 
-import { agentOf, type Prices } from "../node/lib/index.js";
+import { agentOf, type Message, type Prices } from "../node/lib/index.js";
 import type { AssembleParams, HostConfig } from "./host.js";
 
 const SHORT_CACHE_MS = 5 * 60_000;
 const LONG_CACHE_MS = 60 * 60_000;
 
-/** Prices of the model a turn runs on, in US dollars per million tokens. */
+/** Prices of the model a turn runs on, or ran on, in US dollars per million tokens. */
 export function pricesOf(config: HostConfig | undefined, params: AssembleParams): Prices | undefined {
   const settings = params.runtimeSettings?.model;
-  const provider = settings?.provider ?? "";
-  const ids = [settings?.resolved, params.model];
+  const answer = (params.messages as Message[]).findLast(({ role, provider }) => role === "assistant" && provider !== "openclaw");
+  const provider = settings?.provider ?? (answer?.provider as string | undefined) ?? "";
+  const ids = [settings?.resolved, params.model, settings?.provider === undefined ? answer?.model : undefined];
   const model = config?.models?.providers?.[provider]?.models?.find(({ id }) => ids.includes(id));
   const cost = model?.cost;
   if (model === undefined || !cost?.input || !cost.cacheRead) return undefined;
@@ -25,6 +26,7 @@ export function pricesOf(config: HostConfig | undefined, params: AssembleParams)
     cacheRead: cost.cacheRead,
     // Model lists write 0 where a provider bills cache writes as plain input.
     cacheWrite: cost.cacheWrite || cost.input,
+    usdPerMillion: true,
     cacheTtlMs: keepsLong(config, `${provider}/${model.id}`, agentOf(params.sessionKey)) ? LONG_CACHE_MS : SHORT_CACHE_MS,
   };
 }

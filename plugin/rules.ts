@@ -5,17 +5,15 @@
  * is never shortened. A failure costs the repetition, not the turn.
  */
 
-import { agentOf, compressRulesAsync, type CompressedRules, type RuleFile, type RulesOptions } from "../node/lib/index.js";
+import { agentOf, compressRulesAsync, type CompressedRules, type Options, type RuleFile, type RulesOptions } from "../node/lib/index.js";
 import type { PromptBuild, PromptContext } from "./host.js";
 import { readJson, readRuleFiles } from "./rule-files.js";
 import type { PluginState } from "./state.js";
 
-const DEFAULT_FILES = ["AGENTS.md", "SOUL.md", "rules/*.md"];
-
-/** Every how many turns; 0 for never. */
-export function refreshEvery(state: PluginState): number {
-  const turns = state.options.rules?.refreshEveryTurns;
-  return typeof turns === "number" && turns > 0 ? Math.floor(turns) : 0;
+/** Every how many turns; 0 for never, as for what is no whole number. */
+export function refreshEvery({ rules }: Options): number {
+  const turns = rules?.refreshEveryTurns;
+  return typeof turns === "number" && Number.isInteger(turns) && turns > 0 ? turns : 0;
 }
 
 /** Appends the rules to the context of the turns whose turn it is. */
@@ -25,10 +23,10 @@ export async function refreshRules(
   context: PromptContext,
 ): Promise<{ appendContext: string } | undefined> {
   const { workspaceDir } = context;
-  if (workspaceDir === undefined || turnOf(event) % refreshEvery(state) !== 0) return;
+  if (workspaceDir === undefined || turnOf(event) % refreshEvery(state.given) !== 0) return;
   const complaints: unknown[] = [];
   try {
-    const { files: globs = DEFAULT_FILES, level = 2, maxChars = 8000 } = state.options.rules ?? {};
+    const { files: globs = [], level, maxChars } = state.options.rules;
     const files = await readRuleFiles(workspaceDir, globs, (error) => complaints.push(error));
     if (files.length === 0) return;
     const rules = await compressed(state, workspaceDir, files, { level, maxChars }, complaints);
@@ -57,7 +55,7 @@ async function compressed(
   options: RulesOptions,
   complaints: unknown[],
 ): Promise<CompressedRules> {
-  const name = state.options.rules?.abbreviations ?? "";
+  const name = state.options.rules.abbreviations ?? "";
   if (name !== "") {
     try {
       const abbreviations = (await readJson(workspace, name)) as RulesOptions["abbreviations"];

@@ -24,15 +24,14 @@ export function isIncognito(sessionKey: string | undefined): boolean {
 
 export class Sessions {
   readonly #warnings = new Map<string, string>();
-  readonly #fetching = new Map<string, true>();
+  readonly #fetching = new Map<string, boolean>();
   readonly #current = new Map<string, Scope>();
   readonly #parents = new Map<string, Scope>();
 
   /** Notes a turn: which session runs under a key, and whether its model can call the fetch tool. */
   noteTurn(sessionKey: string | undefined, scope: Scope, canFetch: boolean): void {
     if (sessionKey !== undefined) keep(this.#current, sessionKey, scope);
-    if (canFetch) keep(this.#fetching, scope.sessionId, true);
-    else this.#fetching.delete(scope.sessionId);
+    keep(this.#fetching, scope.sessionId, canFetch);
   }
 
   /** Notes what its operator should know about a session. @returns whether that is news */
@@ -53,6 +52,11 @@ export class Sessions {
 
   /** Whether what is folded in this session can be unfolded by its model. */
   canFetch(sessionId: string): boolean {
+    return this.#fetching.get(sessionId) ?? false;
+  }
+
+  /** Whether a turn of this session was noted. */
+  isKnown(sessionId: string): boolean {
     return this.#fetching.has(sessionId);
   }
 

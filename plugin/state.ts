@@ -5,13 +5,16 @@
  * engine and the tool. What must be shared is in the store's file.
  */
 
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 
+import type { OptionsInForce } from "../node/lib/addon.js";
+import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
+import { optionsInForce } from "../node/lib/in-force.js";
 import { Concertina, describe, guidance, type Options } from "../node/lib/index.js";
-import { complaintLine } from "./complaints.js";
-import { PLUGIN_DEFAULTS } from "./defaults.js";
-import type { PluginApi } from "./host.js";
+import { complaintLine, isNews } from "./complaints.js";
+import type { HostConfig, PluginApi } from "./host.js";
 import { hostSessions, type HostSession } from "./host-sessions.js";
+import { whyUnused } from "./slot.js";
 import { Sessions } from "./sessions.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
@@ -19,12 +22,15 @@ const REOPEN_AFTER_MS = 60_000;
 const UNCHANGED = "context goes to the model unchanged";
 
 export class PluginState {
-  readonly options: Options;
+  /** What the host handed over. A host that checks its configuration hands over nothing wrong. */
+  readonly given: Options;
   /** Off means that nothing is replaced or stored; what was stored before can still be fetched. */
   readonly enabled: boolean;
   readonly sessions = new Sessions();
+  readonly version: string;
   readonly #api: PluginApi;
   readonly #ownDirectory: string | undefined;
+  #inForce: OptionsInForce | undefined;
   #guidance: string | undefined;
   #hasNoLibrary = false;
   #store: Promise<Concertina | undefined> | undefined;
@@ -33,11 +39,42 @@ export class PluginState {
 
   constructor(api: PluginApi) {
     this.#api = api;
-    this.options = (api.pluginConfig ?? {}) as Options;
-    this.enabled = this.options.sccsEnabled !== false;
-    const { sccsStorageDir } = this.options;
-    // The host resolves paths during registration only.
-    if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#ownDirectory = api.resolvePath(sccsStorageDir);
+    this.version = api.version ?? "of unknown version";
+    this.given = (api.pluginConfig ?? {}) as Options;
+    this.enabled = this.given.sccsEnabled !== false;
+    const { sccsStorageDir } = this.given;
+    if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#ownDirectory = resolved(api, sccsStorageDir);
+  }
+
+  /** The options in force. @throws where the native library does not load. */
+  get options(): Required<Options> {
+    return this.#checked().options;
+  }
+
+  /** One line for each option that is wrong, with what is used instead. @throws where the native library does not load. */
+  get optionWarnings(): string[] {
+    return this.#checked().warnings;
+  }
+
+  #checked(): OptionsInForce {
+    this.#inForce ??= optionsInForce(this.given, HOST_DEFAULTS);
+    return this.#inForce;
+  }
+
+  /** The host's configuration as it is now, where the host tells it. */
+  get config(): HostConfig | undefined {
+    return this.#api.runtime.config?.current() ?? this.#api.config;
+  }
+
+  /** Why the host does not use this engine, and what to do about it; undefined where it does, or cannot be asked. */
+  unused(): string | undefined {
+    return this.config && whyUnused(this.config);
+  }
+
+  /** Logs what is wrong with the configuration; the same line not again for ten minutes. */
+  warnOfConfiguration(): void {
+    if (this.guidance() === undefined) return;
+    for (const line of [this.unused(), ...this.optionWarnings]) if (line !== undefined && isNews(line)) this.warn(line);
   }
 
   /** What the model is told about placeholders: always the same text. Undefined when the native library does not load here. */
@@ -64,7 +101,8 @@ export class PluginState {
     this.#reopenAt = 0;
     try {
       const store = await this.open();
-      for (const line of [...store.warnings, ...store.notices()]) this.warn(line);
+      this.warnOfConfiguration();
+      for (const line of store.notices()) this.warn(line);
       return store;
     } catch (error) {
       this.#reopenAt = Date.now() + REOPEN_AFTER_MS;
@@ -76,7 +114,7 @@ export class PluginState {
   /** Opens the store; a damaged one is set aside under today's date. @throws when it cannot be opened. */
   open(): Promise<Concertina> {
     const today = new Date().toISOString().slice(0, 10);
-    return Concertina.open({ ...PLUGIN_DEFAULTS, ...this.options, dir: this.directory(), retention: "host", today });
+    return Concertina.open({ ...this.options, dir: this.directory(), retention: "host", today });
   }
 
   /** Does something with the store, where there is one, and logs what the store has to tell about it. */
@@ -99,14 +137,26 @@ export class PluginState {
     }
   }
 
-  /** Logs one line. */
+  /** Logs one line, and keeps it for `status`. */
   warn(line: string): void {
     this.#api.logger.warn(`concertina: ${line}`);
+    this.#keep(line);
+  }
+
+  /** Keeps a warning in the store where one is open; the log has it anyway. */
+  #keep(text: string): void {
+    this.#store?.then((store) => store?.warn({ text })).catch(() => {});
   }
 
   /** Where the store lives. */
   directory(): string {
-    return this.#ownDirectory ?? join(this.#api.runtime.state.resolveStateDir(), "concertina");
+    const directory = this.#ownDirectory ?? "concertina";
+    return isAbsolute(directory) ? directory : join(this.#api.runtime.state.resolveStateDir(), directory);
+  }
+
+  /** The store's file. */
+  storeFile(): string {
+    return join(this.directory(), "concertina.sqlite");
   }
 
   /** Every session that the host can still show. @throws when the host cannot tell. */
@@ -117,7 +167,9 @@ export class PluginState {
   /** Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. */
   complain(step: string, error: unknown, consequence: string): void {
     const line = complaintLine(step, error, consequence);
-    if (line !== undefined) this.#api.logger.warn(line);
+    if (line === undefined) return;
+    this.#api.logger.warn(line);
+    this.#keep(line.replace(/^concertina: /, ""));
   }
 
   /** Tells the store which sessions the host still has, and removes what expired: at most hourly; nobody waits for it. */
@@ -143,4 +195,12 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
+}
+
+/**
+ * A directory as the host resolves it, which it does during registration only. A relative one the host would look for in the plugin's
+ * package, which goes with the next update: it stays as it is, and is one in the state directory.
+ */
+function resolved(api: PluginApi, directory: string): string {
+  return isAbsolute(directory) || directory.startsWith("~") ? api.resolvePath(directory) : directory;
 }

@@ -8,9 +8,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { agentOf, type Concertina, type Message } from "../node/lib/index.js";
+import { agentOf, type Concertina, type ContentBlock, type Message } from "../node/lib/index.js";
 import { changeBetween, withChange } from "../node/lib/json-changes.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
+import { originalOf } from "./originals.js";
 
 /** What was written, and what could not be had. */
 export interface Unfolded {
@@ -20,7 +21,6 @@ export interface Unfolded {
 }
 
 const MARKERS = /\[(?:REF_ID: |\[?REWIND:sha256:)([0-9a-f]{16,64})\]/gi;
-const ALL = 2 ** 31;
 
 /** Writes the sessions that hold anything folded to `<directory>/<agent>/<session>.jsonl`. @throws when a file is there already. */
 export async function unfoldSessions(store: Concertina, sessions: HostSession[], directory: string): Promise<Unfolded> {
@@ -35,13 +35,14 @@ export async function unfoldSessions(store: Concertina, sessions: HostSession[],
     done.transcripts.push(await write(below, `${encodeURIComponent(session.sessionId)}.jsonl`, `${copy.lines.join("\n")}\n`));
     for (const refId of new Set([...named, ...copy.missing])) {
       if (written.has(`${session.agentId} ${refId}`)) continue;
-      const original = await originalOf(store, session, refId);
+      const original = await originalOf(store, agentOf(session.sessionKey), refId);
       if (original === undefined) {
         done.missing.push({ refId, session });
         continue;
       }
       written.add(`${session.agentId} ${refId}`);
-      done.originals.push(await write(join(below, "originals"), `${refId}${original.suffix}`, original.data));
+      const { data, suffix } = fileOf(original);
+      done.originals.push(await write(join(below, "originals"), `${refId}${suffix}`, data));
     }
   }
   return done;
@@ -71,10 +72,7 @@ async function unfolded(store: Concertina, session: HostSession, lines: string[]
   return { lines: copy, changed, missing };
 }
 
-async function originalOf(store: Concertina, { sessionKey }: HostSession, refId: string): Promise<{ data: string | Buffer; suffix: string } | undefined> {
-  const { content, found } = await store.fetch({ refIds: [refId], agentId: agentOf(sessionKey), maxChars: ALL });
-  const [block] = content;
-  if (found === 0 || block === undefined) return undefined;
+function fileOf(block: ContentBlock): { data: string | Buffer; suffix: string } {
   if (block.type === "text") return { data: block.text, suffix: ".txt" };
   return { data: Buffer.from(block.data, "base64"), suffix: `.${block.mimeType.replace(/^.*\//, "").replace(/[^a-z0-9]+/gi, "-")}` };
 }

@@ -1,6 +1,6 @@
 // Builds the addon and the JavaScript: `npm run build`. With --debug the addon is built without optimization, with `--target T` for
 // a platform of the table in platforms.mjs, as it is released; with --javascript it is not built.
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -43,6 +43,16 @@ async function buildJavaScript() {
   rmSync(path.join(root, "dist"), { recursive: true, force: true });
   await run("compile TypeScript", process.execPath, [tsc, "-p", "tsconfig.json"]);
   writeFileSync(path.join(root, "dist", "node", "lib", "package.json"), '{ "type": "commonjs" }\n');
+  copyPage();
+}
+
+/** Copies the page's files, with the library that draws its charts. Every report carries that library, and so its licence. */
+export function copyPage() {
+  const [from, to] = [path.dirname(require.resolve("uplot/package.json")), path.join(root, "dist", "plugin", "page")];
+  cpSync(path.join(root, "plugin", "page"), to, { recursive: true });
+  const licence = readFileSync(path.join(from, "LICENSE"), "utf8").trim();
+  writeFileSync(path.join(to, "uplot.js"), `/*!\n${licence}\n*/\n${readFileSync(path.join(from, "dist", "uPlot.iife.min.js"), "utf8")}`);
+  copyFileSync(path.join(from, "dist", "uPlot.min.css"), path.join(to, "uplot.css"));
 }
 
 /** Everything that is shipped for one platform: this one, unless a target is named. */

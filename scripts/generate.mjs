@@ -1,7 +1,8 @@
 // Writes everything that is derived from the core's option table, the TypeScript sources and Cargo.lock: `npm run generate`.
 // With --check it writes nothing and fails when a file is out of date.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { NOTICES, notices } from "./notices.mjs";
@@ -18,8 +19,8 @@ function write(file, text) {
   else writeFileSync(target, text);
 }
 
-/** The options as the core describes them. */
-async function knobs() {
+/** The options as the core describes them, and the rows of a host's settings page. */
+async function described() {
   return JSON.parse(await run("read the option table", "cargo", ["run", "--quiet", "--locked", ...CHECKED, "--example", "describe_options"], { quiet: true }));
 }
 
@@ -35,59 +36,85 @@ function grouped(options) {
 }
 
 function optionsType(options) {
-  const field = (indent) => ({ name, doc, default: value, minimum, typeScript }) => {
+  const field = (indent) => ({ name, doc, default: value, byThrift, minimum, typeScript }) => {
     const least = minimum === null ? "" : `, at least ${minimum}`;
-    return `${indent}/** ${doc} Default ${JSON.stringify(value)}${least}. */\n${indent}${name}?: ${typeScript};\n`;
+    const usual = byThrift ? `by thrift ${byThrift.join(", ")}` : JSON.stringify(value);
+    return `${indent}/** ${doc} Default ${usual}${least}. */\n${indent}${name}?: ${typeScript};\n`;
   };
   const fields = [...grouped(options)].map(([group, members]) =>
     group === "" ? members.map(field("  ")).join("") : `  ${group}?: {\n${members.map(field("    ")).join("")}  };\n`);
   return `// Generated from the core's option table by \`npm run generate\`. Do not edit.\n\n/** Every option. */\nexport interface Options {\n${fields.join("")}}\n`;
 }
 
-/** JSON schema for the host. A lenient option takes any value: it is corrected with a warning, not refused. */
-function schema(options) {
-  const property = ({ doc, default: value, minimum, lenient, schema: type }) => ({
-    ...(lenient ? {} : type),
-    ...(minimum === null || lenient ? {} : { minimum }),
-    default: value,
-    description: doc,
+/** What the addon exports, as napi's macros declare it while the compiler reads `node/src`. */
+async function addonTypes() {
+  const dir = mkdtempSync(path.join(tmpdir(), "concertina-types-"));
+  try {
+    const check = ["check", "--quiet", "--locked", ...CHECKED, "-p", "concertina-node"];
+    await run("read the addon's types", "cargo", check, { quiet: true, env: { NAPI_TYPE_DEF_TMP_FOLDER: dir } });
+    const rows = readFileSync(path.join(dir, "concertina-node"), "utf8").trim().split("\n").map((row) => JSON.parse(row));
+    const members = (def) => def.split("\n").map((line) => `  ${line.replace(/^ (?=[^ *])/, "")}\n`).join("");
+    const methods = (name) => rows.filter((row) => row.kind === "impl" && row.name === name).map(({ def }) => members(def)).join("");
+    const form = {
+      interface: ({ name, def }) => `interface ${name} {\n${members(def)}}`,
+      struct: ({ name, def }) => `declare class ${name} {\n${def && members(def)}${methods(name)}}`,
+      fn: ({ def }) => `declare ${def}`,
+      type: ({ name, def }) => `type ${name} =\n${def.replace(/\n(?! *\|)/g, " ")}`,
+    };
+    const declared = rows.filter(({ kind }) => kind !== "impl").map((row) => `${row.js_doc}export ${form[row.kind](row)}\n`);
+    return `// Generated from node/src by \`npm run generate\`. Do not edit.\nimport type { RulesLevel } from "./api.js";\nimport type { Figures, KnownSession } from "./figures.js";\nimport type { Options } from "./options.js";\n\n${declared.join("\n")}`;
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** JSON schema for the host. */
+function schema(options, helpOf) {
+  const property = ({ help, default: value, byThrift, minimum, schema: type }) => ({
+    ...type,
+    ...(minimum === null ? {} : { minimum }),
+    ...(byThrift ? {} : { default: value }),
+    description: help,
   });
-  const object = (properties) => ({ type: "object", additionalProperties: false, properties });
+  const object = (properties, rest) => ({ type: "object", additionalProperties: false, properties, ...rest });
   const properties = (members) => Object.fromEntries(members.map((option) => [option.name, property(option)]));
-  const { "": flat, ...groups } = Object.fromEntries(grouped(options));
-  return object({
-    ...properties(flat),
-    ...Object.fromEntries(Object.entries(groups).map(([group, members]) => [group, object(properties(members))])),
-  });
+  const { "": flat, ...groups } = Object.fromEntries(grouped(options.map((option) => ({ ...option, help: helpOf(option.name) }))));
+  const nested = Object.entries(groups).map(([group, members]) => [group, object(properties(members), { description: helpOf(group) })]);
+  return object({ ...properties(flat), ...Object.fromEntries(nested) });
 }
 
-/** The options, and what the plugin sets otherwise. */
-function table(options, inPlugin) {
+/** What the host's settings page shows. It takes what does not say otherwise for advanced, and a name with "secret" in it for a secret. */
+function uiHints(settings) {
+  const hint = ({ name, section, label, help }) => ({ label, help, advanced: section !== "basic", tags: [section], ...(/secret/i.test(name) ? { sensitive: false } : {}) });
+  return Object.fromEntries(settings.map((setting) => [setting.name, hint(setting)]));
+}
+
+/** The sections of the page, with the options and the objects of options that stand in each. */
+function configGroups(settings) {
+  const sections = [...new Set(settings.map(({ section }) => section))];
+  const named = (section) => settings.filter((setting) => setting.section === section && !setting.name.includes(".")).map(({ name }) => name);
+  return sections.map((id, order) => ({ id, title: `${id[0].toUpperCase()}${id.slice(1)}`, order, properties: named(id) }));
+}
+
+/** The options, section by section, and what the plugin sets otherwise. */
+function table(options, settings, inPlugin) {
   const cell = (value) => `\`${JSON.stringify(value)}\``;
-  const rows = options.map(({ name, doc, default: value, minimum }) => {
+  const placed = options.map((option) => ({ ...option, at: settings.findIndex(({ name }) => name === option.name) }));
+  const last = (at) => (at < 0 ? settings.length : at);
+  const rows = placed.sort((a, b) => last(a.at) - last(b.at)).map(({ name, doc, default: value, byThrift, minimum, at }) => {
+    const usual = byThrift ? `by thrift ${byThrift.map(cell).join(", ")}` : cell(value);
     const otherwise = name in inPlugin ? `, in OpenClaw ${cell(inPlugin[name])}` : "";
-    return `| \`${name}\` | ${cell(value)}${otherwise} | ${minimum ?? ""} | ${doc} |`;
+    return `| \`${name}\` | ${settings[at]?.section ?? "not in OpenClaw"} | ${usual}${otherwise} | ${minimum ?? ""} | ${doc} |`;
   });
-  return ["| option | default | min | meaning |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| option | section | default | min | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
-/** One declaration file from the library's own, so that users read one page. */
+/** One declaration file of what the library exports, and of nothing else, so that users read one page. */
 function declarations() {
-  const lib = path.join(root, "dist", "node", "lib");
-  const order = ["options", "api", "errors", "pure", "prose", "fusion", "rewind", "concertina", "fetch-tool", "scope", "context-engine", "sccs"];
-  const texts = order.map((name) => readFileSync(path.join(lib, `${name}.d.ts`), "utf8"));
-  const visible = new Set([...readFileSync(path.join(lib, "index.d.ts"), "utf8").matchAll(/\b(\w+)(?=[,\s}])/g)].map((found) => found[1]));
-  for (const found of texts[1].matchAll(/export (?:interface|type) (\w+)/g)) visible.add(found[1]);
-  visible.add("Options");
-  const body = texts
-    .join("\n")
-    .replace(/^import .*?;\n/gms, "")
-    .replace(/^export (?:type )?\{[^}]*\};\n/gm, "")
-    .replaceAll(/import\("\.\/[\w-]+\.js"\)\./g, "")
-    .replace(/^ {4}(?:readonly )?#private;\n/gm, "")
-    .replace(/^ {4}private constructor\(.*\);\n/gm, "    private constructor();\n")
-    .replace(/^export (?=(?:declare )?(?:function|const|class|interface|type) (\w+))/gm, (_, name) => (visible.has(name) ? "export " : ""));
-  return `// Generated from node/lib by \`npm run generate\`. Do not edit.\n/// <reference types="node" />\n\n${body.trimEnd()}\n\nexport {};\n`;
+  const { generateDtsBundle } = require("dts-bundle-generator");
+  const entry = { filePath: path.join(root, "node/lib/index.ts"), output: { noBanner: true, exportReferencedTypes: false } };
+  const [text] = generateDtsBundle([entry], { preferredConfigPath: path.join(root, "tsconfig.json") });
+  return `// Generated from node/lib by \`npm run generate\`. Do not edit.\n/// <reference types="node" />\n\n${text}`;
 }
 
 function replaceBetween(file, name, text) {
@@ -99,16 +126,23 @@ function replaceBetween(file, name, text) {
 }
 
 main(async () => {
-  const options = await knobs();
+  const { options, settings, squeezeOnly } = await described();
   write("node/lib/options.ts", optionsType(options));
+  write("node/lib/addon.ts", await addonTypes());
   await run("compile TypeScript", process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"], { quiet: true });
-  write("index.d.ts", declarations());
-  const { PLUGIN_DEFAULTS } = require("../dist/plugin/defaults.js");
-  const inPlugin = options.map((option) => ({ ...option, default: PLUGIN_DEFAULTS[option.name] ?? option.default }));
-  const manifest = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
+  const types = declarations();
+  // The same for `require`: TypeScript takes a declaration for what its name says, ESM or CommonJS.
+  for (const name of ["index.d.ts", "index.d.cts"]) write(name, types);
+  const { HOST_DEFAULTS } = require("../dist/node/lib/host-defaults.js");
+  const inPlugin = options
+    .filter(({ name }) => !squeezeOnly.includes(name))
+    .map((option) => ({ ...option, default: HOST_DEFAULTS[option.name] ?? option.default }));
+  const helpOf = (name) => settings.find((setting) => setting.name === name).help;
+  const { uiHints: _, configGroups: __, configSchema: ___, ...manifest } = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, configSchema: schema(inPlugin) }, null, 2)}\n`);
-  replaceBetween("README.md", "options", table(options, PLUGIN_DEFAULTS));
+  const page = { configGroups: configGroups(settings), uiHints: uiHints(settings), configSchema: schema(inPlugin, helpOf) };
+  write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, ...page }, null, 2)}\n`);
+  replaceBetween("docs/options.md", "options", table(options, settings, HOST_DEFAULTS));
   write(NOTICES, await notices());
   if (stale.length > 0) throw new Error(`out of date: ${stale.join(", ")}; run "npm run generate"`);
 });

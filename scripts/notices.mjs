@@ -1,5 +1,7 @@
-// The licence texts of the crates that are linked into the binaries, for any platform of the table, read from the crates themselves.
+// The licence texts of what is shipped and not ours: the crates that are linked into the binaries, for any platform of the table, and the
+// library that draws the page's charts. They are read from the crates and the library themselves.
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 
 import { platforms, rustTarget } from "./platforms.mjs";
@@ -33,6 +35,13 @@ async function linkedCrates() {
   const order = (crate) => `${crate.name} ${crate.version}`;
   const registered = [...linked].map((id) => crates.get(id)).filter(({ source }) => source !== null);
   return registered.sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+/** The packages of npm whose code is in the page. */
+function pagePackages() {
+  const manifest_path = createRequire(import.meta.url).resolve("uplot/package.json");
+  const { name, version, license, author } = JSON.parse(readFileSync(manifest_path, "utf8"));
+  return [{ name, version, license, manifest_path, authors: [author] }];
 }
 
 /** The licence files under a crate's folder, those of sources that it carries included. Of a choice of licences one is taken, MIT if it is there. */
@@ -83,7 +92,7 @@ function split(text) {
 /** The notices as they should be: each text once, under the crates that it is of and the holders that each names. */
 export async function notices() {
   const sections = new Map();
-  for (const crate of await linkedCrates()) {
+  for (const crate of [...(await linkedCrates()), ...pagePackages()]) {
     for (const { holders, body } of texts(crate).map(split)) {
       const key = body.replace(/\s+/g, " ").toLowerCase();
       const section = sections.get(key) ?? { body, crates: [] };
@@ -92,5 +101,5 @@ export async function notices() {
     }
   }
   const written = [...sections.values()].map(({ body, crates }) => `${RULE}\n${crates.join("\n")}\n${RULE}\n\n${body}\n`);
-  return `The binaries of openclaw-concertina contain the following crates. Written by \`npm run generate\`.\n\n${written.join("\n")}`;
+  return `The binaries of openclaw-concertina contain the following crates, and its page of figures contains uPlot. Written by \`npm run generate\`.\n\n${written.join("\n")}`;
 }

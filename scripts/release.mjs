@@ -2,7 +2,7 @@
 //   npm run release:version -- X    sets the version everywhere it stands, and heads the changelog with it
 //   npm run release:check [-- --all]    says whether what is built could be published; with `--all` every platform's binary must be there,
 //                                   and nothing in the changelog may be unreleased
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,6 @@ export const places = [
   { file: "openclaw.plugin.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
   { file: "Cargo.toml", pattern: /^\[workspace\.package\]\nversion = "([^"]+)"/gm, times: 1 },
   { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: 4 },
-  { file: "README.md", pattern: /openclaw-concertina-(\d+\.\d+\.\d+[^\s"]*)\.tgz/g, times: 1 },
 ];
 
 /** What is wrong with the versions in these texts, by file. */
@@ -62,15 +61,18 @@ const ownVersion = () => JSON.parse(read("package.json")).version;
 
 /** The files that the root package must have: what is compiled from each source, and the rest by name. */
 export function expectedFiles() {
-  const sources = ["node/lib", "plugin"].flatMap((dir) => readdirSync(path.join(root, dir)).map((name) => `${dir}/${name}`));
+  const sources = ["node/lib", "plugin"].flatMap((dir) => readdirSync(path.join(root, dir), { recursive: true }).map((name) => `${dir}/${name.replaceAll("\\", "/")}`));
   const compiled = sources.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")).map((file) => file.replace(/\.ts$/, ""));
   const assets = readdirSync(path.join(root, "assets")).map((name) => `assets/${name}`);
+  const page = [...readdirSync(path.join(root, "plugin", "page")), "uplot.js", "uplot.css"].map((name) => `dist/plugin/page/${name}`);
   return [
     ...compiled.flatMap((file) => [`dist/${file}.js`, `dist/${file}.d.ts`]),
     ...assets,
+    ...page,
     "dist/node/lib/package.json",
     "index.js",
     "index.d.ts",
+    "index.d.cts",
     "openclaw.plugin.json",
     "package.json",
     "README.md",
@@ -84,6 +86,17 @@ export function packFaults(name, files, expected) {
     ...expected.filter((file) => !files.includes(file)).map((file) => `${name} lacks ${file}`),
     ...files.filter((file) => !expected.includes(file)).map((file) => `${name} has the stray file ${file}`),
   ];
+}
+
+/** Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. */
+const SIZES = { platform: "linux-x64-gnu", installed: 16.5e6, download: 8.25e6 };
+
+/** What is too large. */
+export function sizeFaults(name, { installed, download }) {
+  if (name !== `openclaw-concertina-${SIZES.platform}`) return [];
+  const megabytes = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`;
+  return Object.entries({ installed, download }).flatMap(([what, bytes]) =>
+    bytes > SIZES[what] ? [`${name} has ${megabytes(bytes)} ${what}, more than ${megabytes(SIZES[what])}`] : []);
 }
 
 /** What the linter says of a workflow. */
@@ -103,8 +116,10 @@ async function workflowFaults() {
 async function packageFaults(out) {
   const [published, ...built] = await pack(out);
   const faults = packFaults(published.name, published.files, expectedFiles());
-  for (const { name, files } of built) {
-    faults.push(...packFaults(name, files, [binaryOf(name.replace("openclaw-concertina-", "")), "package.json", "LICENSE", NOTICES]));
+  for (const { name, files, archive } of built) {
+    const binary = binaryOf(name.replace("openclaw-concertina-", ""));
+    faults.push(...packFaults(name, files, [binary, "package.json", "LICENSE", NOTICES]));
+    faults.push(...sizeFaults(name, { installed: statSync(path.join(root, "native", binary)).size, download: statSync(archive).size }));
   }
   for (const { name, archive } of [published, ...built]) {
     await run(`try to publish ${name}`, "npm", ["publish", "--dry-run", "--ignore-scripts", "--access=public", archive], { quiet: true });

@@ -3,7 +3,10 @@
 //!
 //! Options arrive as one JSON object ([`Config::from_json`]). An unknown key or a bad value is an error that names key, value
 //! and range, except for the `sccs*` options, whose published contract is lenient: too small is lifted to the minimum, a wrong
-//! type falls back to the default, and each leaves one warning.
+//! type falls back to the default, and each leaves one warning. Where a mistake must not cost its user the rest,
+//! [`Config::overlay`] treats all options so.
+
+pub mod settings;
 
 use serde_json::{Map, Value, json};
 
@@ -125,6 +128,9 @@ macro_rules! words {
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
+            /// All, in the order of their declaration.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
             /// Reads the word back.
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
@@ -169,6 +175,18 @@ words! {
         Auto = "auto",
         /// It stays.
         Keep = "keep",
+    }
+}
+
+words! {
+    /// How soon content goes, and how much of it stays in its place: a point between the least bill and the most in sight.
+    Thrift {
+        /// Late, with long placeholders.
+        Careful = "careful",
+        /// Where 95 % of the facts that agents use stay in sight.
+        Normal = "normal",
+        /// Soon, with short placeholders.
+        High = "high",
     }
 }
 
@@ -279,6 +297,8 @@ pub struct Knob {
     pub doc: &'static str,
     /// The default, as JSON.
     pub default: Value,
+    /// Where `thrift` decides it: the default at each level, in the order of [`Thrift::ALL`].
+    pub by_thrift: Option<[Value; 3]>,
     /// The smallest value, for numbers.
     pub minimum: Option<u64>,
     /// Whether a bad value is corrected with a warning instead of refused.
@@ -306,10 +326,12 @@ macro_rules! knobs {
         /// Every option in documentation order.
         pub fn knobs() -> Vec<Knob> {
             let defaults = Config::default();
+            let levels = Thrift::ALL.map(|thrift| Config::default().at(thrift));
             vec![$(Knob {
                 name: $name,
                 doc: concat!($($doc,)+).trim(),
                 default: OptionValue::write(&defaults.$field),
+                by_thrift: varying(levels.each_ref().map(|level| level.$field.write())),
                 minimum: minimum!($($minimum)?),
                 lenient: lenient!($($lenient)?),
                 schema: <$kind as OptionValue>::schema(),
@@ -318,6 +340,14 @@ macro_rules! knobs {
         }
 
         impl Config {
+            /// The value of an option, as JSON.
+            fn value_of(&self, name: &str) -> Option<Value> {
+                match name {
+                    $($name => Some(self.$field.write()),)+
+                    _ => None,
+                }
+            }
+
             fn set(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<bool> {
                 match name {
                     $($name => {
@@ -365,6 +395,8 @@ knobs! {
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
     /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
+    /// How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `keepNames`, `staleCalls` and `keepPreviewChars`, each of which can be set by itself.
+    thrift: Thrift = Thrift::Careful, "thrift";
     /// With "cache-aware": content that may go waits at most this many user turns.
     max_deferred_turns: u64 = 100, "maxDeferredTurns", [min 1];
     /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
@@ -403,7 +435,7 @@ knobs! {
     sccs_enable_smart_summary: bool = true, "sccsEnableSmartSummary", lenient;
     /// How many seconds an original lives after the last time an assembled context referred to it; what was folded at birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session.
     sccs_storage_ttl_seconds: u64 = 86400, "sccsStorageTtlSeconds", [min 600], lenient;
-    /// Directory of the store; empty means the host's state directory for this plugin.
+    /// Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one starts in its state directory.
     sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
     /// How many originals are held in memory; the disk holds more.
     sccs_max_entries: u64 = 10000, "sccsMaxEntries", [min 1000], lenient;
@@ -415,6 +447,8 @@ knobs! {
     secrets: Secrets = Secrets::KeepInline, "secrets";
     /// Tools whose results are never touched (globs).
     skip_tools: Vec<String> = Vec::new(), "skipTools";
+    /// Commands whose output is never touched (globs over the command line).
+    skip_commands: Vec<String> = Vec::new(), "skipCommands";
     /// Tools whose results stay exact while fresh, because the next edit needs them (globs).
     exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat"].map(str::to_owned).to_vec(), "exactTools";
     /// When not empty, only results of these tools are touched (globs).
@@ -487,6 +521,7 @@ fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {
         (Some("integer"), Some(minimum)) => format!("a whole number of at least {minimum}"),
         (Some("integer"), None) => "a whole number".into(),
         (Some("array"), _) => "an array of strings".into(),
+        (Some("object"), _) => "an object".into(),
         (Some(kind), _) => format!("a {kind}"),
         (None, _) => "something else".into(),
     }
@@ -501,7 +536,29 @@ fn shorten(value: &Value) -> String {
     }
 }
 
+/// The defaults of an option at each level, where they differ.
+fn varying(levels: [Value; 3]) -> Option<[Value; 3]> {
+    levels.iter().any(|level| *level != levels[0]).then_some(levels)
+}
+
 impl Config {
+    /// These options with the defaults of a level of thrift. The levels are points of the frontier that `bench/replay --tune` draws.
+    fn at(self, thrift: Thrift) -> Self {
+        let [min_tokens_to_fold, keep_names, stale_calls, keep_preview_chars] = match thrift {
+            Thrift::Careful => [150, 120, 12, 200],
+            Thrift::Normal => [60, 120, 9, 40],
+            Thrift::High => [60, 60, 6, 40],
+        };
+        Self { min_tokens_to_fold, keep_names, stale_calls, keep_preview_chars, ..self }
+    }
+
+    /// Takes the level before everything else: what is set beside it wins.
+    fn take_thrift(&mut self, options: &Map<String, Value>) {
+        if let Some(level) = options.get("thrift").and_then(Thrift::read) {
+            *self = self.clone().at(level);
+        }
+    }
+
     /// Reads options from a JSON object; absent keys keep their defaults. Options with a dot in their name are nested objects.
     ///
     /// Returns the configuration and one warning for each lenient option that was corrected.
@@ -511,23 +568,48 @@ impl Config {
     pub fn from_json(options: &Map<String, Value>) -> Result<(Self, Vec<String>)> {
         let mut config = Self::default();
         let mut warnings = Vec::new();
-        for (name, value) in options {
-            let nested = format!("{name}.");
-            match value.as_object().filter(|_| knobs().iter().any(|knob| knob.name.starts_with(&nested))) {
-                Some(group) => {
-                    for (inner, value) in group {
-                        config.set_known(&format!("{nested}{inner}"), value, &mut warnings)?;
-                    }
-                }
-                None => config.set_known(name, value, &mut warnings)?,
-            }
+        config.take_thrift(options);
+        for (name, value) in by_name(options) {
+            config.set_known(&name, value, &mut warnings)?;
         }
         Ok((config, warnings))
+    }
+
+    /// Reads options over these, which stay in force where one is wrong: an unknown key and a bad value are told by one line each.
+    pub fn overlay(mut self, options: &Map<String, Value>) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        self.take_thrift(options);
+        for (name, value) in by_name(options) {
+            if let Err(error) = self.set_known(&name, value, &mut warnings) {
+                warnings.push(match self.value_of(&name) {
+                    Some(stays) => format!("{error}; using the default {stays}"),
+                    None if is_group(&name) => format!("{error}; using the defaults"),
+                    None => format!("{name} is not an option; it is ignored"),
+                });
+            }
+        }
+        (self, warnings)
+    }
+
+    /// Every option, as [`Config::from_json`] reads it.
+    pub fn to_json(&self) -> Map<String, Value> {
+        let mut options = Map::new();
+        for Knob { name, .. } in knobs() {
+            let value = self.value_of(name).expect("every knob has a value");
+            match name.split_once('.') {
+                Some((group, inner)) => options.entry(group).or_insert_with(|| json!({}))[inner] = value,
+                None => drop(options.insert(name.into(), value)),
+            }
+        }
+        options
     }
 
     fn set_known(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<()> {
         if self.set(name, value, warnings)? {
             return Ok(());
+        }
+        if is_group(name) {
+            return Err(Error::bad_argument(name, shorten(value), "an object"));
         }
         let known: Vec<&str> = knobs().iter().map(|knob| knob.name).collect();
         Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))))
@@ -539,17 +621,38 @@ impl Config {
             && !matches_any(&self.skip_tools, tool_name)
     }
 
+    /// Whether the output of this command line may be replaced or rewritten at all (`skipCommands`).
+    pub fn may_touch_command(&self, command: &str) -> bool {
+        !matches_any(&self.skip_commands, command.trim())
+    }
+
     /// Whether results of this tool must stay exact while fresh (`exactTools`).
     pub fn is_exact_tool(&self, tool_name: &str) -> bool {
         matches_any(&self.exact_tools, tool_name)
     }
 }
 
+/// Values by the names of their options: what stands in the object of a group has a dotted name.
+fn by_name(options: &Map<String, Value>) -> Vec<(String, &Value)> {
+    let mut named = Vec::new();
+    for (name, value) in options {
+        match value.as_object().filter(|_| is_group(name)) {
+            Some(group) => named.extend(group.iter().map(|(inner, value)| (format!("{name}.{inner}"), value))),
+            None => named.push((name.clone(), value)),
+        }
+    }
+    named
+}
+
+fn is_group(name: &str) -> bool {
+    knobs().iter().any(|knob| knob.name.split_once('.').is_some_and(|(group, _)| group == name))
+}
+
 fn matches_any(globs: &[String], name: &str) -> bool {
     globs.iter().any(|glob| matches_glob(glob, name))
 }
 
-/// Matches a tool name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case. Linear per star.
+/// Matches a name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case. Linear per star.
 fn matches_glob(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) =
         (glob.to_ascii_lowercase().chars().collect(), name.to_ascii_lowercase().chars().collect());
@@ -623,6 +726,48 @@ mod tests {
         assert_eq!(config.sccs_max_entries, 1000);
         assert_eq!(config.sccs_storage_ttl_seconds, 602);
         assert_eq!(warnings.len(), 3, "{warnings:?}");
+    }
+
+    #[test]
+    fn thrift_is_the_default_of_what_is_not_set() {
+        let (config, _) = read(&json!({ "staleCalls": 20, "thrift": "high" })).unwrap();
+        assert_eq!(config, Config { stale_calls: 20, thrift: Thrift::High, ..Config::default().at(Thrift::High) });
+        assert_eq!(Config::default().at(Thrift::Careful), Config::default());
+        let decided: Vec<_> =
+            knobs().into_iter().filter(|knob| knob.by_thrift.is_some()).map(|knob| knob.name).collect();
+        assert_eq!(decided, ["minTokensToFold", "keepNames", "staleCalls", "keepPreviewChars"]);
+    }
+
+    #[test]
+    fn over_other_defaults_each_mistake_costs_its_own_option_and_is_one_line() {
+        let base = Config { sccs_compress_threshold: 10_000, stale_turns: 7, ..Config::default() };
+        let given = json!({
+            "staleTurns": 0, "sccsCompressThreshold": "abc", "sccsMaxEntries": 5, "typo": 1, "staleCalls": 3,
+            "rules": { "level": 9, "nope": 1, "maxChars": 300 }, "fusion": 3
+        });
+        let (config, warnings) = base.clone().overlay(given.as_object().unwrap());
+        let mut expected = Config { sccs_max_entries: 1000, stale_calls: 3, ..base };
+        expected.rules_max_chars = 300;
+        assert_eq!(config, expected);
+        let lines = [
+            "staleTurns is 0; it must be a whole number of at least 1; using the default 7",
+            "sccsCompressThreshold is \"abc\"; it must be a whole number of at least 2000; using the default 10000",
+            "sccsMaxEntries is 5; lifted to the minimum 1000",
+            "typo is not an option; it is ignored",
+            "rules.level is 9; it must be one of 0, 1, 2, 3, \"off\", \"light\", \"standard\", \"aggressive\"; using the default 2",
+            "rules.nope is not an option; it is ignored",
+            "fusion is 3; it must be an object; using the defaults",
+        ];
+        assert_eq!(warnings, lines);
+    }
+
+    #[test]
+    fn options_written_are_the_options_read() {
+        let given = json!({ "preset": "max", "rules": { "level": "off" }, "fusion": { "stages": { "rle": false } } });
+        let (config, _) = read(&given).unwrap();
+        let written = config.to_json();
+        assert_eq!(written["rules"]["level"], 0);
+        assert_eq!(Config::from_json(&written).unwrap(), (config, Vec::new()));
     }
 
     #[test]

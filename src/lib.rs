@@ -5,7 +5,7 @@
 //! against the imports):
 //!
 //! ```text
-//! error, config
+//! error, config, foreign             errors; options; calls into C, remembered where they end the process
 //! transcript, reference, tokens, content   what there is: messages, originals and ids, counts, kinds of text
 //! prose, store, history              protected spans and short words; durable originals; what may leave a conversation
 //! plan, pipeline, summarize, rules   what to do: decide, and propose text with its originals
@@ -13,11 +13,13 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod assemble;
 pub mod config;
 pub mod content;
 pub mod error;
+pub mod foreign;
 pub mod history;
 pub mod pipeline;
 pub mod plan;

@@ -1,4 +1,4 @@
-// Replays -> an SVG of how each policy's bill grows from call to call. Installs the charting library on first use.
+// Replays -> pictures as SVG: how each policy's bill grows from call to call, and what options bill against what they keep in sight.
 import { existsSync } from "node:fs";
 import path from "node:path";
 
@@ -37,10 +37,18 @@ export function points(replays, { modes, policies, prices }) {
   return out;
 }
 
-/** The chart as SVG. */
-export async function plot(replays, options) {
+/** A chart in the language of Vega-Lite, as SVG. Installs the library on first use. */
+async function draw(chart) {
   if (!existsSync(path.join(here, "node_modules", "vega-lite"))) await install("install the charting library", here);
   const [vega, { compile }] = [await import("vega"), await import("vega-lite")];
+  const view = new vega.View(vega.parse(compile({ background: "white", ...chart }).spec), { renderer: "none" });
+  const svg = await view.toSVG();
+  view.finalize();
+  return svg;
+}
+
+/** The bill of each policy as it grows. */
+export function plot(replays, options) {
   const titles = (policies) => policies.map((policy) => POLICIES[policy].title);
   const scale = { domain: titles(options.policies), range: options.policies.map((policy) => COLORS[policy]) };
   const encoding = {
@@ -50,9 +58,8 @@ export async function plot(replays, options) {
   };
   const bold = { field: "policy", oneOf: titles([BOLD]) };
   const title = replays.length === 1 ? replays[0].name : `${replays.length} sessions`;
-  const { spec } = compile({
+  return draw({
     title: `Bill with fetches, ${title}`,
-    background: "white",
     config: { legend: { labelLimit: 0 } },
     data: { values: points(replays, options) },
     facet: { field: "panel", type: "nominal", title: null, columns: 2 },
@@ -65,8 +72,35 @@ export async function plot(replays, options) {
       ],
     },
   });
-  const view = new vega.View(vega.parse(spec), { renderer: "none" });
-  const svg = await view.toSVG();
-  view.finalize();
-  return svg;
+}
+
+/** What every combination of options bills and keeps in sight, what is chosen on other families than those it is measured on, and the levels of thrift. */
+export function plotFrontier(outcomes) {
+  const place = ({ billWithFetches, useRecall }) => ({ bill: billWithFetches, recall: useRecall });
+  const values = outcomes.flatMap(({ mode, price, all, frontier }) => {
+    const panel = `mode ${mode}, prices ${price}`;
+    return [
+      ...all.map(({ options, figures }) => ({ panel, ...place(figures), kind: options.thrift ? "thrift" : "combination", label: options.thrift })),
+      ...frontier.map((point) => ({ panel, ...place(point), kind: "left out" })),
+    ];
+  });
+  const only = (kind) => [{ filter: { field: "kind", equal: kind } }];
+  const axis = (field, title) => ({ field, type: "quantitative", title, scale: { zero: false } });
+  const encoding = { x: axis("bill", "bill with fetches, relative to never touching anything"), y: axis("recall", "facts in sight when they are used") };
+  const color = COLORS[BOLD];
+  return draw({
+    title: { text: "Bill against use recall", subtitle: "grey: options on all sessions; line: chosen on the other families; marked: thrift" },
+    data: { values },
+    facet: { field: "panel", type: "nominal", title: null, columns: 2 },
+    spec: {
+      width: 560,
+      height: 360,
+      layer: [
+        { transform: only("combination"), mark: { type: "point", color: "#9a9a9a" }, encoding },
+        { transform: only("left out"), mark: { type: "line", color, point: { color } }, encoding },
+        { transform: only("thrift"), mark: { type: "point", shape: "diamond", size: 120, filled: true, color: "#b8433a" }, encoding },
+        { transform: only("thrift"), mark: { type: "text", dy: -12, fontWeight: "bold" }, encoding: { ...encoding, text: { field: "label" } } },
+      ],
+    },
+  });
 }

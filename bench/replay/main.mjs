@@ -25,7 +25,8 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --json FILE              every figure, and per session and call the tokens billed
   --plot FILE.svg          the bill as it grows from call to call, summed over the sessions
   --tune JSON              instead of all that, options chosen on all families but one and what they give on that one, for each family; such as
-                           '{"staleCalls":[8,12],"keepPreviewChars":[60,200]}': every combination is replayed with cache-aware
+                           '{"staleCalls":[8,12],"keepPreviewChars":[60,200]}': every combination is replayed with cache-aware; a list of such
+                           objects is tried one after the other. With --plot the picture is bill against use recall, levels of thrift marked
   --floor R                least use recall that --tune chooses (default 0.955)
 
 bill             tokens at their prices, relative to never touching anything; sessions are summed, so that long ones weigh more
@@ -144,6 +145,10 @@ main(async () => {
     const tuned = await tune(files, options, { grid: jsonOf("tune"), floor: positive("floor", values.floor), jobs });
     console.log(tuned.text);
     if (values.json) writeFileSync(values.json, JSON.stringify({ options, figures: tuned.figures }));
+    if (values.plot) {
+      const { plotFrontier } = await import("../plot/plot.mjs");
+      writeFileSync(values.plot, await plotFrontier(tuned.figures));
+    }
     return;
   }
   const { replayAll } = await import("./jobs.mjs");

@@ -15,7 +15,7 @@ import { isResult, withTexts } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
 const tool = require("../../dist/node/lib/fetch-tool.js");
-const { PLUGIN_DEFAULTS } = require("../../dist/plugin/defaults.js");
+const { HOST_DEFAULTS } = require("../../dist/node/lib/host-defaults.js");
 
 const plain = { overhead: 0, admit: (message) => message, assemble: (messages) => messages, send: (messages) => messages, close() {} };
 
@@ -98,6 +98,6 @@ export const POLICIES = {
   "cache-aware": {
     title: "Concertina, cache-aware",
     priced: true,
-    open: ({ config, ...moment }) => concertina({ ...moment, config: { ...PLUGIN_DEFAULTS, ...config }, schedule: "cache-aware" }),
+    open: ({ config, ...moment }) => concertina({ ...moment, config: { ...HOST_DEFAULTS, ...config }, schedule: "cache-aware" }),
   },
 };

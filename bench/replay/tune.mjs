@@ -9,12 +9,13 @@ const { percent, table } = require("../../dist/node/lib/table.js");
 
 const POLICY = "cache-aware";
 
-/** `{ a: [1, 2], b: [3] }` -> `[{ a: 1, b: 3 }, { a: 2, b: 3 }]`. A value that is no list is a list of one. */
-export function combinations(grid) {
-  return Object.entries(grid).reduce(
+/** `{ a: [1, 2], b: [3] }` -> `[{ a: 1, b: 3 }, { a: 2, b: 3 }]`. A value that is no list is a list of one; of several grids, the rows of each. */
+export function combinations(grids) {
+  const rowsOf = (grid) => Object.entries(grid).reduce(
     (rows, [name, values]) => rows.flatMap((row) => [values].flat().map((value) => ({ ...row, [name]: value }))),
     [{}],
   );
+  return [grids].flat().flatMap(rowsOf);
 }
 
 /**
@@ -46,6 +47,23 @@ export function leaveOneOut(variants, { mode, price, floor }) {
   return { tuned, families, all };
 }
 
+/**
+ * What a choice of options is worth where nobody looked: for each use recall that a variant has, the figures of all sessions, those of
+ * each family with the options that the other families choose at that floor. Equal ones once, by their bill.
+ */
+export function frontier(variants, { mode, price }) {
+  const of = (replays) => figures(replays, { mode, policy: POLICY, price });
+  const families = [...familiesOf(variants[0].replays).keys()];
+  const without = families.map((family) => variants.map((variant) => ({ ...variant, figures: of(variant.replays.filter((replay) => replay.family !== family)) })));
+  const points = new Map();
+  for (const { useRecall } of variants.map(({ replays }) => of(replays))) {
+    const left = families.flatMap((family, index) => choose(without[index], useRecall).replays.filter((replay) => replay.family === family));
+    const { billWithFetches, useRecall: reached } = of(left);
+    points.set(`${billWithFetches} ${reached}`, { floor: useRecall, billWithFetches, useRecall: reached });
+  }
+  return [...points.values()].toSorted((a, b) => a.billWithFetches - b.billWithFetches);
+}
+
 /** Replays every combination of the grid; resolves to a text and its figures. */
 export async function tune(files, options, { grid, floor, jobs }) {
   const rows = combinations(grid);
@@ -60,7 +78,7 @@ export async function tune(files, options, { grid, floor, jobs }) {
   for (const mode of options.modes) {
     for (const price of options.prices) {
       const outcome = leaveOneOut(variants, { mode, price, floor });
-      all.push({ mode, price, ...outcome });
+      all.push({ mode, price, ...outcome, frontier: frontier(variants, { mode, price }) });
       lines.push(`\nevery combination on all sessions, mode ${mode}, prices ${price}`);
       lines.push(tableOfAll(outcome));
       lines.push(`\nleave one family out, mode ${mode}, prices ${price}: options with the least bill with fetches at a use recall of at least ${floor}`);

@@ -1,13 +1,14 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
+import type { NativeConcertina, Session } from "./addon.js";
 import type {
-  Action, CompressedRules, ContentBlock, FetchRequest, Message, OpenOptions, Prices, Redactor, Removed, Report,
-  Stats,
+  Action, AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, Stats,
 } from "./api.js";
 import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
+import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices } from "./handover.js";
 import { maskedArguments, maskedMessage } from "./masking.js";
-import { native, type NativeConcertina, type Outcome } from "./native.js";
-import { queued } from "./queue.js";
+import { native } from "./native.js";
+import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
 export const FETCH_CHARS = 15_900;
@@ -17,15 +18,15 @@ export function guidance(): string {
   return native().guidance();
 }
 
-function session(sessionId: unknown, agentId: unknown): string {
+function session(sessionId: unknown, agentId: unknown): Session {
   needString("sessionId", sessionId);
   if (agentId !== undefined) needString("agentId", agentId);
-  return JSON.stringify({ sessionId, agentId });
+  return { sessionId, agentId };
 }
 
-function moment(now: unknown): number {
+function moment(now: unknown, name = "now"): number {
   if (now === undefined) return Date.now();
-  if (typeof now !== "number" || !Number.isFinite(now)) badArgument("now", String(now), "milliseconds since 1970");
+  if (typeof now !== "number" || !Number.isFinite(now)) badArgument(name, String(now), "milliseconds since 1970");
   return now;
 }
 
@@ -40,12 +41,13 @@ function pricesOf(prices: unknown): Prices | undefined {
   needObject("prices", prices);
   const given = prices as Record<string, unknown>;
   needNumber("prices.input", given.input, "above 0");
+  if (given.usdPerMillion !== undefined && typeof given.usdPerMillion !== "boolean") badArgument("prices.usdPerMillion", given.usdPerMillion, "true or false");
   for (const name of ["cacheRead", "cacheWrite", "cacheTtlMs"]) needNumber(`prices.${name}`, given[name], "of at least 0");
   return given as unknown as Prices;
 }
 
 /** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
-function callOf(message: Message, toolName: string | undefined, args: unknown): Message {
+function callOf(message: AnyMessage, toolName: string | undefined, args: unknown): AnyMessage {
   const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {} });
   try {
     return { role: "assistant", content: callIds(message).map(call) };
@@ -56,7 +58,7 @@ function callOf(message: Message, toolName: string | undefined, args: unknown): 
 }
 
 /** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
-function callIds(message: Message): string[] {
+function callIds(message: AnyMessage): string[] {
   const blocks = Array.isArray(message.content) ? (message.content as (Record<string, unknown> | null)[]) : [];
   const results = blocks.filter((block) => block?.type === "tool_result" || block?.type === "toolResult");
   return [
@@ -65,17 +67,16 @@ function callIds(message: Message): string[] {
   ];
 }
 
-function toolOf(message: Message): string {
+function toolOf(message: AnyMessage): string {
   return stringOf(message, ["toolName", "name"]);
 }
 
-function stringOf(of: Record<string, unknown>, names: string[]): string {
-  return names.map((name) => of[name]).find((value) => typeof value === "string") ?? "";
+function stringOf(of: object, names: string[]): string {
+  return names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string") ?? "";
 }
 
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
-function reportOf(outcome: Outcome, changedMeanwhile: number[]): Report {
-  const report = JSON.parse(outcome.report) as Report;
+function reportOf(report: Report, changedMeanwhile: number[]): Report {
   if (changedMeanwhile.length === 0) return report;
   const left = new Set(changedMeanwhile);
   const notFreed = (tokens: number, { message, tokensBefore, tokensAfter }: Action) => tokens + (left.has(message) ? tokensBefore - tokensAfter : 0);
@@ -103,12 +104,11 @@ export class Concertina {
    */
   static async open(options: OpenOptions): Promise<Concertina> {
     needObject("options", options);
-    const { dir, ...config } = options;
+    const { dir, retention, today, ...config } = options;
     needString("dir", dir);
-    const { retention } = config;
+    if (today !== undefined) needString("today", today);
     if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
-    const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(dir, JSON.stringify(given))));
+    return awaiting(async () => new Concertina(await native().NativeConcertina.open(dir, JSON.stringify(config), retention, today)));
   }
 
   /** One line for each lenient option that had to be corrected. */
@@ -127,14 +127,16 @@ export class Concertina {
    * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
    * for texts that are not stored at birth, it is not asked
    * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
+   * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
    */
-  async admitToolResult<M extends Message>(input: {
+  async admitToolResult<M extends AnyMessage>(input: {
     sessionId: string;
     agentId?: string;
     message: M;
     toolName?: string;
     args?: unknown;
     hostCutAt?: number;
+    hostKeeps?: number;
     redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
@@ -142,6 +144,7 @@ export class Concertina {
     needObject("message", input.message);
     if (input.toolName !== undefined) needString("toolName", input.toolName);
     if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
+    if (input.hostKeeps !== undefined) needNumber("hostKeeps", input.hostKeeps, "above 0");
     if (input.redactor !== undefined && typeof input.redactor !== "function") badArgument("redactor", input.redactor, "a function");
     const { message } = input;
     const scope = session(input.sessionId, input.agentId);
@@ -152,18 +155,18 @@ export class Concertina {
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const call = callOf(message, input.toolName, shown.args);
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message]);
-      const outcome = await queued(() => this.#native.admit(handover, scope, now, input.hostCutAt));
-      const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1), outcome);
-      return { message: messages?.[0] ?? message, report: reportOf(outcome, changedMeanwhile) };
+      const { change, report } = await this.#native.admit(handover, scope, now, input.hostCutAt, input.hostKeeps);
+      const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1), change);
+      return { message: messages?.[0] ?? message, report: reportOf(report, changedMeanwhile) };
     });
   }
 
   /** What of a result and its arguments may be stored and shown; `undefined` where it must not be stored. */
-  async #masked<M extends Message>(asIs: { message: M; args: unknown }, toolName: string | undefined, redactor: Redactor) {
-    const { secrets, storesTextsOf } = JSON.parse(this.#native.atBirth(toolName ?? toolOf(asIs.message))) as { secrets: string; storesTextsOf: boolean };
+  async #masked<M extends AnyMessage>(asIs: { message: M; args: unknown }, toolName: string | undefined, redactor: Redactor) {
+    const { secrets, storesTexts } = this.#native.atBirth(toolName ?? toolOf(asIs.message));
     if (secrets === "store") return asIs;
     const args = await maskedArguments(asIs.args, redactor);
-    const message = storesTextsOf ? await maskedMessage(asIs.message, redactor) : asIs.message;
+    const message = storesTexts ? await maskedMessage(asIs.message, redactor) : asIs.message;
     return secrets === "redact" || (args === asIs.args && message === asIs.message) ? { message, args } : undefined;
   }
 
@@ -172,7 +175,7 @@ export class Concertina {
    * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
    * a `report.warning`, never a rejection.
    */
-  async assemble<M extends Message>(input: {
+  async assemble<M extends AnyMessage>(input: {
     sessionId: string;
     agentId?: string;
     messages: M[];
@@ -193,38 +196,50 @@ export class Concertina {
     needArray("messages", input.messages);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
-    const options = JSON.stringify({
-      availableTools: input.availableTools && [...input.availableTools],
-      model: input.model,
+    const options = {
+      availableTools: input.availableTools ? [...input.availableTools] : undefined,
+      model: input.model ?? undefined,
       referOversize: input.referOversize ?? false,
       prices: pricesOf(input.prices),
       tokenBudget: tokensOf(input.tokenBudget),
-    });
+    };
     const { messages: given } = input;
     // The caller may go on with its array while we work.
     const messages = given.slice();
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
-      const outcome = await queued(() => this.#native.assemble(handover, scope, options, now));
-      const applied = await applyInSlices(messages, crossed, outcome);
-      const report = reportOf(outcome, applied.changedMeanwhile);
+      const folded = await this.#native.assemble(handover, scope, options, now);
+      const applied = await applyInSlices(messages, crossed, folded.change);
+      const report = reportOf(folded.report, applied.changedMeanwhile);
       return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
     });
   }
 
-  /** Records a finished turn: atomic, and the same key again is a duplicate. */
+  /** Records a finished turn with its model calls, for the figures: atomic, and the same key again is a duplicate. */
   async commitTurn(input: {
     sessionId: string;
     agentId?: string;
+    /** What the host calls the conversation. */
+    sessionKey?: string;
     advancementKey: string;
-    messages?: Message[];
+    /** The turn's messages, from its user's on. What answers report under `usage` (`input`, `cacheRead`, `cacheWrite`) is what was sent; else it is counted. */
+    messages?: AnyMessage[];
+    /** What the model's tokens cost; by the model's family when absent. */
+    prices?: Prices;
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
     needObject("input", input);
-    needString("advancementKey", input.advancementKey);
+    const { advancementKey, sessionKey, messages = [] } = input;
+    needString("advancementKey", advancementKey);
+    if (sessionKey !== undefined) needString("sessionKey", sessionKey);
+    needArray("messages", messages);
     const scope = session(input.sessionId, input.agentId);
-    const status = await awaiting(() => this.#native.commitTurn(scope, input.advancementKey, moment(input.now)));
-    return { status: status as "committed" | "duplicate" };
+    const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), tool: FETCH_TOOL_JSON };
+    const now = moment(input.now);
+    return awaiting(async () => {
+      const { handover } = await handOverInSlices(native(), toRecord(messages));
+      return { status: await this.#native.commitTurn(handover, scope, turn, now) };
+    });
   }
 
   /**
@@ -250,7 +265,7 @@ export class Concertina {
     needObject("input", input);
     needObject("report", input.report);
     const owner = session(input.sessionId, input.agentId);
-    await awaiting(() => this.#native.recordRules(owner, JSON.stringify(input.report), moment(input.now)));
+    await awaiting(() => this.#native.recordRules(owner, input.report, moment(input.now)));
   }
 
   /**
@@ -260,11 +275,10 @@ export class Concertina {
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
     needObject("input", input);
     needStrings("refIds", input.refIds);
-    const { now, maxChars = FETCH_CHARS, ...request } = input;
+    const { maxChars = FETCH_CHARS } = input;
     if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
-    const answer = await awaiting(() => this.#native.fetch(JSON.stringify({ ...request, maxChars }), moment(now)));
-    const { blocks, found } = JSON.parse(answer) as { blocks: ContentBlock[]; found: number };
-    return { content: blocks, found };
+    const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as unknown as FetchRequest;
+    return awaiting(() => this.#native.fetch({ ...given, maxChars, now: moment(input.now) }));
   }
 
   /**
@@ -273,7 +287,7 @@ export class Concertina {
    * originals cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and the
    * same array comes back when none did.
    */
-  async unfold<M extends Message>(input: {
+  async unfold<M extends AnyMessage>(input: {
     sessionId?: string;
     agentId?: string;
     messages: M[];
@@ -288,9 +302,9 @@ export class Concertina {
     const now = moment(input.now);
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
-      const outcome = await queued(() => this.#native.unfold(handover, JSON.stringify({ sessionId, agentId }), now));
-      const applied = await applyInSlices(messages, crossed, outcome);
-      return { ...(JSON.parse(outcome.report) as { unfolded: number; missing: string[] }), messages: applied.messages ?? given };
+      const { change, ...report } = await this.#native.unfold(handover, sessionId, agentId, now);
+      const applied = await applyInSlices(messages, crossed, change);
+      return { ...report, messages: applied.messages ?? given };
     });
   }
 
@@ -320,13 +334,49 @@ export class Concertina {
   async stats(input: { sessionId?: string } = {}): Promise<Stats> {
     needObject("input", input);
     if (input.sessionId !== undefined) needString("sessionId", input.sessionId);
-    return JSON.parse(await awaiting(() => this.#native.stats(input.sessionId))) as Stats;
+    return awaiting(() => this.#native.stats(input.sessionId));
+  }
+
+  /** What was sent and billed, and what would have been without Concertina: of whole requests. */
+  async figures(input: FiguresRequest = {}): Promise<Figures> {
+    needObject("input", input);
+    const { sessionId, since, until }: FiguresRequest = input;
+    if (sessionId !== undefined) needString("sessionId", sessionId);
+    for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
+    return awaiting(() => this.#native.figures({ sessionId, since, until }));
+  }
+
+  /** The sessions that the store knows, the last seen first. */
+  async sessions(): Promise<KnownSession[]> {
+    return awaiting(() => this.#native.sessions());
+  }
+
+  /** Keeps a line that the operator was warned with, for a week. */
+  async warn(input: { text: string; now?: number }): Promise<void> {
+    needObject("input", input);
+    needString("text", input.text);
+    await awaiting(() => this.#native.warn(input.text, moment(input.now)));
+  }
+
+  /** What the operator was warned of since a moment, newest first. */
+  async warned(input: { since: number }): Promise<{ at: number; text: string }[]> {
+    needObject("input", input);
+    needNumber("since", input.since, "of at least 0");
+    return awaiting(() => this.#native.warned(input.since));
+  }
+
+  /** Stops folding anything more in a session, or takes that back. What is folded stays folded, and can be fetched. */
+  async switch(input: { sessionId: string; agentId?: string; off: boolean; now?: number }): Promise<void> {
+    needObject("input", input);
+    if (typeof input.off !== "boolean") badArgument("off", input.off, "true or false");
+    const scope = session(input.sessionId, input.agentId);
+    await awaiting(() => this.#native.switch(scope, input.off, moment(input.now)));
   }
 
   /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
     needObject("input", input);
-    return JSON.parse(await awaiting(() => this.#native.sweep(moment(input.now)))) as Removed;
+    return awaiting(() => this.#native.sweep(moment(input.now)));
   }
 
   /**
@@ -336,7 +386,7 @@ export class Concertina {
   async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
     needObject("input", input);
     needString("sessionId", input.sessionId);
-    return JSON.parse(await awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false))) as Removed;
+    return awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false));
   }
 
   /** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */

@@ -3,18 +3,18 @@
  *
  * Hosts make an engine object for every turn and use it on the turn only, so nothing is kept on it.
  */
-import type { Message, Prices } from "./api.js";
+import type { AnyMessage, Message, Prices } from "./api.js";
 import { type Concertina, guidance } from "./concertina.js";
 import { needObject } from "./errors.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
 /** What the host passes to `assemble`. */
-export interface AssembleParameters {
+export interface AssembleParameters<M extends AnyMessage = Message> {
   sessionId: string;
   sessionKey?: string;
   agentId?: string;
-  messages: Message[];
+  messages: M[];
   tokenBudget?: number;
   model?: string;
   availableTools?: Set<string>;
@@ -27,20 +27,23 @@ export interface CommitParameters {
   sessionKey?: string;
   agentId?: string;
   advancementKey: string;
-  messages: Message[];
+  messages: AnyMessage[];
   [parameter: string]: unknown;
 }
 
 /** What the host gets back from `assemble`. */
-export interface AssembleResult {
-  messages: Message[];
+export interface AssembleResult<M extends AnyMessage = Message> {
+  messages: M[];
   /** 0 where nothing was counted: the host counts itself. */
   estimatedTokens: number;
   systemPromptAddition?: string;
 }
 
+/** Compacts a stored transcript, as the host types it. */
+export type Compact = (parameters: never) => Promise<unknown>;
+
 /** A context engine that declares durable turns; without the declaration hosts silently run without it. */
-export interface ContextEngine {
+export interface ContextEngine<C extends Compact = (parameters: unknown) => Promise<unknown>> {
   readonly info: {
     id: string;
     name: string;
@@ -52,19 +55,19 @@ export interface ContextEngine {
     };
   };
   ingest(parameters: unknown): Promise<{ ingested: boolean }>;
-  assemble(parameters: AssembleParameters): Promise<AssembleResult>;
-  compact(parameters: unknown): Promise<unknown>;
+  assemble<M extends AnyMessage>(parameters: AssembleParameters<M>): Promise<AssembleResult<M>>;
+  compact: C;
   commitTurn(parameters: CommitParameters): Promise<{ status: "committed" | "duplicate" }>;
 }
 
 /** What a host tells its engine beside the store. */
-export interface ContextEngineOptions {
+export interface ContextEngineOptions<C extends Compact = (parameters: unknown) => Promise<unknown>> {
   /** Compacts the stored transcript: delegate it to the host. */
-  compact(parameters: unknown): Promise<unknown>;
+  compact: C;
   /** Gets one line for each step that failed, with what that means for the conversation; `console.warn` by default. */
   complain?(step: string, error: unknown, consequence: string): void;
   /** Prices of the model of a turn, where the host knows them. */
-  pricesOf?(parameters: AssembleParameters): Prices | undefined;
+  pricesOf?(parameters: AssembleParameters<AnyMessage> | CommitParameters): Prices | undefined;
 }
 
 /**
@@ -72,10 +75,10 @@ export interface ContextEngineOptions {
  *
  * @param concertina an open store, or how to get one on each call; `undefined` while there is none
  */
-export function createContextEngine(
+export function createContextEngine<C extends Compact>(
   concertina: Concertina | (() => Promise<Concertina | undefined>),
-  options: ContextEngineOptions,
-): ContextEngine {
+  options: ContextEngineOptions<C>,
+): ContextEngine<C> {
   if (typeof concertina !== "function") needObject("concertina", concertina);
   needObject("options", options);
   const open = typeof concertina === "function" ? concertina : async () => concertina;
@@ -93,11 +96,11 @@ export function createContextEngine(
       },
     },
     ingest: async () => ({ ingested: false }),
-    async assemble(parameters) {
+    async assemble<M extends AnyMessage>(parameters: AssembleParameters<M>) {
       const { messages, tokenBudget, model, availableTools } = parameters;
       if (availableTools && !availableTools.has(FETCH_TOOL)) return { messages, estimatedTokens: 0 };
       // Also when something fails: guidance that comes and goes would bill the whole prompt again.
-      const view: AssembleResult = { messages, estimatedTokens: 0, systemPromptAddition: guidance() };
+      const view: AssembleResult<M> = { messages, estimatedTokens: 0, systemPromptAddition: guidance() };
       try {
         const store = await open();
         if (store === undefined) return view;
@@ -112,12 +115,13 @@ export function createContextEngine(
         return view;
       }
     },
-    compact: (parameters) => options.compact(parameters),
+    compact: ((parameters) => options.compact(parameters)) as C,
     async commitTurn(parameters) {
-      const { advancementKey, messages } = parameters;
+      const { advancementKey, messages, sessionKey } = parameters;
       try {
         const store = await open();
-        if (store) return await store.commitTurn({ ...scopeOf(parameters), advancementKey, messages });
+        const prices = options.pricesOf?.(parameters);
+        if (store) return await store.commitTurn({ ...scopeOf(parameters), sessionKey, advancementKey, messages, prices });
       } catch (error) {
         complain("recording a turn", error, "the session goes on without this record");
       }

@@ -10,9 +10,23 @@ interface Raised {
 /** An error with a stable code. */
 export type CodedError = (Error | TypeError) & { code: string };
 
+/** What napi says of a record's field that has another type than the addon declares: its code, and what it may be. */
+const EXPECTED: Record<string, string> = {
+  StringExpected: "a string", NumberExpected: "a number", BooleanExpected: "a boolean", ArrayExpected: "an array", ObjectExpected: "an object",
+};
+
+/** The same in our words; `undefined` for any other error. */
+function misfit({ message, code = "" }: Error & { code?: string }): CodedError | undefined {
+  const [, what, field] = /^(.*) on \w+\.(\w+)$/s.exec(message) ?? /^(Missing) field `(\w+)`$/.exec(message) ?? [];
+  if (what === undefined || field === undefined) return undefined;
+  const got = /value `?(.+?) ?`? into/s.exec(what)?.[1]?.toLowerCase().slice(0, 80) ?? "missing";
+  return misuse(code in EXPECTED ? `${field} is ${got}; it must be ${EXPECTED[code]}` : `${field} cannot be taken: ${what}`);
+}
+
 /** Turns what the addon raised into an `Error`, or a `TypeError` where the caller made a mistake. */
 export function toError(raised: unknown): unknown {
-  if (!(raised instanceof Error) || !raised.message.startsWith("{")) return raised;
+  if (!(raised instanceof Error)) return raised;
+  if (!raised.message.startsWith("{")) return misfit(raised) ?? raised;
   let told: Raised;
   try {
     told = JSON.parse(raised.message) as Raised;
@@ -41,10 +55,15 @@ export async function awaiting<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The TypeError of a caller's mistake. */
+function misuse(message: string): CodedError {
+  return Object.assign(new TypeError(message), { code: "CONCERTINA_BAD_ARGUMENT" });
+}
+
 /** Throws the TypeError of a bad argument: its name, what it was, and what it may be. */
 export function badArgument(name: string, got: unknown, expected: string): never {
   const shown = typeof got === "string" ? JSON.stringify(got.slice(0, 80)) : got === null ? "null" : typeof got;
-  throw Object.assign(new TypeError(`${name} is ${shown}; it must be ${expected}`), { code: "CONCERTINA_BAD_ARGUMENT" });
+  throw misuse(`${name} is ${shown}; it must be ${expected}`);
 }
 
 /** Checks an argument that must be an array. */
@@ -57,6 +76,11 @@ export function needString(name: string, value: unknown): asserts value is strin
   if (typeof value !== "string") badArgument(name, value, "a string");
 }
 
+/** Checks an argument that must be a string where it is given. */
+export function mayBeString(name: string, value: unknown): void {
+  if (value !== undefined && value !== null) needString(name, value);
+}
+
 /** Checks an argument that must be an array of strings. */
 export function needStrings(name: string, value: unknown): asserts value is string[] {
   needArray(name, value);
@@ -66,6 +90,15 @@ export function needStrings(name: string, value: unknown): asserts value is stri
 /** Checks an argument that must be an object. */
 export function needObject(name: string, value: unknown): asserts value is Record<string, unknown> {
   if (value === null || typeof value !== "object" || Array.isArray(value)) badArgument(name, value, "an object");
+}
+
+/** Checks an argument that must be an object with no other than the named fields. */
+export function needOptions(name: string, value: unknown, fields: string[]): void {
+  needObject(name, value);
+  const unknown = Object.keys(value).find((field) => !fields.includes(field));
+  if (unknown !== undefined) {
+    throw misuse(`${unknown} is not an option; it must be one of ${fields.join(", ")}`);
+  }
 }
 
 /** @throws TypeError unless the value is a finite number in the range. */

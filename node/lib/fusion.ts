@@ -1,11 +1,11 @@
 /** The fusion pipeline: texts and conversations in fewer tokens, and back. */
+import type { CompressedMessages, CompressJob, Question, Step } from "./addon.js";
 import type {
-  CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Message, Original, StageInfo,
+  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageInfo,
 } from "./api.js";
 import { awaiting, badArgument, calling, needArray, needObject, needString } from "./errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices } from "./handover.js";
-import { native, type NativeCompressJob, type Outcome } from "./native.js";
-import { queued } from "./queue.js";
+import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
 /** Options as they cross: the caller's stages by name and order only. */
@@ -21,43 +21,20 @@ function crossing(options: CompressOptions): string {
   return JSON.stringify({ ...rest, custom: named });
 }
 
-interface Question {
-  stage: string;
-  contentType: string;
-  language: string | null;
-  role: string;
-}
-
-interface Rows {
-  question?: Question;
-  originals?: { refId: string; label: string }[];
-  [field: string]: unknown;
-}
-
 /** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
-function ask(custom: CustomStage[] | undefined, question: Question, text: string): string | null {
-  const stage = custom?.find(({ name }) => name === question.stage);
-  const context = { text, contentType: question.contentType, language: question.language, role: question.role };
+function ask(custom: CustomStage[] | undefined, { stage: asked, context }: Question): string | null {
+  const stage = custom?.find(({ name }) => name === asked);
   if (stage === undefined || (stage.shouldApply && !stage.shouldApply(context))) return null;
   const answer = stage.apply(context);
   if (answer !== null && answer !== undefined) needString(`what stage ${stage.name} returned`, answer);
   return answer ?? null;
 }
 
-function originalsOf(rows: Rows, outcome: Outcome): Original[] {
-  const originals = (rows.originals ?? []).map(({ refId, label }, index) => ({ refId, label, data: outcome.buffers[index] as Buffer }));
-  originals.forEach(remember);
-  return originals;
-}
-
 /** One step of a job: its result, or `undefined` after a question was answered. */
-function step(job: NativeCompressJob, outcome: Outcome, options: CompressOptions): CompressResult | undefined {
-  const { question, ...rows } = JSON.parse(outcome.report) as Rows;
-  if (question === undefined) {
-    return { ...rows, text: outcome.text ?? "", originals: originalsOf(rows, outcome) } as unknown as CompressResult;
-  }
-  job.answer(ask(options.custom, question, outcome.text ?? ""));
-  return undefined;
+function resultOf(job: CompressJob, { question, result }: Step, options: CompressOptions): CompressResult | undefined {
+  if (question) job.answer(ask(options.custom, question));
+  result?.originals.forEach(remember);
+  return result;
 }
 
 /**
@@ -74,7 +51,7 @@ export async function compress(text: string, options: CompressOptions = {}): Pro
     const addon = native();
     const job = new addon.CompressJob(text, crossed);
     for (;;) {
-      const result = step(job, await queued(() => job.advance()), options);
+      const result = resultOf(job, await job.advance(), options);
       if (result) return result;
     }
   });
@@ -89,7 +66,7 @@ export function compressSync(text: string, options: CompressOptions = {}): Compr
     const addon = native();
     const job = new addon.CompressJob(text, crossed);
     for (;;) {
-      const result = step(job, job.advanceSync(), options);
+      const result = resultOf(job, job.advanceSync(), options);
       if (result) return result;
     }
   });
@@ -108,9 +85,9 @@ function crossingMessages(messages: unknown, options: CompressMessagesOptions): 
   return JSON.stringify(options);
 }
 
-function messagesResult<M>(messages: M[], outcome: Outcome): CompressMessagesResult<M> {
-  const { originals: rows, ...report } = JSON.parse(outcome.report) as Rows & CompressMessagesResult<M>["report"];
-  return { messages, originals: originalsOf({ originals: rows }, outcome), report };
+function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages): CompressMessagesResult<M> {
+  originals.forEach(remember);
+  return { messages, originals, report };
 }
 
 /** The result of what was really done: nothing was done to messages that changed meanwhile. */
@@ -127,26 +104,26 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
  * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
  * stay; messages of any of the three shapes.
  */
-export async function compressMessages<M extends Message>(messages: M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
+export async function compressMessages<M extends AnyMessage>(messages: M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
   const asked = crossingMessages(messages, options);
   // The caller may go on with its array while we work.
   const taken = messages.slice();
   return awaiting(async () => {
     const addon = native();
     const { handover, crossed } = await handOverInSlices(addon, taken);
-    const outcome = await queued(() => addon.compressMessages(handover, asked));
-    const applied = await applyInSlices(taken, crossed, outcome);
-    return withoutChanged(messagesResult(applied.messages ?? messages, outcome), applied.changedMeanwhile);
+    const done = await addon.compressMessages(handover, asked);
+    const applied = await applyInSlices(taken, crossed, done.change);
+    return withoutChanged(messagesResult(applied.messages ?? messages, done), applied.changedMeanwhile);
   });
 }
 
 /** {@link compressMessages} on the calling thread. */
-export function compressMessagesSync<M extends Message>(messages: M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
+export function compressMessagesSync<M extends AnyMessage>(messages: M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
   const crossed = crossingMessages(messages, options);
   return calling(() => {
     const addon = native();
-    const outcome = addon.compressMessagesSync(handOver(addon, messages), crossed);
-    return messagesResult(apply(messages, outcome), outcome);
+    const done = addon.compressMessagesSync(handOver(addon, messages), crossed);
+    return messagesResult(apply(messages, done.change), done);
   });
 }
 
@@ -163,5 +140,5 @@ export function restore(text: string, originals: Pick<Original, "data">[] = []):
 
 /** The stages of the pipeline, in the order in which they run. */
 export function stages(): StageInfo[] {
-  return calling(() => JSON.parse(native().stages()) as StageInfo[]);
+  return calling(() => native().stages());
 }

@@ -7,8 +7,9 @@
  * that no patch names stay the same objects. While others have their turns the caller may change a message: a patch is for
  * the message that crossed, and one that reads otherwise now is left as it is.
  */
+import type { Change, Handover } from "./addon.js";
 import { light, type LightMessage, ownField } from "./light.js";
-import type { Native, NativeHandover, Outcome } from "./native.js";
+import type { Native } from "./native.js";
 
 /** How long one slice may take, in milliseconds. */
 const SLICE_MS = 0.04;
@@ -16,7 +17,7 @@ const SLICE_MS = 0.04;
 const PIECE = 16_384;
 
 /** Hands messages over in one piece. */
-export function handOver(addon: Native, messages: readonly unknown[]): NativeHandover {
+export function handOver(addon: Native, messages: readonly unknown[]): Handover {
   const handover = new addon.Handover();
   const crossing: string[] = [];
   let lifted = 0;
@@ -32,7 +33,7 @@ export function handOver(addon: Native, messages: readonly unknown[]): NativeHan
 
 /** Messages in the addon, and how each read when it crossed. */
 export interface HandedOver {
-  handover: NativeHandover;
+  handover: Handover;
   crossed: LightMessage[];
 }
 
@@ -107,7 +108,7 @@ function without(message: unknown, path: readonly Step[]): unknown[] {
   return parent.filter((_, index) => index !== path.at(-1));
 }
 
-/** Adds some of an outcome's patches to those of each message. */
+/** Adds some of a change's patches to those of each message. */
 function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
   for (const [index, ...change] of JSON.parse(json) as [number, ...Patch][]) {
     const patches = byMessage.get(index);
@@ -117,20 +118,20 @@ function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
 }
 
 function reorder<M>(messages: M[], slots: string | undefined): M[] {
-  if (slots === undefined || slots === null) return messages;
+  if (slots === undefined) return messages;
   return (JSON.parse(slots) as (number | [M])[]).map((slot) => (typeof slot === "number" ? (messages[slot] as M) : slot[0]));
 }
 
-/** Applies an outcome in one piece. The same array comes back when nothing changed. */
-export function apply<M>(messages: M[], outcome: Outcome): M[] {
+/** Applies a change in one piece. The same array comes back when nothing changed. */
+export function apply<M>(messages: M[], change: Change): M[] {
   const byMessage = new Map<number, Patch[]>();
-  for (const json of outcome.patches) addPatches(json, byMessage);
+  for (const json of change.patches) addPatches(json, byMessage);
   const copy = byMessage.size > 0 ? messages.slice() : messages;
   for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches);
-  return reorder(copy, outcome.slots);
+  return reorder(copy, change.slots);
 }
 
-/** What applying an outcome came to. */
+/** What applying a change came to. */
 export interface Applied<M> {
   /** A copy with the patched messages, or `undefined` when nothing changed. */
   messages: M[] | undefined;
@@ -138,10 +139,10 @@ export interface Applied<M> {
   changedMeanwhile: number[];
 }
 
-/** Applies an outcome to messages that crossed in slices, again in slices, with a turn of the event loop between them. */
-export async function applyInSlices<M>(messages: readonly M[], crossed: readonly LightMessage[], outcome: Outcome): Promise<Applied<M>> {
+/** Applies a change to messages that crossed in slices, again in slices, with a turn of the event loop between them. */
+export async function applyInSlices<M>(messages: readonly M[], crossed: readonly LightMessage[], change: Change): Promise<Applied<M>> {
   const byMessage = new Map<number, Patch[]>();
-  for (const json of outcome.patches) {
+  for (const json of change.patches) {
     addPatches(json, byMessage);
     await nextTurn();
   }
@@ -161,8 +162,7 @@ export async function applyInSlices<M>(messages: readonly M[], crossed: readonly
       start = performance.now();
     }
   }
-  const isReordered = outcome.slots !== undefined && outcome.slots !== null;
-  return { messages: isReordered ? reorder(copy ?? messages.slice(), outcome.slots) : copy, changedMeanwhile };
+  return { messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots), changedMeanwhile };
 }
 
 function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boolean {

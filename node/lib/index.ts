@@ -2,8 +2,9 @@
 export * from "./api.js";
 export { Concertina, FETCH_CHARS, guidance } from "./concertina.js";
 export { createContextEngine, describe } from "./context-engine.js";
-export type { AssembleParameters, AssembleResult, CommitParameters, ContextEngine, ContextEngineOptions } from "./context-engine.js";
+export type { AssembleParameters, AssembleResult, CommitParameters, Compact, ContextEngine, ContextEngineOptions } from "./context-engine.js";
 export type { CodedError } from "./errors.js";
+export type { Amount, Figures, FiguresRequest, KnownSession } from "./figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
 export type { FetchToolParameters } from "./fetch-tool.js";
 export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
@@ -12,7 +13,6 @@ export {
   preprocessAsync, preprocessSync, protectedSpans, redactPrivate, tokenize,
 } from "./prose.js";
 export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./pure.js";
-export type { Segment } from "./pure.js";
 export { rewindTool } from "./rewind.js";
 export type { RewindCall } from "./rewind.js";
 export { agentOf, scopeOf } from "./scope.js";

@@ -4,7 +4,7 @@
  * Such a redactor works on the event loop and takes 20 to 60 ms for 100,000 characters, so it sees a text piece by piece, with a
  * turn of the loop between. A text is cut only where both sides masked alone read as they do together: no secret is cut in half.
  */
-import type { Message, Redactor } from "./api.js";
+import type { AnyMessage, Redactor } from "./api.js";
 import { nextTurn } from "./handover.js";
 
 /** Characters that a redactor sees in one turn of the event loop: one or two milliseconds. */
@@ -54,7 +54,7 @@ function lineEnd(text: string, most: number): number {
 }
 
 /** A message with the texts of its content masked; the same object where nothing is. */
-export async function maskedMessage<M extends Message>(message: M, redactor: Redactor): Promise<M> {
+export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<M> {
   const content = await maskedContent(message.content, redactor);
   return content === message.content ? message : { ...message, content };
 }

@@ -5,77 +5,8 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 
-/** The addon's own functions, as `node/src` exports them. */
-export interface Native {
-  Handover: new () => NativeHandover;
-  NativeConcertina: { new (): NativeConcertina; open(dir: string, options: string): Promise<NativeConcertina> };
-  squeeze(messages: NativeHandover, options: string): Outcome;
-  repairToolPairing(messages: NativeHandover): Outcome;
-  countTokens(text: string, encoding?: string): number;
-  countMessageTokens(messages: NativeHandover, model?: string, encoding?: string): number;
-  summarize(text: string, hints: string, maxChars: number): string;
-  detect(text: string, hints: string): string;
-  compressProse(text: string, options: string): Outcome;
-  compressProseOnWorker(text: string, options: string): Promise<Outcome>;
-  expand(text: string, substitutions?: string): string;
-  tokenize(text: string): string;
-  redactPrivate(text: string): string;
-  protectedSpans(text: string): string;
-  preprocess(text: string, options: string): string;
-  preprocessOnWorker(text: string, options: string): Promise<Outcome>;
-  compressRules(files: string, options: string): Outcome;
-  compressRulesOnWorker(files: string, options: string): Promise<Outcome>;
-  guidance(): string;
-  CompressJob: new (text: string, options: string) => NativeCompressJob;
-  compressMessages(messages: NativeHandover, options: string): Promise<Outcome>;
-  compressMessagesSync(messages: NativeHandover, options: string): Outcome;
-  restore(text: string, originals: Buffer[]): string;
-  stages(): string;
-  __panic(): void;
-  __panicOnWorker(): Promise<Outcome>;
-}
-
-/** Messages on their way into the addon. */
-export interface NativeHandover {
-  text(piece: string, continues: boolean): void;
-  push(light: string): void;
-}
-
-/** What a job hands back. */
-export interface Outcome {
-  patches: string[];
-  slots?: string;
-  report: string;
-  text?: string;
-  buffers: Buffer[];
-}
-
-/** One text on its way through the pipeline. */
-export interface NativeCompressJob {
-  advance(): Promise<Outcome>;
-  advanceSync(): Outcome;
-  answer(text: string | null): void;
-}
-
-/** One open store with one set of options. */
-export interface NativeConcertina {
-  readonly warnings: string[];
-  atBirth(tool: string): string;
-  admit(messages: NativeHandover, session: string, now: number, hostCutAt?: number): Promise<Outcome>;
-  assemble(messages: NativeHandover, session: string, options: string, now: number): Promise<Outcome>;
-  commitTurn(session: string, advancementKey: string, now: number): Promise<string>;
-  inherit(parent: string, child: string, now: number, named?: string[]): Promise<void>;
-  recordRules(session: string, report: string, now: number): Promise<void>;
-  fetch(request: string, now: number): Promise<string>;
-  stats(sessionId?: string): Promise<string>;
-  sweep(now: number): Promise<string>;
-  purge(sessionId: string, dry: boolean): Promise<string>;
-  unfold(messages: NativeHandover, request: string, now: number): Promise<Outcome>;
-  settle(alive: string[], now: number): Promise<number>;
-  endSession(sessionId: string, now: number): Promise<void>;
-  notices(): string[];
-  close(): Promise<void>;
-}
+/** The addon's own functions, as `node/src` declares them. */
+export type Native = typeof import("./addon.js");
 
 /** `linux-x64-gnu`, `darwin-arm64`, ...: the name of the binary that fits this process. */
 export function platformName(): string {

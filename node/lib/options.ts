@@ -6,23 +6,25 @@ export interface Options {
   preset?: "lossless" | "balanced" | "max";
   /** When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. Default "every-turn". */
   schedule?: "every-turn" | "cache-aware";
+  /** How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `keepNames`, `staleCalls` and `keepPreviewChars`, each of which can be set by itself. Default "careful". */
+  thrift?: "careful" | "normal" | "high";
   /** With "cache-aware": content that may go waits at most this many user turns. Default 100, at least 1. */
   maxDeferredTurns?: number;
   /** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
   contextThresholdPercent?: number;
-  /** With "cache-aware": content smaller than this many tokens stays. Default 150, at least 50. */
+  /** With "cache-aware": content smaller than this many tokens stays. Default by thrift 150, 60, 60, at least 50. */
   minTokensToFold?: number;
   /** With "cache-aware": "auto" lets a model's thinking of finished turns leave together with what is folded before it, where the provider documents that it may be omitted; "keep" sends all of it. Default "auto". */
   thinking?: "auto" | "keep";
-  /** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default 120, at least 0. */
+  /** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default by thrift 120, 120, 60, at least 0. */
   keepNames?: number;
   /** Content older than this many user turns may go. Default 4, at least 1. */
   staleTurns?: number;
-  /** Content older than this many model calls may go, even within one user turn. Default 12, at least 1. */
+  /** Content older than this many model calls may go, even within one user turn. Default by thrift 12, 9, 6, at least 1. */
   staleCalls?: number;
   /** Content smaller than this many tokens stays. Default 200, at least 50. */
   minTokensToSqueeze?: number;
-  /** How many characters of what goes are kept as a preview. Default 200, at least 0. */
+  /** How many characters of what goes are kept as a preview. Default by thrift 200, 40, 40, at least 0. */
   keepPreviewChars?: number;
   /** Images go after this many user turns. Default 2, at least 1. */
   imageAgeTurns?: number;
@@ -44,7 +46,7 @@ export interface Options {
   sccsEnableSmartSummary?: boolean;
   /** How many seconds an original lives after the last time an assembled context referred to it; what was folded at birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session. Default 86400, at least 600. */
   sccsStorageTtlSeconds?: number;
-  /** Directory of the store; empty means the host's state directory for this plugin. Default "". */
+  /** Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one starts in its state directory. Default "". */
   sccsStorageDir?: string;
   /** How many originals are held in memory; the disk holds more. Default 10000, at least 1000. */
   sccsMaxEntries?: number;
@@ -56,6 +58,8 @@ export interface Options {
   secrets?: "keep-inline" | "store" | "redact";
   /** Tools whose results are never touched (globs). Default []. */
   skipTools?: string[];
+  /** Commands whose output is never touched (globs over the command line). Default []. */
+  skipCommands?: string[];
   /** Tools whose results stay exact while fresh, because the next edit needs them (globs). Default ["read","read_*","*_read","view","view_file","open_file","cat"]. */
   exactTools?: string[];
   /** When not empty, only results of these tools are touched (globs). Default []. */

@@ -2,9 +2,8 @@
 import type {
   CompressedProse, CompressedRules, ProseOptions, ProseReceipt, ProseToken, ProtectedSpan, RuleFile, RulesLevel, RulesOptions,
 } from "./api.js";
-import { awaiting, badArgument, calling, needArray, needObject, needString } from "./errors.js";
-import { native, type Outcome } from "./native.js";
-import { queued } from "./queue.js";
+import { awaiting, badArgument, calling, needArray, needObject, needOptions, needString } from "./errors.js";
+import { native } from "./native.js";
 
 /** A text with lone surrogates has no exact form outside JavaScript, so it stays as it is. */
 function untouched(text: string, options: ProseOptions): CompressedProse {
@@ -16,8 +15,8 @@ function untouched(text: string, options: ProseOptions): CompressedProse {
   return { text, receipt };
 }
 
-function proseOf(outcome: Outcome): CompressedProse {
-  return { text: outcome.text ?? "", receipt: JSON.parse(outcome.report) as ProseReceipt };
+function needProseOptions(options: unknown): void {
+  needOptions("options", options, ["intensity", "objective"]);
 }
 
 /**
@@ -26,10 +25,10 @@ function proseOf(outcome: Outcome): CompressedProse {
  */
 export function compressProse(text: string, options: ProseOptions = {}): CompressedProse {
   needString("text", text);
-  needObject("options", options);
+  needProseOptions(options);
   return calling(() => {
     // Also checks the options.
-    const done = proseOf(native().compressProse(text.isWellFormed() ? text : "", JSON.stringify(options)));
+    const done = native().compressProse(text.isWellFormed() ? text : "", options);
     return text.isWellFormed() ? done : untouched(text, options);
   });
 }
@@ -37,9 +36,9 @@ export function compressProse(text: string, options: ProseOptions = {}): Compres
 /** {@link compressProse} on a worker thread. */
 export async function compressProseAsync(text: string, options: ProseOptions = {}): Promise<CompressedProse> {
   needString("text", text);
-  needObject("options", options);
+  needProseOptions(options);
   if (!text.isWellFormed()) return compressProse(text, options);
-  return awaiting(async () => proseOf(await queued(() => native().compressProseOnWorker(text, JSON.stringify(options)))));
+  return awaiting(() => native().compressProseOnWorker(text, options));
 }
 
 /** Writes abbreviations out; with a receipt, only those that it names. Technical words stay as they are. */
@@ -50,14 +49,14 @@ export function expand(text: string, receipt?: Pick<ProseReceipt, "substitutions
     needArray("receipt.substitutions", receipt.substitutions);
   }
   if (!text.isWellFormed()) return text;
-  return calling(() => native().expand(text, receipt && JSON.stringify(receipt.substitutions)));
+  return calling(() => native().expand(text, receipt?.substitutions));
 }
 
 /** Cuts a text into protected spans and prose; the parts in order are the text. */
 export function tokenize(text: string): ProseToken[] {
   needString("text", text);
   let at = 0;
-  return calling(() => JSON.parse(native().tokenize(text)) as [string, number][]).map(([kind, length]) => {
+  return calling(() => native().tokenize(text)).map(({ kind, length }) => {
     const start = at;
     at += length;
     return { kind, text: text.slice(start, at) };
@@ -73,13 +72,17 @@ export function redactPrivate(text: string): string {
 /** What shortening a rule file leaves as it is. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
 export function protectedSpans(text: string): ProtectedSpan[] {
   needString("text", text);
-  return calling(() => JSON.parse(native().protectedSpans(text)) as ProtectedSpan[]);
+  return calling(() => native().protectedSpans(text));
 }
 
-function withLevel(level: RulesLevel, options: RulesOptions): string {
-  needObject("options", options);
+function needRulesOptions(options: unknown): void {
+  needOptions("options", options, ["level", "objective", "maxChars", "abbreviations"]);
+}
+
+function withLevel(level: RulesLevel, options: RulesOptions): RulesOptions {
+  needRulesOptions(options);
   if (level === undefined) badArgument("level", level, "a number from 0 to 3");
-  return JSON.stringify({ ...options, level });
+  return { ...options, level };
 }
 
 /**
@@ -97,23 +100,16 @@ export async function preprocessAsync(text: string, level: RulesLevel, options: 
   needString("text", text);
   const crossed = withLevel(level, options);
   if (!text.isWellFormed()) return preprocess(text, level, options);
-  return awaiting(async () => (await queued(() => native().preprocessOnWorker(text, crossed))).text ?? "");
+  return awaiting(() => native().preprocessOnWorker(text, crossed));
 }
 
-function crossingFiles(files: unknown, options: RulesOptions): [string, string] {
+function needFiles(files: unknown): asserts files is RuleFile[] {
   needArray("files", files);
-  needObject("options", options);
   files.forEach((file, index) => {
     needObject(`files[${index}]`, file);
     needString(`files[${index}].name`, file.name);
     needString(`files[${index}].text`, file.text);
   });
-  const exact = (files as RuleFile[]).map(({ name, text }) => ({ name: name.toWellFormed(), text: text.toWellFormed() }));
-  return [JSON.stringify(exact), JSON.stringify(options)];
-}
-
-function rulesOf(outcome: Outcome): CompressedRules {
-  return { text: outcome.text ?? "", ...(JSON.parse(outcome.report) as Omit<CompressedRules, "text">) };
 }
 
 /**
@@ -121,14 +117,16 @@ function rulesOf(outcome: Outcome): CompressedRules {
  * default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind it may still fit.
  */
 export function compressRules(files: RuleFile[], options: RulesOptions = {}): CompressedRules {
-  const crossed = crossingFiles(files, options);
-  return calling(() => rulesOf(native().compressRules(...crossed)));
+  needFiles(files);
+  needRulesOptions(options);
+  return calling(() => native().compressRules(files, options));
 }
 
 /** {@link compressRules} on a worker thread. */
 export async function compressRulesAsync(files: RuleFile[], options: RulesOptions = {}): Promise<CompressedRules> {
-  const crossed = crossingFiles(files, options);
-  return awaiting(async () => rulesOf(await queued(() => native().compressRulesOnWorker(...crossed))));
+  needFiles(files);
+  needRulesOptions(options);
+  return awaiting(() => native().compressRulesOnWorker(files, options));
 }
 
 /** {@link compressProse}, by the name of the other synchronous twins. */

@@ -1,6 +1,6 @@
 /** Functions without a store. */
-import type { Encoding, Message, RepairStats, SqueezeStats } from "./api.js";
-import { badArgument, calling, needArray, needObject, needString } from "./errors.js";
+import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
+import { badArgument, calling, mayBeString, needArray, needObject, needString } from "./errors.js";
 import { apply, handOver } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
@@ -10,13 +10,13 @@ import type { Options } from "./options.js";
  *
  * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
  */
-export function squeeze<M extends Message>(messages: M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
+export function squeeze<M extends AnyMessage>(messages: M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
   needArray("messages", messages);
   needObject("options", options);
   return calling(() => {
     const addon = native();
-    const outcome = addon.squeeze(handOver(addon, messages), JSON.stringify(options));
-    return { messages: apply(messages, outcome), stats: JSON.parse(outcome.report) as SqueezeStats };
+    const { change, stats } = addon.squeeze(handOver(addon, messages), JSON.stringify(options));
+    return { messages: apply(messages, change), stats };
   });
 }
 
@@ -25,12 +25,12 @@ export function squeeze<M extends Message>(messages: M[], options: Options = {})
  *
  * The same array comes back when nothing had to change.
  */
-export function repairToolPairing<M extends Message>(messages: M[]): { messages: M[]; stats: RepairStats } {
+export function repairToolPairing<M extends AnyMessage>(messages: M[]): { messages: M[]; stats: RepairStats } {
   needArray("messages", messages);
   return calling(() => {
     const addon = native();
-    const outcome = addon.repairToolPairing(handOver(addon, messages));
-    return { messages: apply(messages, outcome), stats: JSON.parse(outcome.report) as RepairStats };
+    const { change, stats } = addon.repairToolPairing(handOver(addon, messages));
+    return { messages: apply(messages, change), stats };
   });
 }
 
@@ -38,13 +38,16 @@ export function repairToolPairing<M extends Message>(messages: M[]): { messages:
 export function countTokens(text: string, options: { encoding?: Encoding | "approx" } = {}): number {
   needString("text", text);
   needObject("options", options);
+  mayBeString("encoding", options.encoding);
   return calling(() => native().countTokens(text, options.encoding));
 }
 
 /** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
-export function countMessageTokens(messages: Message[], options: { model?: string; encoding?: Encoding } = {}): number {
+export function countMessageTokens(messages: AnyMessage[], options: { model?: string; encoding?: Encoding } = {}): number {
   needArray("messages", messages);
   needObject("options", options);
+  mayBeString("model", options.model);
+  mayBeString("encoding", options.encoding);
   return calling(() => {
     const addon = native();
     return addon.countMessageTokens(handOver(addon, messages), options.model, options.encoding);
@@ -52,28 +55,18 @@ export function countMessageTokens(messages: Message[], options: { model?: strin
 }
 
 /** Says in at most `maxChars` characters (300 by default) what a text is. */
-export function summarize(text: string, options: { maxChars?: number; hints?: import("./api.js").Hints } = {}): string {
+export function summarize(text: string, options: { maxChars?: number; hints?: Hints } = {}): string {
   needString("text", text);
   needObject("options", options);
   const { maxChars = 300, hints = {} } = options;
+  needObject("hints", hints);
   if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
-  return calling(() => native().summarize(text, JSON.stringify(hints), maxChars));
-}
-
-/** A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
-export interface Segment {
-  start: number;
-  end: number;
-  contentType: string;
-  language: string | null;
+  return calling(() => native().summarize(text, hints, maxChars));
 }
 
 /** Says what kind of text something is, and what its parts are. */
-export function detect(
-  text: string,
-  hints: import("./api.js").Hints = {},
-): { contentType: string; language: string | null; segments: Segment[] } {
+export function detect(text: string, hints: Hints = {}): Detection {
   needString("text", text);
   needObject("hints", hints);
-  return calling(() => JSON.parse(native().detect(text, JSON.stringify(hints))));
+  return calling(() => native().detect(text, hints));
 }

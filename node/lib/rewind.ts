@@ -39,7 +39,7 @@ function find(hash: string): Original | undefined {
 /** The definition that a model is shown and the handler of its calls. */
 export const rewindTool = {
   definition: {
-    type: "function",
+    type: "function" as const,
     function: {
       name: "rewind_retrieve",
       description: "Returns the original of a text that was shortened, byte for byte. Takes the id of its [[REWIND:sha256:<id>]] marker.",

@@ -7,7 +7,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 
-import type { ContentBlock, Message, OpenOptions } from "./api.js";
+import type { AnyMessage, ContentBlock, OpenOptions } from "./api.js";
 import { Concertina } from "./concertina.js";
 import { describe } from "./context-engine.js";
 import { badArgument, needObject } from "./errors.js";
@@ -21,7 +21,7 @@ export interface Logger {
 
 /** Any engine with an `assemble()`. */
 export interface AnyEngine {
-  assemble(parameters: { sessionId: string; messages: Message[] }): Promise<{ messages: Message[] }>;
+  assemble(parameters: { sessionId: string; messages: AnyMessage[] }): Promise<{ messages: AnyMessage[] }>;
 }
 
 /** The fetch tool, as hosts register it. */

@@ -1,8 +1,21 @@
-/** Recorded sessions -> messages: OpenClaw and Pi JSONL, Claude Code JSONL, or a JSON array of messages; `.gz` of any. */
+/** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages, `.gz` of any; an agent's database of OpenClaw. */
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { gunzipSync } from "node:zlib";
 
 import type { Message } from "./api.js";
+import { isRolloutLine, messagesOf, type RolloutLine } from "./codex.js";
+import { type NamedSession, sessionsNamed } from "./named-sessions.js";
+import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
+
+/** A recorded session. */
+export interface RecordedSession {
+  /** The file, and of a database the session. */
+  name: string;
+  sessionId: string;
+  sessionKey?: string;
+  messages: Message[];
+}
 
 interface Row {
   type?: string;
@@ -13,7 +26,7 @@ interface Row {
   content?: unknown;
 }
 
-const FORMS = "a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages";
+const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages";
 
 /** Reads a session. @throws an Error that names the file, and the line where one is not JSON. */
 export function readSession(file: string): Message[] {
@@ -22,6 +35,35 @@ export function readSession(file: string): Message[] {
   const messages = text.trimStart().startsWith("[") ? readArray(file, text) : readLines(file, text);
   if (messages.length === 0) throw new Error(`${file} holds no messages; ${FORMS}`);
   return messages;
+}
+
+/**
+ * The sessions of a file: its one, or of a database those that are asked for, by id or key, or all.
+ *
+ * @throws an Error that names the file, and for a session that a database does not know lists those that it does
+ */
+export async function recordedSessions(file: string, asked?: string): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
+  if (!isDatabase(file)) return [{ name: file, read: async () => ({ name: file, sessionId: path.basename(file), messages: readSession(file) }) }];
+  const known = await sessionsIn(file);
+  const chosen = asked === undefined ? known : named(file, asked, known);
+  if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
+  return chosen.map(({ sessionId, sessionKey }) => {
+    const name = `${file}: ${sessionId}`;
+    return { name, read: async () => ({ name, sessionId, sessionKey, messages: readTranscript(name, await eventsOf(file, sessionId)) }) };
+  });
+}
+
+function named<Known extends NamedSession>(file: string, asked: string, known: Known[]): Known[] {
+  try {
+    return sessionsNamed(asked, known);
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The messages of the lines of a transcript. @throws an Error that names the file and the line that is not JSON. */
+export function readTranscript(name: string, lines: string[]): Message[] {
+  return readLines(name, lines.join("\n"));
 }
 
 function readArray(file: string, text: string): Message[] {
@@ -34,6 +76,7 @@ function readArray(file: string, text: string): Message[] {
 
 function readLines(file: string, text: string): Message[] {
   const messages: Message[] = [];
+  const rollout: RolloutLine[] = [];
   const started = new Map<string, Message>();
   const tools = new Map<string, string>();
   text.split("\n").forEach((line, index) => {
@@ -43,6 +86,10 @@ function readLines(file: string, text: string): Message[] {
       row = JSON.parse(line) as Row;
     } catch (error) {
       throw new Error(`${file}, line ${index + 1} is not JSON: ${(error as Error).message}; ${FORMS}`, { cause: error });
+    }
+    if (isRolloutLine(row)) {
+      rollout.push(row as RolloutLine);
+      return;
     }
     const message: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
     if (row?.isSidechain || typeof message?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) return;
@@ -60,7 +107,7 @@ function readLines(file: string, text: string): Message[] {
     if (message.id !== undefined) started.set(message.id, read);
     messages.push(...resultsApart(read, tools));
   });
-  return messages;
+  return rollout.length > 0 ? messagesOf(rollout) : messages;
 }
 
 interface Part {

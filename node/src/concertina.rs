@@ -1,61 +1,38 @@
-//! The class with a store. Every opener has a store of its own, with its own options: a host may load this addon twice into one
-//! process, so nothing may rest on what its copies share. They share the file.
+//! The class with a store. Every opener has its own options; the store behind it may be shared (see [`crate::registry`]).
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch};
+use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts};
 use concertina::config::{Config, Secrets};
-use concertina::error::{Error, Result};
-use concertina::plan::prices::{Prices, StatedPrices};
+use concertina::error::Error;
+use concertina::plan::prices::StatedPrices;
 use concertina::reference::{RefId, parse_ref};
-use concertina::store::{Receipt, Retention, Scope, SqliteStore, StoreOptions, TurnStatus};
-use napi::bindgen_prelude::{AsyncTask, spawn_blocking};
+use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
+use napi::Env;
+use napi::bindgen_prelude::{PromiseRaw, spawn_blocking};
 use napi_derive::napi;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::guard::{guard, to_napi};
 use crate::handover::Handover;
 use crate::pure::options;
-use crate::work::{Outcome, Work, to_json};
+use crate::registry;
+use crate::report::{
+    AssembleOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session, Stats, Unfolded,
+    WarningRow,
+};
+use crate::work::{blocking, heavy};
 
-/// Takes a text out of the options that is not a user's option.
-fn take_text(options: &mut Map<String, Value>, name: &str, expected: &str) -> Result<Option<String>> {
-    match options.remove(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(Error::bad_argument(name, other, expected)),
-    }
-}
-
-/// When the time to live of a session's originals begins, as the host says.
-fn retention(options: &mut Map<String, Value>) -> Result<Retention> {
-    const EXPECTED: &str = "\"clock\" or \"host\"";
-    match take_text(options, "retention", EXPECTED)?.as_deref() {
-        None | Some("clock") => Ok(Retention::Clock),
-        Some("host") => Ok(Retention::Held),
-        Some(other) => Err(Error::bad_argument("retention", format!("{other:?}"), EXPECTED)),
-    }
-}
-
-/// Whose content a call is about, as it crosses.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Session {
-    agent_id: Option<String>,
-    session_id: String,
-}
-
-impl From<Session> for Scope {
-    fn from(session: Session) -> Self {
-        Self { agent_id: session.agent_id.unwrap_or_else(|| "main".into()), session_id: session.session_id }
-    }
-}
-
-fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T> {
-    serde_json::from_str(json).map_err(|error| Error::bad_argument("argument", error, "as the documentation says"))
+/// What becomes of a fresh result of a tool.
+#[napi(object, object_from_js = false)]
+pub struct AtBirth {
+    /// The option `secrets`.
+    #[napi(ts_type = "\"keep-inline\" | \"store\" | \"redact\"")]
+    pub secrets: String,
+    /// Whether its texts may be stored.
+    pub stores_texts: bool,
 }
 
 /// One open store with one set of options.
@@ -69,27 +46,30 @@ pub struct NativeConcertina {
 
 #[napi]
 impl NativeConcertina {
-    /// Opens the store in a directory.
-    ///
-    /// Beside the user's options: `retention`, `"clock"` (default) or `"host"`, and `today`, a date such as `2026-01-31`: with it a
+    /// Opens the store in a directory. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
     /// damaged file is set aside under a name with that date, and a new one takes its place.
     #[napi(factory)]
-    pub async fn open(dir: String, options_json: String) -> napi::Result<Self> {
-        on_tokio(move || {
-            let mut given = options(&options_json)?;
-            let retention = retention(&mut given)?;
-            let today = take_text(&mut given, "today", "a date such as 2026-01-31")?;
-            let (config, warnings) = Config::from_json(&given)?;
+    pub async fn open(
+        dir: String,
+        options_json: String,
+        retention: Option<String>,
+        today: Option<String>,
+    ) -> napi::Result<Self> {
+        blocking(move || {
+            let (config, warnings) = Config::from_json(&options(&options_json)?)?;
+            let retention = match retention.as_deref() {
+                None | Some("clock") => Retention::Clock,
+                Some("host") => Retention::Held,
+                Some(other) => {
+                    return Err(Error::bad_argument("retention", format!("{other:?}"), "\"clock\" or \"host\""));
+                }
+            };
             let dir = std::path::absolute(Path::new(&dir))
                 .map_err(|error| Error::StoreUnavailable { path: dir.clone(), reason: error.to_string() })?;
             let options = StoreOptions { retention, ..StoreOptions::from(&config) };
-            let (store, aside) = match today {
-                Some(today) => SqliteStore::open_or_set_aside(&dir, options, &today)?,
-                None => (SqliteStore::open(&dir, options)?, None),
-            };
-            let engine = Engine::new(Arc::new(store), config)?;
-            let notices = Mutex::new(aside.into_iter().collect());
-            Ok(Self { engine: Mutex::new(Some(Arc::new(engine))), warnings, notices })
+            let (store, aside) = registry::open(dir, options, today.as_deref())?;
+            let engine = Mutex::new(Some(Arc::new(Engine::new(store, config)?)));
+            Ok(Self { engine, warnings, notices: Mutex::new(aside.into_iter().collect()) })
         })
         .await
     }
@@ -98,7 +78,7 @@ impl NativeConcertina {
     /// others.
     #[napi]
     pub fn notices(&self) -> napi::Result<Vec<String>> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
+        let engine = self.engine()?;
         guard(|| {
             let mut notices = std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner));
             notices.extend(engine.store().notices());
@@ -112,14 +92,15 @@ impl NativeConcertina {
         self.warnings.clone()
     }
 
-    fn engine(&self) -> Result<Arc<Engine>> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(Error::Closed)
+    fn engine(&self) -> napi::Result<Arc<Engine>> {
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        engine.ok_or_else(|| to_napi(&Error::Closed))
     }
 
-    /// JSON of what becomes of a fresh result of a tool: `secrets` is that option, and `storesTextsOf` says whether its texts may be stored.
+    /// What becomes of a fresh result of a tool.
     #[napi]
-    pub fn at_birth(&self, tool: String) -> napi::Result<String> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
+    pub fn at_birth(&self, tool: String) -> napi::Result<AtBirth> {
+        let engine = self.engine()?;
         guard(|| {
             let config = engine.config();
             let may_store = config.sccs_enabled && tool != FETCH_TOOL && config.may_touch_tool(&tool);
@@ -128,99 +109,96 @@ impl NativeConcertina {
                 Secrets::Store => "store",
                 Secrets::Redact => "redact",
             };
-            Ok(to_json(&json!({ "secrets": secrets, "storesTextsOf": may_store && !config.is_exact_tool(&tool) })))
+            Ok(AtBirth { secrets: secrets.to_owned(), stores_texts: may_store && !config.is_exact_tool(&tool) })
         })
     }
 
     /// The moment of birth. `messages` holds the result, after its call where that is known.
     #[napi]
-    pub fn admit(
+    pub fn admit<'env>(
         &self,
-        messages: &mut Handover,
-        session: String,
+        env: &'env Env,
+        messages: &Handover,
+        session: Session,
         now: f64,
         host_cut_at: Option<u32>,
-    ) -> napi::Result<AsyncTask<Work>> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        let slices = messages.take();
-        Ok(Work::queue(move || {
-            let scope: Scope = read::<Session>(&session)?.into();
+        host_keeps: Option<u32>,
+    ) -> napi::Result<PromiseRaw<'env, Folded>> {
+        let (engine, slices) = (self.engine()?, messages.slices());
+        env.spawn_future(heavy(move || {
             let messages = slices.read()?;
-            let Some((message, before)) = messages.split_last() else { return Ok(Outcome::default()) };
-            let cut_at = host_cut_at.map(|units| units as usize);
-            let reply = engine.admit_cut(&scope, before.last(), message, cut_at, now as i64);
-            Ok(Outcome::rewrite(&reply.rewrite, &reply.report))
+            let (message, before) =
+                messages.split_last().ok_or_else(|| Error::bad_argument("messages", "empty", "the result"))?;
+            let units = |units: u32| units as usize;
+            let host = HostCuts { before: host_cut_at.map(units), after: host_keeps.map(units) };
+            Ok(engine.admit_cut(&session.into(), before.last(), message, host, now as i64).into())
         }))
     }
 
     /// Folds a history.
     #[napi]
-    pub fn assemble(
+    pub fn assemble<'env>(
         &self,
-        messages: &mut Handover,
-        session: String,
-        options_json: String,
+        env: &'env Env,
+        messages: &Handover,
+        session: Session,
+        options: AssembleOptions,
         now: f64,
-    ) -> napi::Result<AsyncTask<Work>> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        let slices = messages.take();
-        Ok(Work::queue(move || {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Options {
-                available_tools: Option<Vec<String>>,
-                model: Option<String>,
-                #[serde(default)]
-                refer_oversize: bool,
-                prices: Option<StatedPrices>,
-                token_budget: Option<u64>,
-            }
-            let scope: Scope = read::<Session>(&session)?.into();
-            let given: Options = read(&options_json)?;
-            let asked = AssembleOptions {
-                available_tools: given.available_tools,
-                model: given.model,
-                refer_oversize: given.refer_oversize,
-                prices: given.prices.map(Prices::try_from).transpose()?,
-                token_budget: given.token_budget,
-            };
+    ) -> napi::Result<PromiseRaw<'env, Folded>> {
+        let (engine, slices) = (self.engine()?, messages.slices());
+        env.spawn_future(heavy(move || {
+            let asked = options.try_into()?;
             let messages = slices.read()?;
-            let reply = engine.assemble(&scope, &messages, &asked, now as i64);
+            let reply = engine.assemble(&session.into(), &messages, &asked, now as i64);
             // Freeing so many small pieces takes a while, and nobody has to wait for it.
             drop(spawn_blocking(move || drop(messages)));
-            Ok(Outcome::rewrite(&reply.rewrite, &reply.report))
+            Ok(reply.into())
         }))
     }
 
-    /// Records a finished turn; resolves to whether it was new.
-    #[napi]
-    pub async fn commit_turn(&self, session: String, advancement_key: String, now: f64) -> napi::Result<String> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
-            let scope: Scope = read::<Session>(&session)?.into();
-            Ok(match engine.commit_turn(&scope, &advancement_key, now as i64)? {
-                TurnStatus::Committed => "committed".to_owned(),
-                TurnStatus::Duplicate => "duplicate".to_owned(),
-            })
-        })
-        .await
+    /// Records a finished turn with its requests; resolves to whether it was new.
+    #[napi(ts_return_type = "Promise<\"committed\" | \"duplicate\">")]
+    pub fn commit_turn<'env>(
+        &self,
+        env: &'env Env,
+        messages: &Handover,
+        session: Session,
+        turn: FinishedTurn,
+        now: f64,
+    ) -> napi::Result<PromiseRaw<'env, String>> {
+        let (engine, slices) = (self.engine()?, messages.slices());
+        env.spawn_future(heavy(move || {
+            let stated = turn.prices.map(StatedPrices::from);
+            let turn = assemble::FinishedTurn {
+                advancement_key: &turn.advancement_key,
+                session_key: turn.session_key.as_deref(),
+                messages: &slices.read()?,
+                prices: stated.map(TryInto::try_into).transpose()?,
+                usd: stated.and_then(|prices| prices.usd()),
+                tool: &turn.tool,
+            };
+            let status = match engine.commit_turn(&session.into(), &turn, now as i64)? {
+                TurnStatus::Committed => "committed",
+                TurnStatus::Duplicate => "duplicate",
+            };
+            Ok(status.to_owned())
+        }))
     }
 
     /// Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids.
     #[napi]
     pub async fn inherit(
         &self,
-        parent: String,
-        child: String,
+        parent: Session,
+        child: Session,
         now: f64,
         named: Option<Vec<String>>,
     ) -> napi::Result<()> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
+        let engine = self.engine()?;
+        blocking(move || {
             let named: Option<Vec<RefId>> =
                 named.map(|ids| ids.iter().map(|id| parse_ref(id)).collect()).transpose()?;
-            let (parent, child) = (read::<Session>(&parent)?.into(), read::<Session>(&child)?.into());
-            engine.inherit(&parent, &child, named.as_deref(), now as i64)
+            engine.inherit(&parent.into(), &child.into(), named.as_deref(), now as i64)
         })
         .await
     }
@@ -228,165 +206,154 @@ impl NativeConcertina {
     /// The host has ended a session: the time to live of what it held begins.
     #[napi]
     pub async fn end_session(&self, session_id: String, now: f64) -> napi::Result<()> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || engine.store().end_session(&session_id, now as i64)).await
+        let engine = self.engine()?;
+        blocking(move || engine.store().end_session(&session_id, now as i64)).await
     }
 
     /// Ends the held sessions that are not among those that the host still knows; resolves to how many.
     #[napi]
-    pub async fn settle(&self, alive: Vec<String>, now: f64) -> napi::Result<f64> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
+    pub async fn settle(&self, alive: Vec<String>, now: f64) -> napi::Result<u32> {
+        let engine = self.engine()?;
+        blocking(move || {
             let alive: BTreeSet<String> = alive.into_iter().collect();
-            Ok(engine.store().settle(&alive, now as i64)? as f64)
+            Ok(engine.store().settle(&alive, now as i64)? as u32)
         })
         .await
     }
 
-    /// Puts originals back in the place of placeholders: those of a session, or, without a `sessionId`, those that the markers lead
-    /// an agent to. The report is `{ unfolded, missing }`.
+    /// Puts originals back in the place of placeholders: those of a session, or, without one, those that the markers lead an agent to.
     #[napi]
-    pub fn unfold(&self, messages: &mut Handover, request: String, now: f64) -> napi::Result<AsyncTask<Work>> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        let slices = messages.take();
-        Ok(Work::queue(move || {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Request {
-                agent_id: Option<String>,
-                session_id: Option<String>,
-            }
-            let Request { agent_id, session_id } = read(&request)?;
+    pub fn unfold<'env>(
+        &self,
+        env: &'env Env,
+        messages: &Handover,
+        session_id: Option<String>,
+        agent_id: Option<String>,
+        now: f64,
+    ) -> napi::Result<PromiseRaw<'env, Unfolded>> {
+        let (engine, slices) = (self.engine()?, messages.slices());
+        env.spawn_future(heavy(move || {
             let agent_id = agent_id.unwrap_or_else(|| "main".into());
             let scope = session_id.map(|session_id| Scope { agent_id: agent_id.clone(), session_id });
-            let done = engine.unfold(scope.as_ref(), &agent_id, &slices.read()?, now as i64)?;
-            let missing: Vec<&str> = done.missing.iter().map(RefId::as_str).collect();
-            Ok(Outcome::rewrite(&done.rewrite, &json!({ "unfolded": done.unfolded, "missing": missing })))
+            Ok(engine.unfold(scope.as_ref(), &agent_id, &slices.read()?, now as i64)?.into())
         }))
     }
 
     /// Keeps what repeating rules came to.
     #[napi]
-    pub async fn record_rules(&self, session: String, report: String, now: f64) -> napi::Result<()> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Report {
-                tokens_before: u64,
-                tokens_after: u64,
-            }
-            let Report { tokens_before, tokens_after } = read(&report)?;
-            let receipt = Receipt { kind: "rules".into(), tokens_before, tokens_after, detail: report };
-            engine.record(&read::<Session>(&session)?.into(), receipt, now as i64)
+    pub async fn record_rules(
+        &self,
+        session: Session,
+        #[napi(ts_arg_type = "RulesReport")] report: Value,
+        now: f64,
+    ) -> napi::Result<()> {
+        let engine = self.engine()?;
+        blocking(move || {
+            let tokens = |name: &str| {
+                let expected = "a whole number of at least 0";
+                report[name]
+                    .as_u64()
+                    .ok_or_else(|| Error::bad_argument(format!("report.{name}"), &report[name], expected))
+            };
+            let (tokens_before, tokens_after) = (tokens("tokensBefore")?, tokens("tokensAfter")?);
+            let receipt = Receipt { kind: "rules".into(), tokens_before, tokens_after, detail: report.to_string() };
+            engine.record(&session.into(), receipt, now as i64)
         })
         .await
     }
 
-    /// Answers a fetch; resolves to JSON of the answer.
+    /// Answers a fetch.
     #[napi]
-    pub async fn fetch(&self, request: String, now: f64) -> napi::Result<String> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct Request {
-                agent_id: Option<String>,
-                session_id: Option<String>,
-                ref_ids: Vec<String>,
-                lines: Option<String>,
-                chars: Option<String>,
-                pattern: Option<String>,
-                max_chars: usize,
-            }
-            let request: Request = read(&request)?;
-            let scope = Session { agent_id: request.agent_id, session_id: request.session_id.unwrap_or_default() };
+    pub async fn fetch(&self, request: FetchRequest) -> napi::Result<Fetched> {
+        let engine = self.engine()?;
+        blocking(move || {
+            let now = request.now.ok_or_else(|| Error::bad_argument("now", "absent", "milliseconds since 1970"))?;
+            let session_id = request.session_id.unwrap_or_default();
             let fetch = Fetch {
                 ref_ids: request.ref_ids,
                 lines: request.lines.map(|lines| Fetch::parse_range("lines", &lines)).transpose()?,
                 characters: request.chars.map(|chars| Fetch::parse_range("chars", &chars)).transpose()?,
                 pattern: request.pattern,
-                max_chars: request.max_chars,
+                max_chars: request.max_chars.map_or(usize::MAX, |most| most as usize),
             };
-            Ok(to_json(&engine.fetch(&scope.into(), &fetch, now as i64)?))
+            let done = engine.fetch(&Session { agent_id: request.agent_id, session_id }.into(), &fetch, now as i64)?;
+            Ok(Fetched { content: done.blocks.into_iter().map(Into::into).collect(), found: done.found as u32 })
         })
         .await
     }
 
-    /// Totals as JSON.
+    /// Totals.
     #[napi]
-    pub async fn stats(&self, session_id: Option<String>) -> napi::Result<String> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
-            let stats = engine.stats(session_id.as_deref())?;
-            let receipts: Vec<Value> = stats
-                .receipts
-                .iter()
-                .map(|(at, receipt)| {
-                    json!({
-                        "at": at, "kind": receipt.kind, "tokensBefore": receipt.tokens_before,
-                        "tokensAfter": receipt.tokens_after,
-                        "detail": serde_json::from_str::<Value>(&receipt.detail).unwrap_or(Value::Null),
-                    })
-                })
-                .collect();
-            let epochs: Vec<Value> = stats
-                .epochs
-                .iter()
-                .map(|(at, epoch)| {
-                    json!({
-                        "at": at, "reason": epoch.reason, "tokensFreed": epoch.tokens_freed,
-                        "tokensRebilled": epoch.tokens_rebilled, "blocks": epoch.blocks,
-                    })
-                })
-                .collect();
-            Ok(to_json(&json!({
-                "sessions": stats.sessions, "originals": stats.originals, "originalBytes": stats.original_bytes,
-                "storedBytes": stats.stored_bytes, "turns": stats.turns, "tokensBefore": stats.tokens_before,
-                "tokensAfter": stats.tokens_after, "receipts": receipts, "epochs": epochs,
-            })))
+    pub async fn stats(&self, session_id: Option<String>) -> napi::Result<Stats> {
+        let engine = self.engine()?;
+        blocking(move || Ok(engine.stats(session_id.as_deref())?.into())).await
+    }
+
+    /// What was sent and billed, and what would have been without us.
+    #[napi(ts_return_type = "Promise<Figures>")]
+    pub async fn figures(&self, query: FiguresQuery) -> napi::Result<Value> {
+        let engine = self.engine()?;
+        blocking(move || Ok(json!(engine.store().figures(&query.into())?))).await
+    }
+
+    /// The sessions that the store knows, the last seen first.
+    #[napi(ts_return_type = "Promise<KnownSession[]>")]
+    pub async fn sessions(&self) -> napi::Result<Value> {
+        let engine = self.engine()?;
+        blocking(move || Ok(json!(engine.store().sessions()?))).await
+    }
+
+    /// Keeps a line that the operator was warned with.
+    #[napi]
+    pub async fn warn(&self, text: String, now: f64) -> napi::Result<()> {
+        let engine = self.engine()?;
+        blocking(move || engine.store().warn(&text, now as i64)).await
+    }
+
+    /// What the operator was warned of since a moment, newest first.
+    #[napi]
+    pub async fn warned(&self, since: f64) -> napi::Result<Vec<WarningRow>> {
+        let engine = self.engine()?;
+        blocking(move || {
+            let rows = engine.store().warnings(since as i64)?;
+            Ok(rows.into_iter().map(|(at, text)| WarningRow { at, text }).collect())
         })
         .await
     }
 
-    /// Removes what expired; resolves to JSON of what was removed.
+    /// Stops folding anything more in a session, or takes that back.
     #[napi]
-    pub async fn sweep(&self, now: f64) -> napi::Result<String> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || Ok(removed(engine.store().sweep(now as i64)?))).await
+    pub async fn switch(&self, session: Session, is_off: bool, now: f64) -> napi::Result<()> {
+        let engine = self.engine()?;
+        blocking(move || engine.store().switch(&session.into(), is_off, now as i64)).await
     }
 
-    /// Forgets a session; resolves to JSON of what was removed. With `dry`, of what would be.
+    /// Removes what expired.
     #[napi]
-    pub async fn purge(&self, session_id: String, dry: Option<bool>) -> napi::Result<String> {
-        let engine = self.engine().map_err(|error| to_napi(&error))?;
-        on_tokio(move || {
+    pub async fn sweep(&self, now: f64) -> napi::Result<Removed> {
+        let engine = self.engine()?;
+        blocking(move || Ok(engine.store().sweep(now as i64)?.into())).await
+    }
+
+    /// Forgets a session; resolves to what was removed. With `dry`, to what would be.
+    #[napi]
+    pub async fn purge(&self, session_id: String, dry: bool) -> napi::Result<Removed> {
+        let engine = self.engine()?;
+        blocking(move || {
             let store = engine.store();
-            let done = if dry == Some(true) { store.purgeable(&session_id) } else { store.purge(&session_id) };
-            Ok(removed(done?))
+            Ok(if dry { store.purgeable(&session_id) } else { store.purge(&session_id) }?.into())
         })
         .await
     }
 
-    /// Lets go of the store. The file closes when no call is under way any more.
+    /// Lets go of the store. The file closes when nobody in the process uses it any more.
     #[napi]
     pub async fn close(&self) -> napi::Result<()> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
-        on_tokio(move || {
+        blocking(move || {
             drop(engine);
             Ok(())
         })
         .await
     }
-}
-
-fn removed(removed: concertina::store::Removed) -> String {
-    to_json(&json!({ "originals": removed.originals, "bytes": removed.bytes, "sessions": removed.sessions }))
-}
-
-/// Runs a blocking body on tokio's own pool, so that waiting for the disk takes no libuv worker.
-async fn on_tokio<T: Send + 'static>(body: impl FnOnce() -> Result<T> + Send + 'static) -> napi::Result<T> {
-    tokio::task::spawn_blocking(move || guard(body))
-        .await
-        .unwrap_or_else(|error| Err(napi::Error::from_reason(error.to_string())))
 }

@@ -1,23 +1,125 @@
 //! The fusion pipeline as JavaScript sees it: texts, messages, and stages that JavaScript itself runs.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use concertina::content::Language;
 use concertina::error::Result;
 use concertina::pipeline::{
-    BlockAction, BlockReport, CompressOptions, Compressed, FusionEngine, FusionPipeline, Job, MessagesOptions,
-    Progress, Role, StageReport, compress_messages, restore,
+    self, BlockAction, CompressOptions, FusionEngine, FusionPipeline, Job, MessagesOptions, Progress, Role, restore,
 };
-use concertina::reference::{ContentHash, Media, Original};
-use napi::bindgen_prelude::{AsyncTask, Buffer};
+use concertina::reference::{self, ContentHash, Media};
+use napi::Env;
+use napi::bindgen_prelude::{Buffer, PromiseRaw};
 use napi_derive::napi;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::guard::guard;
-use crate::handover::Handover;
-use crate::pure::options;
-use crate::work::{Outcome, Work, to_json};
+use crate::handover::{Change, Handover};
+use crate::pure::{language_name, options};
+use crate::work::heavy;
+
+/// What one stage did.
+#[napi(object, object_from_js = false)]
+pub struct StageRow {
+    /// The stage.
+    pub name: String,
+    /// Whether any of its edits is in the text.
+    pub fired: bool,
+    /// Tokens before it ran.
+    pub tokens_before: u32,
+    /// Tokens after it ran.
+    pub tokens_after: u32,
+    /// Time spent on deciding whether to look closer.
+    pub gate_ms: f64,
+    /// Time spent on proposing, measuring and proving.
+    pub work_ms: f64,
+    /// What the stage has to say.
+    pub notes: BTreeMap<String, String>,
+}
+
+impl From<pipeline::StageReport> for StageRow {
+    fn from(stage: pipeline::StageReport) -> Self {
+        Self {
+            name: stage.name,
+            fired: stage.fired,
+            tokens_before: stage.tokens_before as u32,
+            tokens_after: stage.tokens_after as u32,
+            gate_ms: stage.gate_ms,
+            work_ms: stage.work_ms,
+            notes: stage.notes.into_iter().collect(),
+        }
+    }
+}
+
+/// The exact bytes that a marker stands for.
+#[napi(object, object_from_js = false)]
+pub struct Original {
+    /// All 64 digits of the SHA-256 of the bytes; markers print the first 16.
+    pub ref_id: String,
+    /// The bytes.
+    pub data: Buffer,
+    /// Where it came from, for people.
+    pub label: String,
+}
+
+impl From<reference::Original> for Original {
+    fn from(original: reference::Original) -> Self {
+        Self { ref_id: original.hash.to_hex(), data: original.bytes.into(), label: original.label }
+    }
+}
+
+/// A compressed text. When nothing paid, the text is the input.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct CompressResult {
+    /// The text.
+    pub text: String,
+    /// Tokens of the input.
+    pub tokens_before: u32,
+    /// Tokens of the text, marker included.
+    pub tokens_after: u32,
+    /// What most of the input was taken for.
+    pub content_type: String,
+    /// Its language, for code.
+    pub language: Option<String>,
+    /// Whether the text alone restores the input.
+    pub lossless: bool,
+    /// One row for each stage, in the order in which they ran.
+    pub stages: Vec<StageRow>,
+    /// What must be stored before the text is shown.
+    pub originals: Vec<Original>,
+}
+
+/// What a custom stage looks at.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct StageContext {
+    /// The text as the stages before it left it.
+    pub text: String,
+    /// What most of it is.
+    pub content_type: String,
+    /// Its language, for code.
+    pub language: Option<String>,
+    /// Who said it.
+    pub role: String,
+}
+
+/// What a stage of JavaScript's is asked.
+#[napi(object, object_from_js = false)]
+pub struct Question {
+    /// The stage's name.
+    pub stage: String,
+    /// What it looks at.
+    pub context: StageContext,
+}
+
+/// How far a job came: to a question, or to its result.
+#[napi(object, object_from_js = false)]
+pub struct Step {
+    /// What has to be answered first.
+    pub question: Option<Question>,
+    /// The end.
+    pub result: Option<CompressResult>,
+}
 
 /// Milliseconds since some moment, for reports.
 fn clock() -> impl Fn() -> f64 {
@@ -49,16 +151,16 @@ impl CompressJob {
         })
     }
 
-    /// Works on a worker until a stage of JavaScript's must be asked (`report` holds the question) or all is done.
+    /// Works on a worker until a stage of JavaScript's must be asked or all is done.
     #[napi]
-    pub fn advance(&self) -> AsyncTask<Work> {
+    pub async fn advance(&self) -> napi::Result<Step> {
         let course = Arc::clone(&self.0);
-        Work::queue(move || Ok(course.advance()))
+        heavy(move || Ok(course.advance())).await
     }
 
     /// The same on the calling thread.
     #[napi]
-    pub fn advance_sync(&self) -> napi::Result<Outcome> {
+    pub fn advance_sync(&self) -> napi::Result<Step> {
         guard(|| Ok(self.0.advance()))
     }
 
@@ -70,21 +172,23 @@ impl CompressJob {
 }
 
 impl Course {
-    fn advance(&self) -> Outcome {
+    fn advance(&self) -> Step {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut known = answers.into_iter();
         let mut job = Job::new(&self.engine, &self.text, &self.options);
         loop {
             match job.advance(&clock()) {
-                Progress::Done(compressed) => return compressed_outcome(*compressed),
+                Progress::Done(done) => return Step { question: None, result: Some((*done).into()) },
                 Progress::Ask(question) => match known.next() {
                     Some(answer) => job.answer(answer),
                     None => {
-                        let asked = json!({
-                            "stage": question.stage, "contentType": question.content_type.as_str(),
-                            "language": question.language.map(Language::as_str), "role": role_word(question.role),
-                        });
-                        return Outcome { text: Some(question.text), ..Outcome::report(&json!({ "question": asked })) };
+                        let context = StageContext {
+                            text: question.text,
+                            content_type: question.content_type.as_str().to_owned(),
+                            language: language_name(question.language),
+                            role: role_word(question.role).to_owned(),
+                        };
+                        return Step { question: Some(Question { stage: question.stage, context }), result: None };
                     }
                 },
             }
@@ -101,72 +205,113 @@ fn role_word(role: Role) -> &'static str {
     }
 }
 
-fn compressed_outcome(compressed: Compressed) -> Outcome {
-    let report = json!({
-        "tokensBefore": compressed.tokens_before, "tokensAfter": compressed.tokens_after,
-        "contentType": compressed.content_type.as_str(), "language": compressed.language.map(Language::as_str),
-        "lossless": compressed.lossless, "stages": stage_rows(&compressed.stages),
-        "originals": original_rows(&compressed.originals),
-    });
-    let buffers = compressed.originals.into_iter().map(|original| original.bytes.into()).collect();
-    Outcome { text: Some(compressed.text), buffers, ..Outcome::report(&report) }
+impl From<pipeline::Compressed> for CompressResult {
+    fn from(compressed: pipeline::Compressed) -> Self {
+        Self {
+            text: compressed.text,
+            tokens_before: compressed.tokens_before as u32,
+            tokens_after: compressed.tokens_after as u32,
+            content_type: compressed.content_type.as_str().to_owned(),
+            language: language_name(compressed.language),
+            lossless: compressed.lossless,
+            stages: compressed.stages.into_iter().map(Into::into).collect(),
+            originals: compressed.originals.into_iter().map(Into::into).collect(),
+        }
+    }
 }
 
-fn stage_rows(stages: &[StageReport]) -> Vec<Value> {
-    stages
-        .iter()
-        .map(|stage| {
-            json!({
-                "name": stage.name, "fired": stage.fired, "tokensBefore": stage.tokens_before,
-                "tokensAfter": stage.tokens_after, "gateMs": stage.gate_ms, "workMs": stage.work_ms,
-                "notes": stage.notes.iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<String, Value>>(),
-            })
-        })
-        .collect()
+/// What became of a block of a conversation.
+#[napi(object, object_from_js = false)]
+pub struct BlockRow {
+    /// Index of its message.
+    pub message: u32,
+    /// Index of the block among the message's blocks.
+    pub block: u32,
+    /// What was done.
+    #[napi(ts_type = "\"repeat\" | \"delta\" | \"runs\" | \"compressed\" | \"shrunk\"")]
+    pub action: String,
+    /// Tokens before.
+    pub tokens_before: u32,
+    /// Tokens after.
+    pub tokens_after: u32,
+    /// The pipeline's rows; none for a block that was replaced as a whole.
+    pub stages: Vec<StageRow>,
 }
 
-fn original_rows(originals: &[Original]) -> Vec<Value> {
-    originals.iter().map(|original| json!({ "refId": original.hash.to_hex(), "label": original.label })).collect()
+impl From<pipeline::BlockReport> for BlockRow {
+    fn from(block: pipeline::BlockReport) -> Self {
+        let action = match block.action {
+            BlockAction::Repeat => "repeat",
+            BlockAction::Delta => "delta",
+            BlockAction::Runs => "runs",
+            BlockAction::Compressed => "compressed",
+            BlockAction::Shrunk => "shrunk",
+        };
+        Self {
+            message: block.message as u32,
+            block: block.block as u32,
+            action: action.to_owned(),
+            tokens_before: block.tokens_before as u32,
+            tokens_after: block.tokens_after as u32,
+            stages: block.stages.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// What compressing a conversation did.
+#[napi(object, object_from_js = false)]
+pub struct MessagesReport {
+    /// Tokens of all messages as they came.
+    pub tokens_before: u32,
+    /// Tokens of all messages as returned.
+    pub tokens_after: u32,
+    /// One for each changed block.
+    pub blocks: Vec<BlockRow>,
+    /// Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them.
+    pub changed_meanwhile: Option<Vec<u32>>,
+}
+
+/// A compressed conversation.
+#[napi(object, object_from_js = false)]
+pub struct CompressedMessages {
+    /// What becomes of the messages.
+    pub change: Change,
+    /// What must be stored before they are shown.
+    pub originals: Vec<Original>,
+    /// What was done.
+    pub report: MessagesReport,
 }
 
 /// `compressMessages(messages, options)`.
 #[napi(js_name = "compressMessages")]
-pub fn compress_messages_on_worker(messages: &mut Handover, options_json: String) -> AsyncTask<Work> {
-    let slices = messages.take();
-    Work::queue(move || compressed_messages(&slices.read()?, &options_json))
+pub fn compress_messages_on_worker<'env>(
+    env: &'env Env,
+    messages: &Handover,
+    options_json: String,
+) -> napi::Result<PromiseRaw<'env, CompressedMessages>> {
+    let slices = messages.slices();
+    env.spawn_future(heavy(move || compressed_messages(&slices.read()?, &options_json)))
 }
 
 /// The same on the calling thread.
 #[napi]
-pub fn compress_messages_sync(messages: &mut Handover, options_json: String) -> napi::Result<Outcome> {
-    let slices = messages.take();
-    guard(|| compressed_messages(&slices.read()?, &options_json))
+pub fn compress_messages_sync(messages: &Handover, options_json: String) -> napi::Result<CompressedMessages> {
+    guard(|| compressed_messages(&messages.slices().read()?, &options_json))
 }
 
-fn compressed_messages(messages: &[Value], options_json: &str) -> Result<Outcome> {
+fn compressed_messages(messages: &[Value], options_json: &str) -> Result<CompressedMessages> {
     let (asked, stages) = MessagesOptions::from_json(&options(options_json)?)?;
     let engine = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
-    let done = compress_messages(&engine, messages, &asked, &clock());
-    let blocks: Vec<Value> = done.blocks.iter().map(block_row).collect();
-    let report = json!({
-        "tokensBefore": done.tokens_before, "tokensAfter": done.tokens_after, "blocks": blocks,
-        "originals": original_rows(&done.originals),
-    });
-    let buffers = done.originals.into_iter().map(|original| original.bytes.into()).collect();
-    Ok(Outcome { buffers, ..Outcome::rewrite(&done.rewrite, &report) })
-}
-
-fn block_row(block: &BlockReport) -> Value {
-    let action = match block.action {
-        BlockAction::Repeat => "repeat",
-        BlockAction::Delta => "delta",
-        BlockAction::Runs => "runs",
-        BlockAction::Compressed => "compressed",
-        BlockAction::Shrunk => "shrunk",
-    };
-    json!({
-        "message": block.message, "block": block.block, "action": action, "tokensBefore": block.tokens_before,
-        "tokensAfter": block.tokens_after, "stages": stage_rows(&block.stages),
+    let done = pipeline::compress_messages(&engine, messages, &asked, &clock());
+    Ok(CompressedMessages {
+        change: Change::from(&done.rewrite),
+        originals: done.originals.into_iter().map(Into::into).collect(),
+        report: MessagesReport {
+            tokens_before: done.tokens_before as u32,
+            tokens_after: done.tokens_after as u32,
+            blocks: done.blocks.into_iter().map(Into::into).collect(),
+            changed_meanwhile: None,
+        },
     })
 }
 
@@ -174,29 +319,41 @@ fn block_row(block: &BlockReport) -> Value {
 #[napi(js_name = "restore")]
 pub fn restore_text(text: String, originals: Vec<Buffer>) -> napi::Result<String> {
     guard(|| {
-        let originals: Vec<Original> = originals
+        let originals: Vec<_> = originals
             .into_iter()
             .map(|bytes| {
                 let bytes = bytes.to_vec();
-                Original { hash: ContentHash::of(&bytes), bytes, media: Media::Text, label: String::new() }
+                reference::Original { hash: ContentHash::of(&bytes), bytes, media: Media::Text, label: String::new() }
             })
             .collect();
         Ok(restore(&text, &originals))
     })
 }
 
-/// `stages()`, as JSON.
+/// A stage of the pipeline.
+#[napi(object, object_from_js = false)]
+pub struct StageInfo {
+    /// The name.
+    pub name: String,
+    /// When it runs.
+    pub order: u32,
+    /// Whether all its rewrites are restorable from the output alone.
+    pub lossless: bool,
+    /// The types it works on.
+    pub content_types: Vec<String>,
+}
+
+/// `stages()`.
 #[napi(js_name = "stages")]
-pub fn list_stages() -> napi::Result<String> {
+pub fn list_stages() -> napi::Result<Vec<StageInfo>> {
     guard(|| {
-        let rows: Vec<Value> = FusionPipeline::default()
-            .stages()
-            .iter()
-            .map(|stage| {
-                let types: Vec<&str> = stage.content_types.iter().map(|kind| kind.as_str()).collect();
-                json!({ "name": stage.name, "order": stage.order, "lossless": stage.lossless, "contentTypes": types })
-            })
-            .collect();
-        Ok(to_json(&rows))
+        let stages = FusionPipeline::default().stages();
+        let info = |stage: pipeline::StageInfo| StageInfo {
+            name: stage.name,
+            order: stage.order,
+            lossless: stage.lossless,
+            content_types: stage.content_types.iter().map(|kind| kind.as_str().to_owned()).collect(),
+        };
+        Ok(stages.into_iter().map(info).collect())
     })
 }

@@ -3,6 +3,11 @@
 //! JavaScript replaces a long string by `{ "\0text": index }` and what JSON cannot carry exactly (lone surrogates, exotic
 //! objects) by `{ "\0opaque": … }`. Here the long strings are put back; opaque values stay, and the core leaves whatever
 //! holds one untouched.
+//!
+//! Messages are the one thing that crosses as JSON where napi could hand over objects. Objects would cross on the event loop in one
+//! go, in 7.2 ms for the 473 messages of the shipped session; light JSON takes 3.6 ms of the loop, in slices, and 2.5 ms of a worker.
+//! For 1,344 messages of 3.1 MB it is 18.5 ms against 9.5 and 7.8. And napi makes `1700000000000.0` of the time 1700000000000, and
+//! other characters of lone surrogates: blocks would no longer be known by their bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,8 +17,6 @@ use concertina::transcript::{Rewrite, Slot};
 use napi::bindgen_prelude::spawn_blocking;
 use napi_derive::napi;
 use serde_json::{Value, json};
-
-use crate::work::to_json;
 
 /// The key that stands for a lifted string.
 const LIFTED: &str = "\0text";
@@ -64,9 +67,9 @@ impl Handover {
         }
     }
 
-    /// Takes the slices out, for the worker.
-    pub(crate) fn take(&mut self) -> Arc<Slices> {
-        std::mem::take(&mut self.slices)
+    /// What crossed, for the worker.
+    pub(crate) fn slices(&self) -> Arc<Slices> {
+        Arc::clone(&self.slices)
     }
 }
 
@@ -127,31 +130,37 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
 /// One string of patches grows to about this many bytes: few strings cross quickly, and none takes long to parse.
 const PATCHES_BYTES: usize = 4 * 1024;
 
-/// A rewrite as JavaScript applies it: its patches as JSON arrays of `[message, path, value]`, or `[message, path]` for a part that
-/// leaves, a few in each, and the new order, if any, as JSON of indexes and inserted messages.
-pub(crate) fn encode(rewrite: &Rewrite) -> (Vec<String>, Option<String>) {
-    let mut patches: Vec<String> = Vec::new();
-    let set = rewrite.patches.iter().map(|patch| to_json(&(patch.message, patch.path.steps(), &patch.value)));
-    let removed = rewrite.removed.iter().map(|(message, path)| to_json(&(message, path.steps())));
-    for patch in set.chain(removed) {
-        match patches.last_mut() {
-            Some(last) if last.len() + patch.len() < PATCHES_BYTES => {
-                last.push(',');
-                last.push_str(&patch);
+/// What becomes of messages. JSON, as the way in: see the head of this file.
+#[napi(object, object_from_js = false)]
+pub struct Change {
+    /// JSON arrays of patches, each `[message, path, value]`, or `[message, path]` for a part that leaves.
+    pub patches: Vec<String>,
+    /// JSON array of kept indexes and `[inserted message]`, where the order changes.
+    pub slots: Option<String>,
+}
+
+impl From<&Rewrite> for Change {
+    fn from(rewrite: &Rewrite) -> Self {
+        let mut patches: Vec<String> = Vec::new();
+        let set = rewrite.patches.iter().map(|patch| json!([patch.message, patch.path.steps(), patch.value]));
+        let removed = rewrite.removed.iter().map(|(message, path)| json!([message, path.steps()]));
+        for patch in set.chain(removed).map(|patch| patch.to_string()) {
+            match patches.last_mut() {
+                Some(last) if last.len() + patch.len() < PATCHES_BYTES => {
+                    last.push(',');
+                    last.push_str(&patch);
+                }
+                _ => patches.push(format!("[{patch}")),
             }
-            _ => patches.push(format!("[{patch}")),
         }
-    }
-    patches.iter_mut().for_each(|some| some.push(']'));
-    let slots = rewrite.slots.as_ref().map(|slots| {
-        let slots: Vec<Value> = slots
-            .iter()
-            .map(|slot| match slot {
+        patches.iter_mut().for_each(|some| some.push(']'));
+        let slots = rewrite.slots.as_ref().map(|slots| {
+            let slots = slots.iter().map(|slot| match slot {
                 Slot::Keep(index) => json!(index),
                 Slot::Insert(message) => json!([message]),
-            })
-            .collect();
-        json!(slots).to_string()
-    });
-    (patches, slots)
+            });
+            Value::from_iter(slots).to_string()
+        });
+        Self { patches, slots }
+    }
 }

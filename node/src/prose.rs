@@ -1,103 +1,144 @@
 //! Prose and rules as JavaScript sees them. What takes long has a twin on a worker; offsets are UTF-16 units.
 
 use concertina::error::{Error, Result};
-use concertina::prose::{self, Intensity, Substitution};
-use concertina::rules::{self, Dictionary, Objective, RuleFile, RulesLevel, RulesOptions};
-use napi::bindgen_prelude::AsyncTask;
+use concertina::prose::{self, Intensity};
+use concertina::rules::{self, Dictionary, Objective, RulesLevel};
 use napi_derive::napi;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::guard::guard;
-use crate::pure::options;
-use crate::work::{Outcome, Work, to_json};
+use crate::pure::utf16_units;
+use crate::work::heavy;
 
 /// One of a few words, or its default.
-fn word<T>(
-    given: &Map<String, Value>,
-    name: &str,
-    default: T,
-    parse: impl Fn(&str) -> Option<T>,
-    words: &str,
-) -> Result<T> {
-    match given.get(name) {
-        None => Ok(default),
-        Some(value) => {
-            value.as_str().and_then(parse).ok_or_else(|| Error::bad_argument(name, value, format!("one of {words}")))
-        }
-    }
+fn word<T>(name: &str, given: Option<&str>, default: T, parse: impl Fn(&str) -> Option<T>, words: &str) -> Result<T> {
+    given.map_or(Ok(default), |given| {
+        parse(given).ok_or_else(|| Error::bad_argument(name, format!("{given:?}"), format!("one of {words}")))
+    })
 }
 
-fn objective(given: &Map<String, Value>, default: Objective) -> Result<Objective> {
-    word(given, "objective", default, Objective::parse, "\"tokens\", \"chars\"")
+fn objective(given: Option<&str>, default: Objective) -> Result<Objective> {
+    word("objective", given, default, Objective::parse, "\"tokens\", \"chars\"")
 }
 
-/// Refuses options that nobody reads.
-fn only(given: &Map<String, Value>, known: &[&str]) -> Result<()> {
-    match given.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", ")))),
-        None => Ok(()),
-    }
+/// How prose is shortened.
+#[napi(object, object_to_js = false)]
+pub struct ProseOptions {
+    /// How much goes: `full` by default.
+    #[napi(ts_type = "\"lite\" | \"full\" | \"ultra\"")]
+    pub intensity: Option<String>,
+    /// What becomes less: real tokens by default. Abbreviations save none, so they are for `chars` only.
+    #[napi(ts_type = "\"tokens\" | \"chars\"")]
+    pub objective: Option<String>,
 }
 
-/// `compressProse(text, options)`; the report is the receipt.
+/// A short form that stands for a longer one.
+#[napi(object)]
+pub struct Substitution {
+    /// What stood there.
+    pub long: String,
+    /// What stands there now.
+    pub short: String,
+    /// How often it was put in.
+    pub count: u32,
+}
+
+/// What shortening a text came to; never part of the text.
+#[napi(object, object_from_js = false)]
+pub struct ProseReceipt {
+    /// o200k tokens of the input.
+    #[napi(js_name = "tokens_before")]
+    pub tokens_before: u32,
+    /// o200k tokens of the output.
+    #[napi(js_name = "tokens_after")]
+    pub tokens_after: u32,
+    /// Negative when saving characters cost tokens.
+    #[napi(js_name = "saved_tokens")]
+    pub saved_tokens: i64,
+    /// The saved part of `tokens_before`, 0 to 1.
+    #[napi(js_name = "saved_ratio")]
+    pub saved_ratio: f64,
+    /// How much was to go.
+    #[napi(js_name = "compression_intensity", ts_type = "\"lite\" | \"full\" | \"ultra\"")]
+    pub compression_intensity: String,
+    /// The short forms that stand for longer ones; `expand` undoes just these.
+    pub substitutions: Vec<Substitution>,
+}
+
+/// A shortened text with its receipt.
+#[napi(object, object_from_js = false)]
+pub struct CompressedProse {
+    /// The text.
+    pub text: String,
+    /// What shortening it came to.
+    pub receipt: ProseReceipt,
+}
+
+/// `compressProse(text, options)`.
 #[napi]
-pub fn compress_prose(text: String, options_json: String) -> napi::Result<Outcome> {
-    guard(|| compressed_prose(&text, &options_json))
+pub fn compress_prose(text: String, options: ProseOptions) -> napi::Result<CompressedProse> {
+    guard(|| compressed_prose(&text, &options))
 }
 
 /// The same on a worker.
 #[napi]
-pub fn compress_prose_on_worker(text: String, options_json: String) -> AsyncTask<Work> {
-    Work::queue(move || compressed_prose(&text, &options_json))
+pub async fn compress_prose_on_worker(text: String, options: ProseOptions) -> napi::Result<CompressedProse> {
+    heavy(move || compressed_prose(&text, &options)).await
 }
 
-fn compressed_prose(text: &str, options_json: &str) -> Result<Outcome> {
-    let given = options(options_json)?;
-    only(&given, &["intensity", "objective"])?;
-    let intensity = word(&given, "intensity", Intensity::Full, Intensity::parse, "\"lite\", \"full\", \"ultra\"")?;
-    let (text, receipt) = prose::compress_prose(text, intensity, objective(&given, Objective::Tokens)?);
-    let substitutions: Vec<Value> = receipt
-        .substitutions
-        .iter()
-        .map(|one| json!({ "long": one.long, "short": one.short, "count": one.count }))
-        .collect();
-    let report = json!({
-        "tokens_before": receipt.tokens_before, "tokens_after": receipt.tokens_after,
-        "saved_tokens": receipt.saved_tokens, "saved_ratio": receipt.saved_ratio,
-        "compression_intensity": receipt.compression_intensity.as_str(), "substitutions": substitutions,
+fn compressed_prose(text: &str, options: &ProseOptions) -> Result<CompressedProse> {
+    let words = "\"lite\", \"full\", \"ultra\"";
+    let intensity = word("intensity", options.intensity.as_deref(), Intensity::Full, Intensity::parse, words)?;
+    let objective = objective(options.objective.as_deref(), Objective::Tokens)?;
+    let (text, receipt) = prose::compress_prose(text, intensity, objective);
+    let substitutions = receipt.substitutions.into_iter().map(|one| Substitution {
+        long: one.long,
+        short: one.short,
+        count: one.count as u32,
     });
-    Ok(Outcome { text: Some(text), ..Outcome::report(&report) })
+    let receipt = ProseReceipt {
+        tokens_before: receipt.tokens_before as u32,
+        tokens_after: receipt.tokens_after as u32,
+        saved_tokens: receipt.saved_tokens,
+        saved_ratio: receipt.saved_ratio,
+        compression_intensity: receipt.compression_intensity.as_str().to_owned(),
+        substitutions: substitutions.collect(),
+    };
+    Ok(CompressedProse { text, receipt })
 }
 
 /// `expand(text, receipt)`: with the substitutions of a receipt, only those.
 #[napi]
-pub fn expand(text: String, substitutions_json: Option<String>) -> napi::Result<String> {
-    #[derive(Deserialize)]
-    struct Row {
-        long: String,
-        short: String,
-    }
+pub fn expand(text: String, substitutions: Option<Vec<Substitution>>) -> napi::Result<String> {
     guard(|| {
-        let Some(json) = substitutions_json else { return Ok(prose::expand(&text)) };
-        let rows: Vec<Row> = serde_json::from_str(&json)
-            .map_err(|error| Error::bad_argument("receipt.substitutions", error, "an array of { long, short }"))?;
-        let listed: Vec<Substitution> =
-            rows.into_iter().map(|row| Substitution { long: row.long, short: row.short, count: 1 }).collect();
+        let Some(rows) = substitutions else { return Ok(prose::expand(&text)) };
+        let listed: Vec<_> = rows
+            .into_iter()
+            .map(|row| prose::Substitution { long: row.long, short: row.short, count: row.count as usize })
+            .collect();
         Ok(prose::expand_listed(&text, &listed))
     })
 }
 
-/// `tokenize(text)`, as JSON `[kind, UTF-16 units]`.
+/// A part of a text, by its length in UTF-16 units.
+#[napi(object, object_from_js = false)]
+pub struct TextPart {
+    /// A kind of protected span, or `prose`.
+    pub kind: String,
+    /// UTF-16 units.
+    pub length: u32,
+}
+
+/// `tokenize(text)`.
 #[napi]
-pub fn tokenize(text: String) -> napi::Result<String> {
+pub fn tokenize(text: String) -> napi::Result<Vec<TextPart>> {
     guard(|| {
         let tokens = prose::tokenize(&text);
-        let rows: Vec<(&str, usize)> = tokens
-            .iter()
-            .map(|token| (token.kind.as_str(), text[token.range.clone()].encode_utf16().count()))
-            .collect();
-        Ok(to_json(&rows))
+        let part = |token: &prose::Token| TextPart {
+            kind: token.kind.as_str().to_owned(),
+            length: text[token.range.clone()].encode_utf16().count() as u32,
+        };
+        Ok(tokens.iter().map(part).collect())
     })
 }
 
@@ -107,102 +148,176 @@ pub fn redact_private(text: String) -> napi::Result<String> {
     guard(|| Ok(prose::redact_private(&text)))
 }
 
-/// `protectedSpans(text)`, as JSON.
+/// A part of a rule file that stays. Offsets are UTF-16 units.
+#[napi(object, object_from_js = false)]
+pub struct ProtectedSpan {
+    /// Where it begins.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// A kind of `tokenize`, or `negation`, `assertion`, `action`.
+    pub category: String,
+}
+
+/// `protectedSpans(text)`.
 #[napi]
-pub fn protected_spans(text: String) -> napi::Result<String> {
+pub fn protected_spans(text: String) -> napi::Result<Vec<ProtectedSpan>> {
     guard(|| {
-        let (mut units, mut bytes) = (0, 0);
-        let mut to_units = |byte: usize| {
-            units += text[bytes..byte].encode_utf16().count();
-            bytes = byte;
-            units
-        };
-        let rows: Vec<Value> = rules::protected_spans(&text)
-            .into_iter()
-            .map(|span| json!({ "start": to_units(span.range.start), "end": to_units(span.range.end), "category": span.category }))
-            .collect();
-        Ok(to_json(&rows))
+        let mut to_units = utf16_units(&text);
+        let spans = rules::protected_spans(&text).into_iter().map(|span| ProtectedSpan {
+            start: to_units(span.range.start),
+            end: to_units(span.range.end),
+            category: span.category.to_owned(),
+        });
+        Ok(spans.collect())
     })
+}
+
+/// How rule files are shortened.
+#[napi(object, object_to_js = false)]
+pub struct RulesOptions {
+    /// 2 by default.
+    #[napi(ts_type = "RulesLevel")]
+    pub level: Option<Value>,
+    /// Most characters of the result.
+    pub max_chars: Option<f64>,
+    /// What becomes less: characters by default, and never at the price of more tokens than the files have.
+    #[napi(ts_type = "\"chars\" | \"tokens\"")]
+    pub objective: Option<String>,
+    /// Abbreviations beside the built-in ones; these win.
+    #[napi(ts_type = "{ entries: Record<string, string> }")]
+    pub abbreviations: Option<Value>,
+}
+
+impl TryFrom<RulesOptions> for rules::RulesOptions {
+    type Error = Error;
+
+    fn try_from(given: RulesOptions) -> Result<Self> {
+        let level = given.level.map_or(Ok(RulesLevel::Standard), |level| {
+            RulesLevel::from_json(&level).ok_or_else(|| Error::bad_argument("level", &level, RulesLevel::expectation()))
+        })?;
+        let whole = |chars: f64| match chars >= 0.0 && chars.trunc() == chars {
+            true => Ok(chars as usize),
+            false => Err(Error::bad_argument("maxChars", chars, "a whole number of at least 0")),
+        };
+        let max_chars = given.max_chars.map(whole).transpose()?;
+        let dictionary = given.abbreviations.as_ref().map_or_else(|| Ok(Dictionary::default()), Dictionary::merged)?;
+        Ok(Self { level, objective: objective(given.objective.as_deref(), Objective::Chars)?, max_chars, dictionary })
+    }
 }
 
 /// `preprocess(text, level, options)`; the level comes with the options.
 #[napi]
-pub fn preprocess(text: String, options_json: String) -> napi::Result<String> {
-    guard(|| Ok(rules::preprocess(&text, &rules_options(&options_json, None)?)))
+pub fn preprocess(text: String, options: RulesOptions) -> napi::Result<String> {
+    guard(|| Ok(rules::preprocess(&text, &options.try_into()?)))
 }
 
 /// The same on a worker.
 #[napi]
-pub fn preprocess_on_worker(text: String, options_json: String) -> AsyncTask<Work> {
-    Work::queue(move || {
-        let text = rules::preprocess(&text, &rules_options(&options_json, None)?);
-        Ok(Outcome { text: Some(text), ..Outcome::default() })
-    })
+pub async fn preprocess_on_worker(text: String, options: RulesOptions) -> napi::Result<String> {
+    heavy(move || Ok(rules::preprocess(&text, &options.try_into()?))).await
 }
 
-/// `compressRules(files, options)`; the files are JSON `[{ name, text }]`.
+/// A rule file; `priority: N` in its front matter says where it comes.
+#[napi(object, object_to_js = false)]
+pub struct RuleFile {
+    /// Its name, for the report.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What became of one rule file.
+#[napi(object, object_from_js = false)]
+pub struct RuleRow {
+    /// Its name.
+    pub name: String,
+    /// Its place in the order.
+    pub priority: i64,
+    /// Whether it is in the text.
+    pub included: bool,
+    /// UTF-16 units as it came.
+    pub chars_before: u32,
+    /// UTF-16 units as it is, or would be, in the text.
+    pub chars_after: u32,
+    /// o200k tokens as it came.
+    pub tokens_before: u32,
+    /// o200k tokens as it is, or would be.
+    pub tokens_after: u32,
+}
+
+/// What shortening rule files came to.
+#[napi(object, object_from_js = false)]
+pub struct RulesReport {
+    /// How much of the wording went.
+    pub level: u32,
+    /// What was to become less.
+    #[napi(ts_type = "\"chars\" | \"tokens\"")]
+    pub objective: String,
+    /// UTF-16 units of the files in the text, as they came.
+    pub chars_before: u32,
+    /// UTF-16 units of the text.
+    pub chars_after: u32,
+    /// o200k tokens of the files in the text, as they came.
+    pub tokens_before: u32,
+    /// o200k tokens of the text.
+    pub tokens_after: u32,
+    /// Every file, in order.
+    pub files: Vec<RuleRow>,
+}
+
+/// Rule files in one text.
+#[napi(object, object_from_js = false)]
+pub struct CompressedRules {
+    /// The text.
+    pub text: String,
+    /// Names of the files in the text, in order.
+    pub included: Vec<String>,
+    /// Names of the files that did not fit.
+    pub omitted: Vec<String>,
+    /// What was done.
+    pub report: RulesReport,
+}
+
+/// `compressRules(files, options)`.
 #[napi]
-pub fn compress_rules(files_json: String, options_json: String) -> napi::Result<Outcome> {
-    guard(|| compressed_rules(&files_json, &options_json))
+pub fn compress_rules(files: Vec<RuleFile>, options: RulesOptions) -> napi::Result<CompressedRules> {
+    guard(|| compressed_rules(files, options))
 }
 
 /// The same on a worker.
 #[napi]
-pub fn compress_rules_on_worker(files_json: String, options_json: String) -> AsyncTask<Work> {
-    Work::queue(move || compressed_rules(&files_json, &options_json))
+pub async fn compress_rules_on_worker(files: Vec<RuleFile>, options: RulesOptions) -> napi::Result<CompressedRules> {
+    heavy(move || compressed_rules(files, options)).await
 }
 
-const DEFAULT_MAX_CHARS: usize = 8000;
+const DEFAULT_MAX_CHARS: f64 = 8000.0;
 
-fn rules_options(json: &str, max_chars: Option<usize>) -> Result<RulesOptions> {
-    let given = options(json)?;
-    only(&given, &["level", "objective", "maxChars", "abbreviations"])?;
-    let level = given.get("level").map_or(Ok(RulesLevel::Standard), |value| {
-        RulesLevel::from_json(value).ok_or_else(|| Error::bad_argument("level", value, RulesLevel::expectation()))
-    })?;
-    let max_chars = match given.get("maxChars") {
-        None => max_chars,
-        Some(value) => {
-            let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
-            Some(number.ok_or_else(|| Error::bad_argument("maxChars", value, "a whole number of at least 0"))?)
-        }
-    };
-    let dictionary = given.get("abbreviations").map_or_else(|| Ok(Dictionary::default()), Dictionary::merged)?;
-    Ok(RulesOptions { level, objective: objective(&given, Objective::Chars)?, max_chars, dictionary })
-}
-
-fn compressed_rules(files_json: &str, options_json: &str) -> Result<Outcome> {
-    #[derive(Deserialize)]
-    struct File {
-        name: String,
-        text: String,
-    }
-    let files: Vec<File> = serde_json::from_str(files_json)
-        .map_err(|error| Error::bad_argument("files", error, "an array of { name, text }"))?;
-    let files: Vec<RuleFile> = files.into_iter().map(|file| RuleFile { name: file.name, text: file.text }).collect();
-    let asked = rules_options(options_json, Some(DEFAULT_MAX_CHARS))?;
+fn compressed_rules(files: Vec<RuleFile>, options: RulesOptions) -> Result<CompressedRules> {
+    let files: Vec<_> = files.into_iter().map(|file| rules::RuleFile { name: file.name, text: file.text }).collect();
+    let max_chars = options.max_chars.or(Some(DEFAULT_MAX_CHARS));
+    let asked = RulesOptions { max_chars, ..options }.try_into()?;
     let done = rules::compress_rules(&files, &asked);
-    let named = |is_included: bool| -> Vec<&str> {
-        done.files.iter().filter(|row| row.is_included == is_included).map(|row| row.name.as_str()).collect()
+    let named = |included: bool| -> Vec<String> {
+        done.files.iter().filter(|row| row.is_included == included).map(|row| row.name.clone()).collect()
     };
-    let rows: Vec<Value> = done
-        .files
-        .iter()
-        .map(|row| {
-            json!({
-                "name": row.name, "priority": row.priority, "included": row.is_included, "charsBefore": row.chars_before,
-                "charsAfter": row.chars_after, "tokensBefore": row.tokens_before, "tokensAfter": row.tokens_after,
-            })
-        })
-        .collect();
-    let chars_before: usize = done.files.iter().filter(|row| row.is_included).map(|row| row.chars_before).sum();
-    let report = json!({
-        "included": named(true), "omitted": named(false),
-        "report": {
-            "level": asked.level as u8, "objective": asked.objective.as_str(), "charsBefore": chars_before,
-            "charsAfter": done.text.encode_utf16().count(), "tokensBefore": done.tokens_before,
-            "tokensAfter": done.tokens_after, "files": rows,
-        },
-    });
-    Ok(Outcome { text: Some(done.text), ..Outcome::report(&report) })
+    let row = |row: &rules::FileRow| RuleRow {
+        name: row.name.clone(),
+        priority: row.priority,
+        included: row.is_included,
+        chars_before: row.chars_before as u32,
+        chars_after: row.chars_after as u32,
+        tokens_before: row.tokens_before as u32,
+        tokens_after: row.tokens_after as u32,
+    };
+    let report = RulesReport {
+        level: asked.level as u32,
+        objective: asked.objective.as_str().to_owned(),
+        chars_before: done.files.iter().filter(|row| row.is_included).map(|row| row.chars_before as u32).sum(),
+        chars_after: done.text.encode_utf16().count() as u32,
+        tokens_before: done.tokens_before as u32,
+        tokens_after: done.tokens_after as u32,
+        files: done.files.iter().map(row).collect(),
+    };
+    Ok(CompressedRules { included: named(true), omitted: named(false), text: done.text, report })
 }

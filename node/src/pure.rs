@@ -1,19 +1,20 @@
 //! Functions without a store. Each has a synchronous twin where the core's work is small enough to wait for.
 
 use concertina::config::{Config, Encoding};
-use concertina::content::{self, ContentType, Hints, Language};
+use concertina::content::{self, ContentType, Language};
 use concertina::error::{Error, Result};
 use concertina::history::measure;
 use concertina::prose::approx_tokens;
 use concertina::{squeeze, tokens};
 use napi_derive::napi;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::guard::guard;
-use crate::handover::Handover;
-use crate::work::{Outcome, to_json};
+use crate::handover::{Change, Handover};
 
-/// Reads an options object that crossed as JSON.
+/// Reads options that name what they set: the core's table knows the names, and refuses others in words.
+///
+/// They cross as JSON, because napi makes a float of every number above 2^32, and the core wants whole bytes and milliseconds.
 pub(crate) fn options(json: &str) -> Result<Map<String, Value>> {
     serde_json::from_str(json).map_err(|error| Error::bad_argument("options", error, "an object"))
 }
@@ -28,24 +29,90 @@ fn encoding(name: Option<&str>) -> Result<Encoding> {
     }
 }
 
+/// What `squeeze()` did.
+#[napi(object, object_from_js = false)]
+pub struct SqueezeStats {
+    /// Messages given.
+    pub messages_processed: u32,
+    /// Blocks replaced: results, calls and images, stale or large.
+    pub blocks_evicted: u32,
+    /// Tokens really freed: what went, less the placeholders that came.
+    pub tokens_freed: i64,
+    /// Images replaced.
+    pub images_evicted: u32,
+    /// Texts of stale tool results replaced.
+    pub tool_results_evicted: u32,
+    /// Tool calls whose arguments shrank.
+    pub tool_calls_evicted: u32,
+    /// Heartbeats dropped, each a prompt with its answer.
+    pub heartbeats_pruned: u32,
+    /// Large results cut, whatever their age.
+    pub large_results_truncated: u32,
+}
+
+/// A squeezed conversation.
+#[napi(object, object_from_js = false)]
+pub struct Squeezed {
+    /// What becomes of the messages.
+    pub change: Change,
+    /// What was done.
+    pub stats: SqueezeStats,
+}
+
 /// `squeeze(messages, options)`.
 #[napi(js_name = "squeeze")]
-pub fn squeeze_messages(messages: &mut Handover, options_json: String) -> napi::Result<Outcome> {
-    let slices = messages.take();
+pub fn squeeze_messages(messages: &Handover, options_json: String) -> napi::Result<Squeezed> {
     guard(|| {
         let (config, _) = Config::from_json(&options(&options_json)?)?;
-        let (rewrite, stats) = squeeze::squeeze(&slices.read()?, &config);
-        Ok(Outcome::rewrite(&rewrite, &stats))
+        let (rewrite, stats) = squeeze::squeeze(&messages.slices().read()?, &config);
+        let stats = SqueezeStats {
+            messages_processed: stats.messages_processed as u32,
+            blocks_evicted: stats.blocks_evicted as u32,
+            tokens_freed: stats.tokens_freed as i64,
+            images_evicted: stats.images_evicted as u32,
+            tool_results_evicted: stats.tool_results_evicted as u32,
+            tool_calls_evicted: stats.tool_calls_evicted as u32,
+            heartbeats_pruned: stats.heartbeats_pruned as u32,
+            large_results_truncated: stats.large_results_truncated as u32,
+        };
+        Ok(Squeezed { change: Change::from(&rewrite), stats })
     })
+}
+
+/// What `repairToolPairing()` did.
+#[napi(object, object_from_js = false)]
+pub struct RepairStats {
+    /// Error results made up for calls that had none.
+    pub synthetic_results_inserted: u32,
+    /// Results dropped because no call has their id, or only calls of failed answers.
+    pub orphan_results_dropped: u32,
+    /// Results dropped because their call was answered before.
+    pub duplicate_results_dropped: u32,
+    /// Whether anything changed, moves included.
+    pub repaired: bool,
+}
+
+/// A repaired conversation.
+#[napi(object, object_from_js = false)]
+pub struct Repaired {
+    /// What becomes of the messages.
+    pub change: Change,
+    /// What was done.
+    pub stats: RepairStats,
 }
 
 /// `repairToolPairing(messages)`.
 #[napi]
-pub fn repair_tool_pairing(messages: &mut Handover) -> napi::Result<Outcome> {
-    let slices = messages.take();
+pub fn repair_tool_pairing(messages: &Handover) -> napi::Result<Repaired> {
     guard(|| {
-        let (rewrite, stats) = squeeze::repair_tool_pairing(&slices.read()?);
-        Ok(Outcome::rewrite(&rewrite, &stats))
+        let (rewrite, stats) = squeeze::repair_tool_pairing(&messages.slices().read()?);
+        let stats = RepairStats {
+            synthetic_results_inserted: stats.synthetic_results_inserted as u32,
+            orphan_results_dropped: stats.orphan_results_dropped as u32,
+            duplicate_results_dropped: stats.duplicate_results_dropped as u32,
+            repaired: stats.repaired,
+        };
+        Ok(Repaired { change: Change::from(&rewrite), stats })
     })
 }
 
@@ -66,14 +133,13 @@ pub fn count_tokens(text: String, encoding_name: Option<String>) -> napi::Result
 /// `countMessageTokens(messages, { model, encoding })`.
 #[napi]
 pub fn count_message_tokens(
-    messages: &mut Handover,
+    messages: &Handover,
     model: Option<String>,
     encoding_name: Option<String>,
 ) -> napi::Result<u32> {
-    let slices = messages.take();
     guard(|| {
         let encoding = encoding(encoding_name.as_deref())?;
-        Ok(measure::message_tokens(&slices.read()?, model.as_deref(), encoding) as u32)
+        Ok(measure::message_tokens(&messages.slices().read()?, model.as_deref(), encoding) as u32)
     })
 }
 
@@ -83,63 +149,110 @@ pub fn guidance() -> String {
     concertina::assemble::GUIDANCE.to_owned()
 }
 
-/// `summarize(text, { hints, maxChars })`.
-#[napi]
-pub fn summarize(text: String, hints_json: String, max_chars: u32) -> napi::Result<String> {
-    guard(|| Ok(concertina::summarize::summarize(&text, &hints(&hints_json)?, max_chars as usize, true)))
+/// What the caller knows about a text.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct Hints {
+    /// The tool that produced it.
+    pub tool_name: Option<String>,
+    /// The file it was read from.
+    pub path: Option<String>,
+    /// The command that printed it.
+    pub command: Option<String>,
+    /// A type that the caller insists on: code, json, log, diff, search, table, html, text.
+    pub content_type: Option<String>,
+    /// A language that the caller insists on.
+    pub language: Option<String>,
 }
 
-/// `detect(text, hints)`, as JSON. Offsets are UTF-16 units.
-#[napi]
-pub fn detect(text: String, hints_json: String) -> napi::Result<String> {
-    guard(|| {
-        let detection = content::detect(&text, &hints(&hints_json)?);
-        let (mut units, mut bytes) = (0, 0);
-        let mut to_units = |byte: usize| {
-            units += text[bytes..byte].encode_utf16().count();
-            bytes = byte;
-            units
+impl TryFrom<Hints> for content::Hints {
+    type Error = Error;
+
+    fn try_from(given: Hints) -> Result<Self> {
+        let kind = |word: &str| {
+            ContentType::parse(word)
+                .ok_or_else(|| one_of("contentType", word, ContentType::ALL.iter().map(|kind| kind.as_str())))
         };
-        let segments: Vec<Value> = detection
-            .segments
-            .iter()
-            .map(|segment| {
-                json!({
-                    "start": to_units(segment.range.start), "end": to_units(segment.range.end),
-                    "contentType": segment.content_type.as_str(),
-                    "language": segment.language.map(Language::as_str),
-                })
-            })
-            .collect();
-        Ok(to_json(&json!({
-            "contentType": detection.content_type.as_str(),
-            "language": detection.language.map(Language::as_str),
-            "segments": segments,
-        })))
-    })
-}
-
-/// Reads hints that crossed as JSON.
-fn hints(json: &str) -> Result<Hints> {
-    let given = options(json)?;
-    let text = |name: &str| given.get(name).and_then(Value::as_str).map(str::to_owned);
-    let content_type = text("contentType")
-        .map(|word| {
-            ContentType::parse(&word)
-                .ok_or_else(|| one_of("contentType", &word, ContentType::ALL.iter().map(|kind| kind.as_str())))
+        let language = |word: &str| {
+            Language::parse(word)
+                .ok_or_else(|| one_of("language", word, Language::ALL.iter().map(|kind| kind.as_str())))
+        };
+        Ok(Self {
+            content_type: given.content_type.as_deref().map(kind).transpose()?,
+            language: given.language.as_deref().map(language).transpose()?,
+            tool_name: given.tool_name,
+            path: given.path,
+            command: given.command,
         })
-        .transpose()?;
-    let language = text("language")
-        .map(|word| {
-            Language::parse(&word)
-                .ok_or_else(|| one_of("language", &word, Language::ALL.iter().map(|kind| kind.as_str())))
-        })
-        .transpose()?;
-    Ok(Hints { tool_name: text("toolName"), path: text("path"), command: text("command"), content_type, language })
+    }
 }
 
 fn one_of<'a>(name: &str, got: &str, words: impl Iterator<Item = &'a str>) -> Error {
     Error::bad_argument(name, format!("{got:?}"), format!("one of {}", words.collect::<Vec<_>>().join(", ")))
+}
+
+/// `summarize(text, { hints, maxChars })`.
+#[napi]
+pub fn summarize(text: String, hints: Hints, max_chars: u32) -> napi::Result<String> {
+    guard(|| Ok(concertina::summarize::summarize(&text, &hints.try_into()?, max_chars as usize, true)))
+}
+
+/// A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Segment {
+    /// Where it begins.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    /// What it is.
+    pub content_type: String,
+    /// Its language, for code.
+    pub language: Option<String>,
+}
+
+/// What kind of text something is.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Detection {
+    /// What most of it is.
+    pub content_type: String,
+    /// Its language, for code.
+    pub language: Option<String>,
+    /// What its parts are.
+    pub segments: Vec<Segment>,
+}
+
+pub(crate) fn language_name(language: Option<Language>) -> Option<String> {
+    language.map(|language| language.as_str().to_owned())
+}
+
+/// Offsets in bytes, asked for from the first on -> offsets in UTF-16 units.
+pub(crate) fn utf16_units(text: &str) -> impl FnMut(usize) -> u32 {
+    let (mut units, mut bytes) = (0, 0);
+    move |byte| {
+        units += text[bytes..byte].encode_utf16().count() as u32;
+        bytes = byte;
+        units
+    }
+}
+
+/// `detect(text, hints)`.
+#[napi]
+pub fn detect(text: String, hints: Hints) -> napi::Result<Detection> {
+    guard(|| {
+        let detection = content::detect(&text, &hints.try_into()?);
+        let mut to_units = utf16_units(&text);
+        let segments = detection.segments.iter().map(|segment| Segment {
+            start: to_units(segment.range.start),
+            end: to_units(segment.range.end),
+            content_type: segment.content_type.as_str().to_owned(),
+            language: language_name(segment.language),
+        });
+        Ok(Detection {
+            segments: segments.collect(),
+            content_type: detection.content_type.as_str().to_owned(),
+            language: language_name(detection.language),
+        })
+    })
 }
 
 /// Panics on purpose, so that a test can see the guard at work. Not part of the JavaScript face.
@@ -150,6 +263,6 @@ pub fn panic_here() -> napi::Result<()> {
 
 /// The same on a worker thread.
 #[napi(js_name = "__panicOnWorker")]
-pub fn panic_on_worker() -> napi::bindgen_prelude::AsyncTask<crate::work::Work> {
-    crate::work::Work::queue(|| panic!("asked for by a test"))
+pub async fn panic_on_worker() -> napi::Result<()> {
+    crate::work::heavy(|| panic!("asked for by a test")).await
 }

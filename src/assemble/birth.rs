@@ -15,10 +15,20 @@ use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, Compressed};
 use crate::plan::utf16;
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
+use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::{NamesInSight, summarize};
 use crate::tokens::vision::Provider;
 use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript};
+
+/// Where a host cuts the texts of its tools, in UTF-16 units.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HostCuts {
+    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so.
+    pub before: Option<usize>,
+    /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of it.
+    pub after: Option<usize>,
+}
 
 /// How one block is to be shown.
 struct Proposal<'a> {
@@ -27,6 +37,9 @@ struct Proposal<'a> {
     original: Original,
     form: Form<'a>,
     tokens_before: u64,
+    /// What a host without us would have shown of it.
+    tokens_without: u64,
+    kind: FoldedKind,
 }
 
 /// What stands in the place of a text.
@@ -101,17 +114,16 @@ impl Engine {
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
-        self.admit_cut(scope, call, message, None, now)
+        self.admit_cut(scope, call, message, HostCuts::default(), now)
     }
 
-    /// [`Engine::admit`] for a host that cuts its tools' outputs first: a text of exactly `host_cut_at` UTF-16 units was cut, and what is
-    /// shown of it says so.
+    /// [`Engine::admit`] for a host that cuts its tools' outputs, before or after.
     pub fn admit_cut(
         &self,
         scope: &Scope,
         call: Option<&Value>,
         message: &Value,
-        host_cut_at: Option<usize>,
+        host: HostCuts,
         now: Millis,
     ) -> Reply {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
@@ -124,8 +136,8 @@ impl Engine {
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) => {
-                    let cut_at = host_cut_at.filter(|&units| utf16::len(text) == units);
-                    self.propose_fresh(index, &block.path, text, result, cut_at)
+                    let cut_at = host.before.filter(|&units| utf16::len(text) == units);
+                    self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) => self.propose_smaller(index, message, block, result),
                 _ => None,
@@ -146,7 +158,7 @@ impl Engine {
         path: &'a Path,
         text: &str,
         result: &ToolResult,
-        cut_at: Option<usize>,
+        host: HostCuts,
     ) -> Option<Proposal<'a>> {
         let tool = result.tool_name.unwrap_or_default();
         if tool == FETCH_TOOL || self.config.is_exact_tool(tool) || !self.may_replace(result, text) {
@@ -154,7 +166,7 @@ impl Engine {
         }
         let stored = self.storable(text)?;
         let label = self.label(&Hints::from(result).label());
-        let label = cut_at.map_or_else(|| label.clone(), |units| cut_label(&label, units));
+        let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
         let original = Original::text(&stored, label);
         let compressed = self.shorten(&stored, result);
         let shown = compressed.as_ref().map_or(stored.as_str(), |compressed| compressed.text.as_str());
@@ -171,7 +183,11 @@ impl Engine {
             _ => return None,
         };
         let (_, tokens_before) = self.memo.of_text(text);
-        Some(Proposal { block, path, original, form, tokens_before })
+        let tokens_without = match host.after {
+            Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
+            _ => tokens_before,
+        };
+        Some(Proposal { block, path, original, form, tokens_before, tokens_without, kind: FoldedKind::Results })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
@@ -194,7 +210,8 @@ impl Engine {
         )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
-        Some(Proposal { block: index, path: &block.path, original, form, tokens_before })
+        let (path, tokens_without, kind) = (&block.path, tokens_before, FoldedKind::Images);
+        Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
     }
 
     /// The text as the pipeline shortens it, where it runs.
@@ -222,9 +239,13 @@ impl Engine {
         meter: &Meter,
         now: Millis,
     ) -> Result<Reply> {
+        if self.store.is_off(scope)? {
+            return Ok(Reply::default());
+        }
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let mut batch = Batch::default();
         let mut reply = Reply::default();
+        let mut tokens_without = 0;
         let mut images = Vec::new();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter) else { continue };
@@ -242,13 +263,15 @@ impl Engine {
             });
             reply.report.tokens_before += proposal.tokens_before;
             reply.report.tokens_after += shown.tokens;
-            let mut record = |text: &str, printed| {
+            tokens_without += proposal.tokens_without;
+            batch.folded.push((proposal.kind, proposal.tokens_without, shown.tokens));
+            let mut record = |text: &str, printed, saved| {
                 let text = ContentHash::of(text.as_bytes());
-                batch.printed.push(PrintedText { text, printed, original: proposal.original.hash });
+                batch.printed.push(PrintedText { text, printed, original: proposal.original.hash, saved });
             };
-            record(&shown.known_by, proposal.form.printed());
+            record(&shown.known_by, proposal.form.printed(), proposal.tokens_without.saturating_sub(shown.tokens));
             if let Some(note) = shown.note {
-                record(&note, Printed::Placeholder);
+                record(&note, Printed::Placeholder, 0);
                 images.push((proposal.path, shown.value, note));
             } else {
                 reply.rewrite.patches.push(Patch { message: 0, path: proposal.path.clone(), value: shown.value });
@@ -260,7 +283,7 @@ impl Engine {
         if !batch.originals.is_empty() {
             batch.receipts.push(Receipt {
                 kind: "admit".into(),
-                tokens_before: reply.report.tokens_before,
+                tokens_before: tokens_without,
                 tokens_after: reply.report.tokens_after,
                 detail: json!(reply.report.actions).to_string(),
             });

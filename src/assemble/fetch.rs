@@ -10,7 +10,6 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use regex::RegexBuilder;
-use serde::Serialize;
 
 use super::placeholder::cut_of;
 use super::{Engine, FETCH_TOOL};
@@ -37,14 +36,13 @@ pub struct Fetch {
 }
 
 /// An answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     /// In the order of the ids.
     pub blocks: Vec<FetchedBlock>,
     /// How many ids led to an original.
     pub found: usize,
     /// Set when the answer could not be recorded; it is right all the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<super::Warning>,
 }
 
@@ -55,21 +53,6 @@ pub enum FetchedBlock {
     Text(String),
     /// An image: the decoded bytes and their MIME type.
     Image(Vec<u8>, String),
-}
-
-impl Serialize for FetchedBlock {
-    /// As a content block of the host: `{ type: "text", text }` or `{ type: "image", data, mimeType }`.
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(text) => serde_json::json!({ "type": "text", "text": text }),
-            Self::Image(bytes, mime) => serde_json::json!({
-                "type": "image",
-                "data": base64_simd::STANDARD.encode_to_string(bytes),
-                "mimeType": mime
-            }),
-        }
-        .serialize(serializer)
-    }
 }
 
 impl Fetch {
@@ -140,7 +123,9 @@ impl Engine {
                 text: ContentHash::of(text.as_bytes()),
                 printed: Printed::Copy,
                 original: original.hash,
+                saved: 0,
             });
+            batch.fetched.push((id.to_string(), self.memo.of_text(&text).1));
             answer.blocks.push(FetchedBlock::Text(text));
         }
         answer.blocks.extend(room.close(fetch.max_chars).map(FetchedBlock::Text));

@@ -10,12 +10,14 @@ use serde_json::{Value, json};
 use super::identity::{Known, know};
 use super::placeholder::{Placeholder, is_explained};
 use super::replay::{Decided, Shown, State, cost, replay, show};
-use super::schedule::{LARGE, Moment, THINKING};
+use super::requests::{View, kind_of};
+use super::schedule::{Choice, LARGE, Moment, THINKING};
 use super::thinking::Gap;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates};
+use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
@@ -91,7 +93,9 @@ impl Engine {
             Reply::unchanged(Report { warning: warning.map(Into::into), ..untouched(&known) })
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
-            return unfolded(None);
+            let reply = unfolded(None);
+            self.views.keep(scope, View::untouched(reply.report.tokens_after, now));
+            return reply;
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
@@ -125,7 +129,8 @@ impl Engine {
             is_rewritten: !ledger.projections.is_empty() && !states.iter().any(|state| *state != State::Open),
             now,
         };
-        let choice = self.choose(transcript, known, &states, &moment);
+        let choice = if ledger.is_off { Choice::default() } else { self.choose(transcript, known, &states, &moment) };
+        let is_warm = !choice.cause.is_some_and(Cold::is_reason);
         let mut seen = BTreeSet::new();
         let mut proposals: Vec<Proposal> = choice
             .blocks
@@ -164,6 +169,7 @@ impl Engine {
             }
             Ok(()) => {}
         }
+        self.views.keep(scope, View::of(transcript, known, &shown.reply.report, ledger, is_warm, now));
         Ok(shown.reply)
     }
 
@@ -265,6 +271,7 @@ impl Engine {
         for (proposal, id, value, tokens) in rendered {
             let known = proposal.known;
             (before, after) = (before + known.tokens, after + tokens);
+            batch.folded.push((kind_of(known), known.tokens, tokens));
             in_context.insert(proposal.hash());
             batch.projections.push(Projection {
                 block: known.key,

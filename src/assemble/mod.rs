@@ -9,8 +9,10 @@ mod fetch;
 mod history;
 mod identity;
 mod memo;
+mod options;
 mod placeholder;
 mod replay;
+mod requests;
 mod schedule;
 mod thinking;
 mod unfold;
@@ -19,19 +21,23 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::memo::Memo;
+use self::requests::Views;
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
-use crate::history::exempt;
-use crate::pipeline::{CompressOptions, FusionEngine, FusionPipeline};
+use crate::history::{exempt, may_touch_output};
+use crate::pipeline::FusionEngine;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, TurnStatus, secrets};
+use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, secrets};
 use crate::transcript::{Rewrite, ToolResult};
 
+pub use birth::HostCuts;
 pub use fetch::{Fetch, Fetched, FetchedBlock};
 pub use history::AssembleOptions;
+pub use options::over_defaults;
+pub use requests::FinishedTurn;
 pub use unfold::Unfolded;
 
 /// The tool that takes the ids that placeholders print.
@@ -48,6 +54,7 @@ pub struct Engine {
     config: Config,
     fusion: FusionEngine,
     memo: Memo,
+    views: Views,
 }
 
 /// One block that was rewritten, for reports.
@@ -69,8 +76,7 @@ pub struct Action {
 }
 
 /// What a job did.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Default)]
 pub struct Report {
     /// One for each rewritten block.
     pub actions: Vec<Action>,
@@ -79,16 +85,13 @@ pub struct Report {
     /// Tokens of all messages as returned.
     pub tokens_after: u64,
     /// Set when already-sent content changed in this call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<EpochReport>,
     /// Set when the store failed and new content went out unreplaced.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<Warning>,
 }
 
 /// An epoch in a report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpochReport {
     /// Why the epoch was opened.
     pub reason: String,
@@ -99,7 +102,7 @@ pub struct EpochReport {
 }
 
 /// A failure that did not stop the turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Stable code of the error.
     pub code: &'static str,
@@ -134,20 +137,13 @@ impl Engine {
     /// # Errors
     /// [`Error::BadArgument`] when `fusion.stages` names a stage that does not exist, or sets it to something else than it takes.
     pub fn new(store: Arc<dyn Store>, config: Config) -> Result<Self> {
-        let given = json!({ "stages": config.fusion_stages });
-        let (_, stages) = CompressOptions::from_json(given.as_object().expect("built as an object"))?;
-        let fusion = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
-        Ok(Self { store, memo: Memo::new(config.encoding), config, fusion })
+        let fusion = FusionEngine::new(options::pipeline(&config.fusion_stages)?);
+        Ok(Self { store, memo: Memo::new(config.encoding), views: Views::default(), config, fusion })
     }
 
     /// The options in force.
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// Records a finished turn: atomic, and a second time the same key is a duplicate.
-    pub fn commit_turn(&self, scope: &Scope, advancement_key: &str, now: Millis) -> Result<TurnStatus> {
-        self.store.commit_turn(scope, advancement_key, now)
     }
 
     /// Gives a sub-agent's session what its parent's session may see, or of that only the originals with the named ids.
@@ -175,6 +171,7 @@ impl Engine {
     fn may_replace(&self, result: &ToolResult, text: &str) -> bool {
         self.config.sccs_enabled
             && self.config.may_touch_tool(result.tool_name.unwrap_or_default())
+            && may_touch_output(Some(result), &self.config)
             && !exempt::is_host_file(result, text)
     }
 

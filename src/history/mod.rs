@@ -12,7 +12,7 @@ mod superseded;
 mod thinking;
 
 use crate::config::Config;
-use crate::transcript::{Block, Kind, Message, Role};
+use crate::transcript::{Block, Kind, Message, Role, ToolResult};
 
 pub use age::fates;
 pub use measure::{Meter, message_tokens};
@@ -96,14 +96,26 @@ impl Fate {
     }
 }
 
-/// Whether the options allow a block of this tool to be replaced. A result without a known tool is one of no listed tool.
+/// Whether the options allow a block of this tool, or of this command, to be replaced. A result without a known tool is one of no
+/// listed tool.
 pub fn may_touch(block: &Block, config: &Config) -> bool {
+    if !may_touch_output(block.result.as_ref(), config) {
+        return false;
+    }
     let tool_name = match (&block.kind, block.result) {
         (_, Some(result)) => result.tool_name,
         (Kind::Call(call), None) => Some(call.name),
         _ => None,
     };
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
+}
+
+/// Whether `skipCommands` lets the output of the command behind a result be replaced.
+pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
+    config.skip_commands.is_empty()
+        || result
+            .and_then(|result| result.arguments?.command())
+            .is_none_or(|command| config.may_touch_command(&command))
 }
 
 /// What kind of block may go; `None` for one that never may.

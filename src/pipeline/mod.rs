@@ -229,6 +229,11 @@ pub trait Stage: Send + Sync {
         Vec::new()
     }
 
+    /// What may be set of it beside `enabled` and `order`, and what each must be.
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// This stage with settings of its own, from `stages.<name>` of the options.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
 
 use std::ops::Deref;
 
+use serde_json::{Map, Value, json};
+
 use super::stages::STAGES;
 use super::{Stage, StageOption, StageOptions};
 use crate::content::ContentType;
@@ -133,6 +135,23 @@ impl FusionPipeline {
             StageInfo { name: step.name.clone(), order: step.order, lossless, content_types }
         };
         self.steps.iter().map(info).collect()
+    }
+
+    /// JSON schema of `stages`: what a caller may say of each.
+    pub fn schema(&self) -> Value {
+        let of = |step: &Step| {
+            let mut settings =
+                json!({ "enabled": { "type": "boolean" }, "order": { "type": "integer", "minimum": 0 } });
+            if let Work::Native(stage) = &step.work {
+                for (name, expected) in stage.settings() {
+                    settings[name] = json!({ "description": expected });
+                }
+            }
+            let object = json!({ "type": "object", "additionalProperties": false, "properties": settings });
+            (step.name.clone(), json!({ "anyOf": [{ "type": "boolean" }, object] }))
+        };
+        let properties: Map<String, Value> = self.steps.iter().map(of).collect();
+        json!({ "type": "object", "additionalProperties": false, "properties": properties })
     }
 
     /// The stage with a name, whether it runs or not.

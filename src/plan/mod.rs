@@ -7,6 +7,7 @@
 
 pub mod arguments;
 pub mod balance;
+pub mod bill;
 pub mod cache;
 pub mod economics;
 pub mod prices;

@@ -19,8 +19,7 @@ pub struct Prices {
 }
 
 /// Prices as an operator states them: any currency, any unit, all alike.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StatedPrices {
     /// One unit of fresh input.
     pub input: f64,
@@ -30,13 +29,22 @@ pub struct StatedPrices {
     pub cache_write: f64,
     /// How long the cache lives, in milliseconds.
     pub cache_ttl_ms: f64,
+    /// Whether these are US dollars per million tokens: figures are then in dollars.
+    pub usd_per_million: bool,
+}
+
+impl StatedPrices {
+    /// What an input token costs in dollars, where that was said.
+    pub fn usd(&self) -> Option<f64> {
+        self.usd_per_million.then_some(self.input / 1e6)
+    }
 }
 
 impl TryFrom<StatedPrices> for Prices {
     type Error = Error;
 
     fn try_from(stated: StatedPrices) -> Result<Self> {
-        let StatedPrices { input, cache_read, cache_write, cache_ttl_ms } = stated;
+        let StatedPrices { input, cache_read, cache_write, cache_ttl_ms, .. } = stated;
         for (name, value, is_good) in [
             ("prices.input", input, input.is_finite() && input > 0.0),
             ("prices.cacheRead", cache_read, cache_read.is_finite() && cache_read >= 0.0),
@@ -168,7 +176,13 @@ mod tests {
 
     #[test]
     fn stated_prices_become_ratios_and_bad_ones_are_named() {
-        let stated = StatedPrices { input: 3.0, cache_read: 0.3, cache_write: 3.75, cache_ttl_ms: 300_000.0 };
+        let stated = StatedPrices {
+            input: 3.0,
+            cache_read: 0.3,
+            cache_write: 3.75,
+            cache_ttl_ms: 300_000.0,
+            usd_per_million: false,
+        };
         let prices = Prices::try_from(stated).unwrap();
         assert!((prices.read - 0.1).abs() < 1e-9 && (prices.write - 1.25).abs() < 1e-9);
         assert_eq!(prices.cache_ttl_ms, 300_000);

@@ -8,7 +8,6 @@ mod large;
 mod placeholder;
 mod repair;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::Config;
@@ -19,8 +18,7 @@ use crate::transcript::{Block, Kind, Message, Patch, Rewrite, Role, Slot, Step, 
 pub use repair::{RepairStats, repair_tool_pairing};
 
 /// What `squeeze()` did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Messages given.
     pub messages_processed: usize,
@@ -258,13 +256,17 @@ mod tests {
         let (after, stats) = squeezed(&messages, &json!({}));
         let tokens = |messages: &[Value]| message_tokens(messages, None, Config::default().encoding);
         assert_eq!(stats.tokens_freed, tokens(&messages) - tokens(&after));
-        assert_eq!(
-            serde_json::to_value(stats).unwrap(),
-            json!({
-                "messagesProcessed": 17, "blocksEvicted": 5, "tokensFreed": stats.tokens_freed, "imagesEvicted": 2,
-                "toolResultsEvicted": 1, "toolCallsEvicted": 1, "heartbeatsPruned": 1, "largeResultsTruncated": 1,
-            })
-        );
+        let expected = Stats {
+            messages_processed: 17,
+            blocks_evicted: 5,
+            tokens_freed: stats.tokens_freed,
+            images_evicted: 2,
+            tool_results_evicted: 1,
+            tool_calls_evicted: 1,
+            heartbeats_pruned: 1,
+            large_results_truncated: 1,
+        };
+        assert_eq!(stats, expected);
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::transcript::{CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, result_links};
@@ -14,8 +13,7 @@ use crate::transcript::{CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot,
 const MISSING: &str = "[concertina] missing tool result — synthetic error inserted for API compatibility.";
 
 /// What `repairToolPairing()` did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RepairStats {
     /// Error results made up for calls that had none.
     pub synthetic_results_inserted: usize,

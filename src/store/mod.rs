@@ -8,6 +8,7 @@
 //!
 //! The store has no clock: every call that depends on the time is told it.
 
+pub mod figures;
 mod options;
 mod records;
 pub mod secrets;
@@ -18,6 +19,7 @@ use std::collections::BTreeSet;
 use crate::error::Result;
 use crate::reference::{ContentHash, Original, RefId};
 
+use figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 pub use options::{Retention, StoreOptions};
 pub use records::{
     Batch, BlockKey, Epoch, Ledger, Printed, PrintedText, Projection, Receipt, Removed, Scope, Stats, TurnStatus,
@@ -64,8 +66,29 @@ pub trait Store: Send + Sync {
     /// What a session knows; empty for a new one.
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
 
-    /// Records a finished turn exactly once.
-    fn commit_turn(&self, scope: &Scope, advancement_key: &str, now: Millis) -> Result<TurnStatus>;
+    /// Records a finished turn with its requests exactly once.
+    fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus>;
+
+    /// What a session did since a moment, and how it stood before.
+    fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent>;
+
+    /// The figures of requests, of one session or of all.
+    fn figures(&self, query: &FiguresQuery) -> Result<Figures>;
+
+    /// Every session that the store knows, the last seen first.
+    fn sessions(&self) -> Result<Vec<KnownSession>>;
+
+    /// Keeps a line that the operator was warned with, for a week.
+    fn warn(&self, text: &str, now: Millis) -> Result<()>;
+
+    /// What the operator was warned of since a moment, newest first, at most 100 lines.
+    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>>;
+
+    /// Stops folding anything more in a session, or takes that back. What is folded stays so, and can be fetched.
+    fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()>;
+
+    /// Whether nothing more is to be folded in a session.
+    fn is_off(&self, scope: &Scope) -> Result<bool>;
 
     /// Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the originals with the
     /// named ids. From then on the parent's agent may fetch what this session is granted; not the other way round, and not what

@@ -7,7 +7,7 @@ use super::Millis;
 use crate::config::Config;
 
 /// How long and how much a store keeps, and how long it waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoreOptions {
     /// How many seconds an original lives after the last time a context referred to it. One in a context may live one
     /// percent longer, because the time of a session is written no more often than that.
@@ -26,7 +26,7 @@ pub struct StoreOptions {
 /// When the time to live of a session's originals begins.
 ///
 /// It becomes a property of the session: every opener of the file respects it, whatever its own retention is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Retention {
     /// When a context last referred to an original. For callers who do not say when a session ends.
     #[default]

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::Millis;
+use super::figures::FoldedKind;
 use crate::reference::{ContentHash, Original, RefId};
 
 /// Whose content it is. An id resolves only for the agent whose session issued or inherited it.
@@ -57,6 +58,8 @@ pub struct PrintedText {
     pub printed: Printed,
     /// The original it stands for.
     pub original: ContentHash,
+    /// How many tokens fewer it has than what would stand there without us.
+    pub saved: u64,
 }
 
 /// What one piece of work saved.
@@ -100,6 +103,10 @@ pub struct Batch {
     pub receipts: Vec<Receipt>,
     /// The epoch that this batch opens.
     pub epoch: Option<Epoch>,
+    /// What is folded, by kind: tokens before and after. Written as receipts are.
+    pub folded: Vec<(FoldedKind, u64, u64)>,
+    /// Ids that were fetched, and the tokens of the answers.
+    pub fetched: Vec<(String, u64)>,
     /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer named.
     /// `None` leaves lifetimes alone (at birth).
     pub in_context: Option<BTreeSet<ContentHash>>,
@@ -131,6 +138,10 @@ pub struct Ledger {
     pub epochs: Vec<(Millis, Epoch)>,
     /// A hash of the tools that the session had when it was last assembled.
     pub tools: Option<ContentHash>,
+    /// Whether nothing more is to be folded.
+    pub is_off: bool,
+    /// When its last recorded request was made.
+    pub last_request: Option<Millis>,
     /// Row id of the session's newest projection; 0 where there is none. Ids only grow.
     pub version: i64,
     /// Which file this was read from: another number after the file was replaced under the store. Never 0.

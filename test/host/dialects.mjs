@@ -44,8 +44,12 @@ export function readTools(body) {
   return (body.tools ?? []).map((tool) => tool.function?.name ?? tool.name);
 }
 
-/** Streams an answer: `{ text }` or `{ calls: [{ id, name, args }] }`. `tokens` is the prompt's size, of which `cached` were in the cache. */
+/** Roughly how many tokens an answer has. */
+const tokensOf = (answer) => Math.ceil(JSON.stringify(answer).length / 4);
+
+/** Streams an answer: `{ text, calls: [{ id, name, args }] }`, or one of both. `tokens` is the prompt's size, of which `cached` were in the cache. */
 export function streamOpenAi(response, model, answer, tokens, cached) {
+  const written = tokensOf(answer);
   response.writeHead(200, { "content-type": "text/event-stream" });
   const frame = (fields) => `data: ${JSON.stringify({ id: "chat", object: "chat.completion.chunk", created: 0, model, ...fields })}\n\n`;
   const choice = (delta, finish_reason = null) => frame({ choices: [{ index: 0, delta, finish_reason }] });
@@ -57,7 +61,7 @@ export function streamOpenAi(response, model, answer, tokens, cached) {
   }));
   response.write(choice({ role: "assistant", content: answer.text ?? "", ...(tool_calls && { tool_calls }) }));
   response.write(choice({}, tool_calls ? "tool_calls" : "stop"));
-  response.write(frame({ choices: [], usage: { prompt_tokens: tokens, prompt_tokens_details: { cached_tokens: cached }, completion_tokens: 20, total_tokens: tokens + 20 } }));
+  response.write(frame({ choices: [], usage: { prompt_tokens: tokens, prompt_tokens_details: { cached_tokens: cached }, completion_tokens: written, total_tokens: tokens + written } }));
   response.end("data: [DONE]\n\n");
 }
 
@@ -65,14 +69,16 @@ export function streamOpenAi(response, model, answer, tokens, cached) {
 export function streamAnthropic(response, model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (type, fields = {}) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
-  const usage = { input_tokens: 0, cache_read_input_tokens: cached, cache_creation_input_tokens: tokens - cached, output_tokens: 20 };
+  const written = tokensOf(answer);
+  const usage = { input_tokens: 0, cache_read_input_tokens: cached, cache_creation_input_tokens: tokens - cached, output_tokens: written };
   send("message_start", {
     message: { id: "msg", type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage },
   });
   const blocks = answer.calls?.map(({ id, name, args }) => [
     { type: "tool_use", id, name, input: {} },
     { type: "input_json_delta", partial_json: JSON.stringify(args) },
-  ]) ?? [[{ type: "text", text: "" }, { type: "text_delta", text: answer.text }]];
+  ]) ?? [];
+  if (answer.text !== undefined) blocks.unshift([{ type: "text", text: "" }, { type: "text_delta", text: answer.text }]);
   if (answer.thought) {
     const { thinking, signature } = answer.thought;
     blocks.unshift([{ type: "thinking", thinking: "", signature: "" }, { type: "thinking_delta", thinking }, { type: "signature_delta", signature }]);
@@ -83,7 +89,7 @@ export function streamAnthropic(response, model, answer, tokens, cached) {
     send("content_block_stop", { index });
   });
   const stop_reason = answer.calls ? "tool_use" : "end_turn";
-  send("message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } });
+  send("message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: written } });
   send("message_stop");
   response.end();
 }

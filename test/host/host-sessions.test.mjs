@@ -1,11 +1,13 @@
 // Reading the host's databases: what counts as a session that it can show, and what makes that unknown. No host is started.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { zstdCompressSync } from "node:zlib";
 
 import { hostSessions, transcriptOf } from "../../dist/plugin/host-sessions.js";
@@ -112,4 +114,21 @@ test("nothing is written to what is read", async () => {
   await transcriptOf((await hostSessions(state))[0]);
   assert.deepEqual(fs.readFileSync(file), before);
   assert.deepEqual(fs.readdirSync(path.dirname(file)), ["openclaw-agent.sqlite"]);
+});
+
+test("the library's command line analyses the sessions of a database by id, by key or all", () => {
+  const cli = fileURLToPath(new URL("../../dist/node/lib/cli.js", import.meta.url));
+  const analyze = (...args) => spawnSync(process.execPath, [cli, "analyze", ...args], { encoding: "utf8" });
+  const file = agentDatabase(ofAgent("a"), "one", (database) => {
+    database.exec("INSERT INTO session_windows VALUES ('two', 'agent:a:other')");
+    const write = database.prepare("INSERT INTO transcript_events VALUES (?, ?, ?, NULL)");
+    for (const id of ["one", "two"]) {
+      [{ role: "user", content: "hello" }, { role: "assistant", content: "hello" }].forEach((message, seq) => write.run(id, seq, JSON.stringify({ type: "message", message })));
+    }
+  });
+  const requests = (...args) => JSON.parse(analyze(file, "--json", ...args).stdout).total.requests;
+  assert.deepEqual([requests("--session", "one"), requests("--session", "agent:a:other"), requests("--all")], [1, 1, 2]);
+  const [which, nobody] = [analyze(file), analyze(file, "--session", "nobody")];
+  assert.deepEqual([which.status, nobody.status], [2, 1]);
+  assert.match(nobody.stderr, /openclaw-agent\.sqlite: there is no session "nobody"\. These are known:\n {2}one {2}agent:a:work/);
 });

@@ -4,36 +4,52 @@ import { once } from "node:events";
 import http from "node:http";
 
 import { readRows, readTools, streamAnthropic, streamOpenAi } from "./dialects.mjs";
-import { sharedChars } from "./reading.mjs";
+import { partsOf, sharedParts } from "./reading.mjs";
 
 /** How the host begins what it asks a sub-agent. */
 const SUBAGENT = "[Subagent Context]";
 
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
 /**
  * Starts the model. A test sets `play(steps)` before a turn; each request of that turn takes the next step:
- * an array of `{ name, args }` (tool calls made at once), a string (the reply), or a function from the request to one of these.
- * Requests of a sub-agent take their steps from `play(steps, delegated)`.
+ * an array of `{ name, args }` (tool calls made at once), a string (the reply), `{ thinks, says, calls }` with any of the three, or a
+ * function from the request to one of these. Requests of a sub-agent take their steps from `play(steps, delegated)`; `left()` says how
+ * many steps nobody asked for yet.
  *
  * With `signatures` the model thinks before each answer, and what {@link Signatures} refuses is answered with an error and kept in `refused`.
  *
- * `requests` holds `{ body, chars, rows, tools }` of the agent's requests, in order. Requests without tools (the host's own, for
- * titles and summaries) are answered and kept as text in `others`. The usage reports what a prompt cache would have held.
+ * `requests` holds `{ body, chars, rows, tools, tokens, cached }` of the agent's requests, in order; `tokens` are what `count` says of the parts of
+ * one (a message, the list of tools), or a quarter of their characters. Requests without tools (the host's own, for titles and summaries) are
+ * answered and kept as text in `others`. The usage reports what a prompt cache would have held, of the agent and of its sub-agent each;
+ * `forget()` empties it.
  */
-export async function startProvider({ signatures } = {}) {
+export async function startProvider({ signatures, count = (part) => Math.ceil(JSON.stringify(part).length / 4) } = {}) {
   const refused = [];
   const requests = [];
   const others = [];
   const failures = [];
   let [steps, delegated] = [[], []];
   let calls = 0;
+  /** The last request of the agent and of its sub-agent. */
+  const cache = new Map();
+
+  const isDelegated = (request) => request.rows.some(({ role, text }) => role === "user" && text.includes(SUBAGENT));
 
   function answer(request) {
-    const isDelegated = request.rows.some(({ role, text }) => role === "user" && text.includes(SUBAGENT));
-    const next = (isDelegated ? delegated : steps).shift();
+    const next = (isDelegated(request) ? delegated : steps).shift();
     const step = typeof next === "function" ? next(request) : next;
     if (step === undefined) failures.push(`request ${requests.length} came after the last step of its turn`);
-    if (!Array.isArray(step)) return { text: step ?? "The script has no more steps." };
-    return { calls: step.map((call) => ({ ...call, id: `call_${++calls}` })) };
+    const { thinks, says, calls: made } = Array.isArray(step) ? { calls: step } : typeof step === "object" ? step : { says: step ?? "The script has no more steps." };
+    return { thought: signatures?.think(request, thinks), text: says, calls: made?.map((call) => ({ ...call, id: `call_${++calls}` })) };
+  }
+
+  /** How many of a request's tokens a prompt cache holds. */
+  function cachedOf(request, counts) {
+    const who = isDelegated(request);
+    const shared = sharedParts(cache.get(who), request);
+    cache.set(who, request);
+    return sum(counts.slice(0, shared));
   }
 
   const server = http.createServer(async (request, response) => {
@@ -46,8 +62,10 @@ export async function startProvider({ signatures } = {}) {
       const record = { body, chars: json.length, rows: readRows(body), tools: readTools(body) };
       const stream = isAnthropic ? streamAnthropic : streamOpenAi;
       if (record.tools.length > 0) requests.push(record);
-      const tokens = Math.ceil(json.length / 4);
-      const cached = record.tools.length > 0 ? Math.min(tokens, Math.floor(sharedChars(requests.at(-2), record) / 4)) : 0;
+      const counts = partsOf(body).map(count);
+      const tokens = sum(counts);
+      const cached = record.tools.length > 0 ? cachedOf(record, counts) : 0;
+      Object.assign(record, { tokens, cached });
       if (record.tools.length === 0) others.push(json);
       const refusal = signatures?.refusal(record);
       if (refusal !== undefined) {
@@ -56,7 +74,7 @@ export async function startProvider({ signatures } = {}) {
         response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: refusal } }));
         return;
       }
-      const answered = record.tools.length > 0 ? { thought: signatures?.think(record), ...answer(record) } : { text: "NO_REPLY" };
+      const answered = record.tools.length > 0 ? answer(record) : { text: "NO_REPLY" };
       stream(response, body.model, answered, tokens, cached);
     } catch (error) {
       failures.push(String(error.stack ?? error));
@@ -75,6 +93,8 @@ export async function startProvider({ signatures } = {}) {
     play(own, ofOthers = []) {
       [steps, delegated] = [[...own], [...ofOthers]];
     },
+    left: () => steps.length + delegated.length,
+    forget: () => cache.clear(),
     async stop() {
       server.closeAllConnections();
       server.close();

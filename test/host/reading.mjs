@@ -41,13 +41,13 @@ export function prefixShare(requests) {
   return same / all;
 }
 
-/** How many characters of a request stand in the one before it, from the start on. */
-export function sharedChars(before, after) {
+/** How many parts of a request stand in the one before it, from the start on. */
+export function sharedParts(before, after) {
   if (before === undefined) return 0;
   const [old, current] = [pieces(before), pieces(after)];
-  let [at, chars] = [0, 0];
-  for (; at < old.length && old[at] === current[at]; at++) chars += old[at].length;
-  return chars;
+  let at = 0;
+  while (at < old.length && old[at] === current[at]) at++;
+  return at;
 }
 
 /**
@@ -64,8 +64,12 @@ export function prefixBreaks(requests) {
 
 /** The parts of a request in the order in which a provider hashes them, without the markers that move along. */
 export function pieces({ body }) {
-  const parts = [body.tools, body.system, ...body.messages];
-  return parts.filter((part) => part !== undefined).map((part) => JSON.stringify(part, withoutCacheMarks));
+  return partsOf(body).map((part) => JSON.stringify(part, withoutCacheMarks));
+}
+
+/** The same as they were sent. */
+export function partsOf(body) {
+  return [body.tools, body.system, ...body.messages].filter((part) => part !== undefined);
 }
 
 function withoutCacheMarks(key, value) {

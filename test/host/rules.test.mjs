@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 
 import { Host, packedPlugin } from "./host.mjs";
@@ -64,9 +65,10 @@ test("what lies outside of the workspace is not read, and one line says so, howe
   assert.match(lines[0], /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn goes on/);
 });
 
-test("what was repeated is kept as a receipt", async () => {
-  const { receipts } = await host.openclawJson(["concertina", "stats"]);
-  const own = receipts.filter(({ kind }) => kind === "rules");
+test("what was repeated is kept as a receipt", () => {
+  const store = new DatabaseSync(path.join(host.state, "concertina", "concertina.sqlite"), { readOnly: true });
+  const own = store.prepare("SELECT tokens_before, tokens_after FROM receipts WHERE kind = 'rules'").all();
+  store.close();
   assert.equal(own.length, 2);
-  assert.ok(own.every(({ tokensBefore, tokensAfter }) => tokensAfter > 0 && tokensAfter <= tokensBefore));
+  assert.ok(own.every((receipt) => receipt.tokens_after > 0 && receipt.tokens_after <= receipt.tokens_before));
 });

@@ -97,9 +97,8 @@ function serverLog() {
   return `${Array.from({ length: 330 }, (_, at) => line(at)).join("\n")}\n`;
 }
 
-/** A gradient of 96 x 96 pixels with some grain, so that it does not compress to nothing. */
-export function screenshot() {
-  const [width, height] = [96, 96];
+/** A gradient of so many pixels with some grain, so that it does not compress to nothing. */
+export function screenshot(width = 96, height = 96) {
   const raw = Buffer.alloc((width * 3 + 1) * height);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {

@@ -125,10 +125,11 @@ test("after a restart the same bytes are sent again", async () => {
 });
 
 test("the command line works beside the gateway", async () => {
-  const stats = await host.openclawJson(["concertina", "stats"]);
-  assert.equal(stats.sessions, 1);
-  assert.equal(stats.turns, turns.length + 1);
-  assert.ok(stats.tokensAfter < stats.tokensBefore / 2, JSON.stringify(stats));
+  const { sessions, total, kinds } = await host.openclawJson(["concertina", "stats"]);
+  assert.deepEqual(sessions.map(({ sessionKey }) => sessionKey), [SESSION]);
+  assert.deepEqual([total.requests, total.measured], [provider.requests.length, provider.requests.length]);
+  const [before, after] = ["before", "after"].map((name) => kinds.reduce((sum, kind) => sum + kind[name], 0));
+  assert.ok(after < before / 2, JSON.stringify(kinds));
   const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
   const printed = await host.openclaw(["concertina", "fetch", id, "--max-chars", "60000"]);
   assert.equal(printed, installLog());
@@ -137,12 +138,12 @@ test("the command line works beside the gateway", async () => {
 test("the chat command tells what this session saved", async () => {
   await host.call("chat.send", { sessionKey: SESSION, message: "/concertina", idempotencyKey: "chat-command" });
   let answer = "";
-  for (let tries = 0; tries < 20 && !answer.includes("tokens before"); tries++) {
+  for (let tries = 0; tries < 20 && !answer.includes("tokens sent"); tries++) {
     await sleep(200);
     const { messages } = await host.call("chat.history", { sessionKey: SESSION });
     answer = JSON.stringify(messages.at(-1));
   }
-  assert.match(answer, /saved +[\d,]+ \(/);
+  assert.match(answer, /tokens sent +[\d,]+, [\d,]+ without Concertina: [\d.]+ % saved/);
 });
 
 test("compaction is the host's own, and the session goes on", async () => {
@@ -171,7 +172,7 @@ test("a session under another key starts with an empty ledger", async () => {
   assert.deepEqual(idsIn(sent), []);
   const [, sessionId] = /sessionId=([0-9a-f-]{36})/.exec(sent);
   const stats = await host.openclawJson(["concertina", "stats", "--session", sessionId]);
-  assert.deepEqual([stats.originals, stats.tokensBefore, stats.receipts, stats.epochs], [0, 0, [], []]);
+  assert.deepEqual([stats.total.requests, stats.store.originals, stats.kinds, stats.epochs], [1, 0, [], []]);
 });
 
 test("another agent cannot fetch what this agent's session folded", async () => {

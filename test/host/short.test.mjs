@@ -47,14 +47,14 @@ test("in the Anthropic dialect results are folded at birth and come back byte fo
 });
 
 test("with purgeOnReset a reset leaves nothing of the session in the store", async () => {
-  assert.ok((await host.openclawJson(["concertina", "stats"])).originals > 0);
+  assert.ok((await host.openclawJson(["concertina", "stats"])).store.originals > 0);
   await host.call("sessions.reset", { key: SESSION });
   let stats;
-  for (let tries = 0; tries < 10 && stats?.originals !== 0; tries++) {
+  for (let tries = 0; tries < 10 && stats?.store.originals !== 0; tries++) {
     await sleep(200);
     stats = await host.openclawJson(["concertina", "stats"]);
   }
-  assert.deepEqual([stats.originals, stats.sessions], [0, 0]);
+  assert.deepEqual([stats.store.originals, stats.sessions], [0, []]);
   assert.deepEqual(ownLines(), []);
 });
 

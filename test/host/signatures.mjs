@@ -18,10 +18,10 @@ export class Signatures {
     this.binds = binds;
   }
 
-  /** A thought about a request, signed. */
-  think(request) {
+  /** A thought about a request, signed; without `words`, one of some length. */
+  think(request, words) {
     const number = this.#issued.size + 1;
-    const thinking = `Thought ${number}: ${"what was read so far and what to do about it, step by step; ".repeat(12)}so on with step ${number}.`;
+    const thinking = words ?? `Thought ${number}: ${"what was read so far and what to do about it, step by step; ".repeat(12)}so on with step ${number}.`;
     const signature = createHash("sha256").update(`${number}`).digest("base64");
     this.#issued.set(signature, { thinking, before: pieces(request).join("\n") });
     return { type: "thinking", thinking, signature };

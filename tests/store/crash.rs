@@ -74,7 +74,7 @@ fn write_until_killed() {
     for i in 0..batches {
         let batch = batch(&store, writer, i);
         store.commit(&me, &batch, START).unwrap();
-        store.commit_turn(&me, &i.to_string(), START).unwrap();
+        store.commit_turn(&me, &i.to_string().as_str().into(), START).unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "\nacknowledged {writer} {i}").unwrap();
         out.flush().unwrap();

@@ -94,7 +94,7 @@ fn a_file_that_is_not_ours_is_named_and_left_as_it_is() {
     fs::write(text.path().join(FILE), "notes").unwrap();
     for (dir, found) in [
         (foreign, "another program's database, with application id 0x00000000 and 1 tables"),
-        (newer, "its version is 7; this program knows versions 1 to 3"),
+        (newer, "its version is 7; this program knows versions 1 to 4"),
         (garbage, "not a database"),
         (text, "not a database"),
     ] {
@@ -175,7 +175,7 @@ fn a_lock_held_elsewhere_is_an_error_after_the_wait_and_no_harm() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = store.commit(&me, &batch, START).unwrap_err();
     assert!(matches!(error, Error::StoreLocked { waited_ms: 50, .. }), "{error}");
-    assert!(matches!(store.commit_turn(&me, "1", START), Err(Error::StoreLocked { .. })));
+    assert!(matches!(store.commit_turn(&me, &"1".into(), START), Err(Error::StoreLocked { .. })));
     // Reading goes on, and so does a turn that changes nothing.
     assert!(store.get(&known[0], "main", START).unwrap().is_some());
     store.commit(&me, &context(&["known"]), START).unwrap();

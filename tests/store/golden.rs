@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use concertina::reference::{Media, Original};
+use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, SqliteStore, Store, TurnStatus};
 
 use crate::suite::{START, batch_of, options, projection, scope};
 
 /// The newest version.
-const VERSIONS: u32 = 3;
+const VERSIONS: u32 = 4;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/version-{version}.sqlite"))
@@ -24,6 +25,7 @@ fn contents(store: &dyn Store) -> Batch {
             text: projection("answer", "", "").block.hash,
             printed: Printed::Copy,
             original: text.hash,
+            saved: 0,
         }],
         receipts: vec![Receipt { kind: "admit".into(), tokens_before: 70, tokens_after: 7, detail: "{}".into() }],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 60, tokens_rebilled: 5, blocks: 1 }),
@@ -33,6 +35,13 @@ fn contents(store: &dyn Store) -> Batch {
             vec![text, Original::text("short", "read: a"), Original::image(vec![0, 1, 2], "image/png", "screenshot")],
         )
     }
+}
+
+/// A turn with one request.
+fn turn() -> Turn {
+    let request =
+        Request { at: START, is_measured: true, sent: 900, without: 2000, usd: Some(3e-6), ..Request::default() };
+    Turn { session_key: Some("agent:main:work".into()), requests: vec![request], ..Turn::from("turn:1") }
 }
 
 #[test]
@@ -46,7 +55,7 @@ fn write_the_golden_file() {
         .unwrap();
     let store = SqliteStore::open(dir.path(), options()).unwrap();
     store.commit(&scope("main", "s"), &contents(&store), START).unwrap();
-    store.commit_turn(&scope("main", "s"), "turn:1", START).unwrap();
+    store.commit_turn(&scope("main", "s"), &turn(), START).unwrap();
     store.inherit(&scope("main", "s"), &scope("sub", "c"), None, START).unwrap();
     store.close();
     let newest = golden(VERSIONS);
@@ -83,7 +92,15 @@ fn opens_and_has_everything(version: u32) {
     assert_eq!(store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.originals, stats.turns, stats.tokens_before), (2, 3, 1, 70));
-    assert_eq!(store.commit_turn(&me, "turn:1", START).unwrap(), TurnStatus::Duplicate);
+    let figures = store.figures(&FiguresQuery::default()).unwrap();
+    let known: Vec<_> = figures.sessions.iter().map(|session| session.session_key.as_deref()).collect();
+    if version < 4 {
+        assert_eq!((figures.total.amount.requests, known), (0, vec![]));
+    } else {
+        assert_eq!((figures.total.amount.sent_tokens, figures.unit), (900, "usd"));
+        assert_eq!(known, [Some("agent:main:work")]);
+    }
+    assert_eq!(store.commit_turn(&me, &"turn:1".into(), START).unwrap(), TurnStatus::Duplicate);
     store.commit(&me, &batch_of(&store, vec![Original::text("further", "test")]), START).unwrap();
     assert_eq!(store.stats(None).unwrap().originals, 4);
 }

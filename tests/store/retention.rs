@@ -37,7 +37,7 @@ fn rest(store: &SqliteStore) -> [&'static str; 3] {
     store.commit(&me, &batch, START).unwrap();
     let since = store.ledger(&me).unwrap().version;
     store.commit(&me, &Batch { since, ..context(&["in the context", "folded"]) }, START).unwrap();
-    assert_eq!(store.commit_turn(&me, "turn:1", START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&me, &"turn:1".into(), START).unwrap(), TurnStatus::Committed);
     texts
 }
 
@@ -57,7 +57,7 @@ fn a_held_session_rests_for_as_long_as_it_likes_whoever_sweeps() {
             assert!(is_there(&host, text, now) && is_there(&other, text, now), "{text} after {hours} hours");
         }
         assert_eq!(other.ledger(&scope("main", "resting")).unwrap().projections.len(), 1);
-        assert_eq!(host.commit_turn(&scope("main", "resting"), "turn:1", now).unwrap(), TurnStatus::Duplicate);
+        assert_eq!(host.commit_turn(&scope("main", "resting"), &"turn:1".into(), now).unwrap(), TurnStatus::Duplicate);
     }
 }
 
@@ -105,7 +105,7 @@ fn an_end_is_taken_back_by_the_list_and_by_work() {
     host.commit(&me, &warm, START + 1).unwrap();
     assert!(is_there(&host, texts[1], later));
     host.end_session("resting", START).unwrap();
-    host.commit_turn(&me, "turn:2", START + 2).unwrap();
+    host.commit_turn(&me, &"turn:2".into(), START + 2).unwrap();
     assert!(is_there(&host, texts[1], later));
     host.end_session("resting", START).unwrap();
     clock(&dir).commit(&me, &warm, START + 3).unwrap();

@@ -280,6 +280,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
         text: ContentHash::of(text.as_bytes()),
         printed,
         original: ContentHash::of(b"one"),
+        saved: 0,
     };
     let batch = Batch {
         projections: vec![
@@ -313,6 +314,7 @@ fn of_two_writers_the_first_wins(store: &dyn Store) {
             text: ContentHash::of(b"shown"),
             printed: Printed::Copy,
             original: ContentHash::of(original.as_bytes()),
+            saved: 0,
         }],
         ..batch_of(store, vec![Original::text(original, "test")])
     };
@@ -390,6 +392,7 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
             text: ContentHash::of(b"short"),
             printed: Printed::Copy,
             original: ContentHash::of(b"text"),
+            saved: 0,
         }],
         ..batch_of(store, vec![Original::text("text", "test")])
     };
@@ -419,6 +422,7 @@ fn a_child_session_may_be_given_only_what_is_named(store: &dyn Store) {
         text: ContentHash::of(text.as_bytes()),
         printed: Printed::Copy,
         original: ContentHash::of(original.as_bytes()),
+        saved: 0,
     };
     let batch = Batch {
         projections: vec![projection("a", "1", "one"), projection("b", "2", "two")],
@@ -459,6 +463,7 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
         text: ContentHash::of(b"answer"),
         printed: Printed::Copy,
         original: ContentHash::of(b"the child's"),
+        saved: 0,
     };
     store.commit(&parent, &Batch { printed: vec![shown], ..Batch::default() }, START).unwrap();
     store.purge("c").unwrap();
@@ -470,15 +475,15 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
 
 fn a_turn_is_committed_once_per_session(store: &dyn Store) {
     let me = scope("main", "s");
-    assert_eq!(store.commit_turn(&me, "turn:1", START).unwrap(), TurnStatus::Committed);
-    assert_eq!(store.commit_turn(&me, "turn:1", START + 5).unwrap(), TurnStatus::Duplicate);
-    assert_eq!(store.commit_turn(&me, "turn:2", START + 9).unwrap(), TurnStatus::Committed);
-    assert_eq!(store.commit_turn(&scope("main", "t"), "turn:1", START).unwrap(), TurnStatus::Committed);
-    assert_eq!(store.commit_turn(&scope("other", "s"), "turn:1", START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&me, &"turn:1".into(), START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&me, &"turn:1".into(), START + 5).unwrap(), TurnStatus::Duplicate);
+    assert_eq!(store.commit_turn(&me, &"turn:2".into(), START + 9).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&scope("main", "t"), &"turn:1".into(), START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&scope("other", "s"), &"turn:1".into(), START).unwrap(), TurnStatus::Committed);
     assert_eq!(store.stats(Some("s")).unwrap().turns, 3);
     let copies = std::thread::scope(|threads| {
         let commits: Vec<_> =
-            (0..8).map(|_| threads.spawn(|| store.commit_turn(&me, "turn:3", START).unwrap())).collect();
+            (0..8).map(|_| threads.spawn(|| store.commit_turn(&me, &"turn:3".into(), START).unwrap())).collect();
         commits.into_iter().map(|commit| commit.join().unwrap()).collect::<Vec<_>>()
     });
     assert_eq!(copies.iter().filter(|status| **status == TurnStatus::Committed).count(), 1);
@@ -495,7 +500,7 @@ fn stats_add_up(store: &dyn Store) {
             ..batch_of(store, vec![Original::text(&text, "test"), Original::text(session, "test")])
         };
         store.commit(&me, &batch, START).unwrap();
-        store.commit_turn(&me, "1", START).unwrap();
+        store.commit_turn(&me, &"1".into(), START).unwrap();
     }
     let all = store.stats(None).unwrap();
     assert_eq!((all.sessions, all.originals, all.turns), (2, 3, 2));
@@ -589,7 +594,7 @@ fn totals_survive_the_sessions_that_a_sweep_forgets(store: &dyn Store) {
     let me = scope("main", "s");
     let batch = Batch { receipts: vec![receipt(100, 10)], ..batch_of(store, vec![Original::text("text", "test")]) };
     store.commit(&me, &batch, START).unwrap();
-    store.commit_turn(&me, "1", START + 1).unwrap();
+    store.commit_turn(&me, &"1".into(), START + 1).unwrap();
     assert_eq!(store.sweep(START + 600_000).unwrap().sessions, 0);
     assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
     let stats = store.stats(None).unwrap();
@@ -604,7 +609,7 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
         ..batch_of(store, vec![Original::text("mine", "test"), Original::text("ours", "test")])
     };
     store.commit(&me, &batch, START).unwrap();
-    store.commit_turn(&me, "1", START).unwrap();
+    store.commit_turn(&me, &"1".into(), START).unwrap();
     let ours = put_text(store, &other, "ours", START);
     let mine = &batch.originals[0].0;
     assert!(bytes(store, mine, "main").is_some());
@@ -619,7 +624,7 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
     assert_eq!(known(store, &me), Ledger::default());
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.turns, stats.tokens_before), (1, 0, 0));
-    assert_eq!(store.commit_turn(&me, "1", START).unwrap(), TurnStatus::Committed);
+    assert_eq!(store.commit_turn(&me, &"1".into(), START).unwrap(), TurnStatus::Committed);
 }
 
 fn a_purge_of_nothing_removes_nothing(store: &dyn Store) {

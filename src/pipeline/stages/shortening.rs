@@ -112,6 +112,10 @@ impl Stage for Shortening {
         edits
     }
 
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        self.settings
+    }
+
     fn with_settings(&self, settings: &Map<String, Value>) -> Result<Box<dyn Stage>> {
         let mut stage = self.clone();
         for (name, value) in settings {

@@ -16,6 +16,8 @@ const TELLING: &[&str] =
 
 /// A grammar.
 pub(super) struct Grammar {
+    /// What crashes in its scanner are remembered by.
+    pub(super) name: &'static str,
     /// What the parser loads.
     pub(super) loaded: &'static Loaded,
     flaw: Option<Flaw>,
@@ -63,10 +65,15 @@ pub(super) struct Kind {
 impl Grammar {
     /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds of node are
     /// functions.
-    pub(super) fn new(loaded: &'static Loaded, flaw: Option<Flaw>, is_function: fn(&str) -> bool) -> Self {
+    pub(super) fn new(
+        name: &'static str,
+        loaded: &'static Loaded,
+        flaw: Option<Flaw>,
+        is_function: fn(&str) -> bool,
+    ) -> Self {
         let numbers = 0..u16::try_from(loaded.node_kind_count()).unwrap_or(u16::MAX);
         let kinds = numbers.map(|number| Kind::of(loaded, number, is_function)).collect();
-        Self { loaded, flaw, kinds }
+        Self { name, loaded, flaw, kinds }
     }
 
     /// What the kind of a node means.

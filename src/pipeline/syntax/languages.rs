@@ -37,7 +37,7 @@ impl Syntax {
 
 macro_rules! grammars {
     ($($name:ident, $flaw:expr;)*) => {
-        $(static $name: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(concertina_grammars::$name.language(), $flaw, is_function));)*
+        $(static $name: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(concat!("grammar ", stringify!($name)), concertina_grammars::$name.language(), $flaw, is_function));)*
     };
 }
 

@@ -4,11 +4,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::grammar::Grammar;
 use super::languages::Syntax;
+use crate::foreign::{apart, calling};
 
 /// Longer code is parsed in windows.
 pub(super) const PARSE_MAX_BYTES: usize = 256 << 10;
@@ -26,11 +28,8 @@ const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
 const CHUNK_BYTES: usize = 4 << 10;
 const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
-/// The parser recurses as deep as code is nested where code is ambiguous. A stack is not touched before it is used.
-const STACK_BYTES: usize = 64 << 20;
-
-/// Code of this length cannot be nested too deep for the caller's stack, and a thread would cost more than parsing it does.
-const SHALLOW_BYTES: usize = 2 << 10;
+/// How long a parse may take: a hundred times what the longest code takes. The budgets above end every parse but those that never ask.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A limit that grows with the code.
 struct Budget {
@@ -47,9 +46,10 @@ impl Budget {
 /// Above this share of errors, in percent, a tree says nothing.
 const ERROR_MAX_PERCENT: usize = 10;
 
-/// Longer code is tried first, because what is no code costs the parser ten times as much: its first bytes, as many as take no
-/// thread, may hold an error in so many. Of real code that has a tree they hold fewer than one in 70, output that looks like code one in 40.
-const TRIED_FROM_BYTES: usize = 3 * SHALLOW_BYTES;
+/// Longer code is tried first, because what is no code costs the parser ten times as much: its first bytes may hold an error
+/// in so many. Of real code that has a tree they hold fewer than one in 70, output that looks like code one in 40.
+const TRIED_BYTES: usize = 2 << 10;
+const TRIED_FROM_BYTES: usize = 3 * TRIED_BYTES;
 const TRIED_BYTES_PER_ERROR: usize = 50;
 
 /// Parts of the names of nodes that may reach up to the end of the code without an error, whatever they are.
@@ -164,11 +164,11 @@ impl Parsed {
 }
 
 /// Whether long code is full of errors where it begins.
-fn begins_in_error(code: &str, grammar: &Grammar) -> bool {
+fn begins_in_error(code: &str, grammar: &'static Grammar) -> bool {
     if code.len() < TRIED_FROM_BYTES {
         return false;
     }
-    let start = &code[..code.floor_char_boundary(SHALLOW_BYTES)];
+    let start = &code[..code.floor_char_boundary(TRIED_BYTES)];
     let start = &start[..start.rfind('\n').map_or(start.len(), |at| at + 1)];
     let mut errors = 0;
     if let Some(tree) = parse(start, grammar) {
@@ -180,24 +180,19 @@ fn begins_in_error(code: &str, grammar: &Grammar) -> bool {
     errors * TRIED_BYTES_PER_ERROR >= start.len()
 }
 
-/// Parses within the limits, where the stack is deep enough for any code within them.
-fn parse(code: &str, grammar: &Grammar) -> Option<Tree> {
+/// Parses within the limits, on a thread with room for any code within them.
+fn parse(code: &str, grammar: &'static Grammar) -> Option<Tree> {
     if code.len() > WINDOW_MAX_BYTES {
         return None;
     }
-    if code.len() <= SHALLOW_BYTES {
-        return parse_here(code, grammar);
-    }
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        thread.spawn_scoped(scope, || parse_here(code, grammar)).ok()?.join().ok()?
-    })
+    let harmless = grammar.harmless(code).into_owned();
+    let tree = calling(grammar.name, code.as_bytes(), || apart(PATIENCE, move || parse_here(&harmless, grammar)));
+    tree??
 }
 
 fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar.loaded).ok()?;
-    let code = &*grammar.harmless(code);
     let reads = Cell::new(READS.of(code));
     let (mut steps, mut steps_in_error) = (STEPS.of(code), STEPS_IN_ERROR.of(code));
     let mut watch = |state: &ParseState| {
@@ -324,7 +319,7 @@ mod tests {
     fn hostile_text_ends_early_in_every_grammar() {
         let bits =
             ["[{", "a<b ", "a<", "(", "if(0){", "!", "-", "a?b:", "a=>", "f(a,", "\"", "/*", "<a>", "\0", "if x:\n"];
-        let texts = [SHALLOW_BYTES, 12_000].map(|len| bits.map(|bit| bit.repeat(len / bit.len())));
+        let texts = [TRIED_BYTES, 12_000].map(|len| bits.map(|bit| bit.repeat(len / bit.len())));
         for text in texts.iter().flatten().chain([&String::new(), &"[{".repeat(30_000)]) {
             for &language in Language::ALL {
                 let _ = Parsed::parse(text, Syntax::of(language));

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::context::{ContextChange, grant, require_grant};
 use super::failure::{Failure, Outcome};
+use super::figures::{add_folded, insert_fetch};
 use super::id;
 use super::payload::Payload;
 use super::read;
@@ -73,13 +74,19 @@ pub(super) fn write(
         let is_answer = printed.printed == Printed::Copy;
         transaction
             .prepare_cached(
-                "INSERT INTO printed (session, text, is_answer, original) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO printed (session, text, is_answer, original, saved) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (session, text) DO NOTHING",
             )?
-            .execute(params![session, printed.text, is_answer, original])?;
+            .execute(params![session, printed.text, is_answer, original, Count(printed.saved)])?;
     }
     if is_decided {
         log(transaction, session, &batch.receipts, batch.epoch.as_ref(), now)?;
+        for folded in &batch.folded {
+            add_folded(transaction, session, *folded, now)?;
+        }
+    }
+    for (ref_id, tokens) in &batch.fetched {
+        insert_fetch(transaction, session, (ref_id, *tokens), now)?;
     }
     if let Some(in_context) = &batch.in_context {
         let change = ContextChange::find(transaction, session, scope, in_context, batch.since)?;
@@ -180,11 +187,14 @@ pub(super) fn skip(
     batch: &Batch,
     now: Millis,
 ) -> Outcome<Option<Vec<Projection>>> {
-    let Batch { originals, withdrawn, projections, printed, receipts, epoch, in_context, tools, since, .. } = batch;
+    let Batch {
+        originals, withdrawn, projections, printed, receipts, epoch, in_context, tools, since, fetched, ..
+    } = batch;
     let is_empty = originals.is_empty()
         && withdrawn.is_empty()
         && projections.is_empty()
         && printed.is_empty()
+        && fetched.is_empty()
         && receipts.is_empty()
         && epoch.is_none();
     if !is_empty {

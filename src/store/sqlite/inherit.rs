@@ -39,8 +39,8 @@ pub(super) fn inherit(
             .execute((parent, child, original))?;
         transaction
             .prepare_cached(
-                "INSERT INTO printed (session, text, is_answer, original)
-                 SELECT ?2, text, is_answer, original FROM printed WHERE session = ?1 AND original = ?3
+                "INSERT INTO printed (session, text, is_answer, original, saved)
+                 SELECT ?2, text, is_answer, original, saved FROM printed WHERE session = ?1 AND original = ?3
                  ON CONFLICT (session, text) DO NOTHING",
             )?
             .execute((parent, child, original))?;

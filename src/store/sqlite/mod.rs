@@ -7,6 +7,7 @@ mod commit;
 mod context;
 mod directory;
 mod failure;
+mod figures;
 mod id;
 mod inherit;
 mod memory;
@@ -33,8 +34,10 @@ use self::failure::{Failure, Outcome};
 use self::memory::{Memory, memory};
 use self::opened::{Opened, Which};
 use self::turn::Turn;
+use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
 use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 use crate::error::{Error, Result};
+use crate::foreign::Journal;
 use crate::reference::{ContentHash, Original, RefId};
 
 /// The default [`Store`].
@@ -43,6 +46,7 @@ use crate::reference::{ContentHash, Original, RefId};
 pub struct SqliteStore {
     options: StoreOptions,
     opened: Opened,
+    journal: Arc<Journal>,
     in_memory: Memory,
     /// The generation that the originals in memory were read from.
     remembered: AtomicU64,
@@ -77,8 +81,9 @@ impl SqliteStore {
         let file = directory.file.clone();
         let (opened, aside) =
             Opened::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
+        let journal = Journal::open(dir);
         let in_memory = memory(options.max_entries);
-        Ok((Self { options, opened, in_memory, remembered: AtomicU64::new(1) }, aside))
+        Ok((Self { options, opened, journal, in_memory, remembered: AtomicU64::new(1) }, aside))
     }
 
     /// The database file.
@@ -186,10 +191,37 @@ impl Store for SqliteStore {
         self.read(|transaction, generation| Ok(Ledger { generation, ..read::ledger(transaction, scope)? }))
     }
 
-    fn commit_turn(&self, scope: &Scope, advancement_key: &str, now: Millis) -> Result<TurnStatus> {
-        self.write(|transaction, _| {
-            session::write_turn(transaction, scope, advancement_key, self.options.retention, now)
-        })
+    fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
+        self.write(|transaction, _| session::write_turn(transaction, scope, turn, self.options.retention, now))
+    }
+
+    fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
+        self.read(|transaction, _| figures::recent(transaction, scope, since))
+    }
+
+    fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
+        let of_store = || (self.options.max_bytes, self.path().display().to_string());
+        self.read(|transaction, _| figures::figures(transaction, query, of_store()))
+    }
+
+    fn sessions(&self) -> Result<Vec<KnownSession>> {
+        self.read(|transaction, _| figures::sessions(transaction))
+    }
+
+    fn warn(&self, text: &str, now: Millis) -> Result<()> {
+        self.write(|transaction, _| figures::insert_warning(transaction, text, now))
+    }
+
+    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
+        self.read(|transaction, _| figures::warnings(transaction, since))
+    }
+
+    fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
+        self.write(|transaction, _| session::switch(transaction, scope, is_off, self.options.retention, now))
+    }
+
+    fn is_off(&self, scope: &Scope) -> Result<bool> {
+        self.read(|transaction, _| session::is_off(transaction, scope))
     }
 
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
@@ -254,7 +286,9 @@ impl Store for SqliteStore {
     }
 
     fn notices(&self) -> Vec<String> {
-        self.opened.notices()
+        let mut notices = self.opened.notices();
+        notices.extend(self.journal.notices());
+        notices
     }
 }
 

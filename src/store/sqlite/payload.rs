@@ -3,6 +3,7 @@
 //! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash come out.
 
 use crate::error::{Error, Result};
+use crate::foreign::calling;
 use crate::reference::{ContentHash, RefId};
 
 /// Compression level: the best ratio per millisecond on tool outputs.
@@ -20,8 +21,8 @@ pub(super) struct Payload {
 impl Payload {
     /// Packs bytes; what does not shrink stays as it is.
     pub(super) fn pack(bytes: &[u8]) -> Self {
-        match zstd::bulk::compress(bytes, ZSTD_LEVEL) {
-            Ok(packed) if packed.len() < bytes.len() => Self { is_zstd: true, bytes: packed },
+        match calling("zstd", bytes, || Ok(zstd::bulk::compress(bytes, ZSTD_LEVEL))) {
+            Some(Ok(packed)) if packed.len() < bytes.len() => Self { is_zstd: true, bytes: packed },
             _ => Self { is_zstd: false, bytes: bytes.to_vec() },
         }
     }
@@ -46,7 +47,10 @@ impl Payload {
 /// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we take.
 fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
-    (zstd::bulk::Decompressor::upper_bound(frame) == Some(size)).then(|| zstd::bulk::decompress(frame, size).ok())?
+    if zstd::bulk::Decompressor::upper_bound(frame) != Some(size) {
+        return None;
+    }
+    calling("zstd", frame, || Ok(zstd::bulk::decompress(frame, size)))?.ok()
 }
 
 #[cfg(test)]

@@ -101,12 +101,12 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
     let projections = rows.into_iter().map(|(_, projection)| projection).collect();
     let printed = connection
         .prepare_cached(
-            "SELECT text, is_answer, hash FROM printed
+            "SELECT text, is_answer, hash, saved FROM printed
              JOIN originals ON originals.id = printed.original WHERE session = ?1 ORDER BY text",
         )?
         .query_map((session,), |row| {
             let printed = if row.get(1)? { Printed::Copy } else { Printed::Placeholder };
-            Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)? })
+            Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)?, saved: count(row, 3)? })
         })?
         .collect::<rusqlite::Result<_>>()?;
     let admitted = connection
@@ -121,10 +121,14 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
         )?
         .query_map((session,), logged_epoch)?
         .collect::<rusqlite::Result<_>>()?;
-    let tools = connection
-        .prepare_cached("SELECT tools FROM sessions WHERE id = ?1")?
-        .query_row((session,), |row| row.get(0))?;
-    Ok(Ledger { projections, printed, admitted, epochs, tools, version, generation: 0 })
+    let (tools, is_off) = connection
+        .prepare_cached("SELECT tools, is_off FROM sessions WHERE id = ?1")?
+        .query_row((session,), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let last_request = connection
+        .prepare_cached("SELECT at FROM requests WHERE session = ?1 ORDER BY id DESC LIMIT 1")?
+        .query_row((session,), |row| row.get(0))
+        .optional()?;
+    Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation: 0 })
 }
 
 /// Totals of the sessions of this name, or of the whole store.

@@ -16,8 +16,12 @@ use super::failure::{Failure, Outcome};
 const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("version_1.sql"), include_str!("version_2.sql"), include_str!("version_3.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("version_1.sql"),
+    include_str!("version_2.sql"),
+    include_str!("version_3.sql"),
+    include_str!("version_4.sql"),
+];
 
 /// How long one attempt at opening waits, and how long it is until the next.
 const ATTEMPT: Duration = Duration::from_millis(10);

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::failure::Outcome;
+use super::figures::insert_request;
+use crate::store::figures::Turn;
 use crate::store::{Millis, Retention, Scope, TurnStatus};
 
 /// How long a session may be unknown to its host before that counts as its end.
@@ -87,11 +89,11 @@ pub(super) fn settle(transaction: &Transaction<'_>, alive: &BTreeSet<String>, no
     Ok(ended)
 }
 
-/// Records a turn.
+/// Records a turn with its requests.
 pub(super) fn write_turn(
     transaction: &Transaction<'_>,
     scope: &Scope,
-    advancement_key: &str,
+    turn: &Turn,
     retention: Retention,
     now: Millis,
 ) -> Outcome<TurnStatus> {
@@ -102,6 +104,36 @@ pub(super) fn write_turn(
             "INSERT INTO turns (session, advancement_key, at) VALUES (?1, ?2, ?3)
              ON CONFLICT (session, advancement_key) DO NOTHING",
         )?
-        .execute((session, advancement_key, now))?;
-    Ok(if added == 1 { TurnStatus::Committed } else { TurnStatus::Duplicate })
+        .execute((session, &turn.advancement_key, now))?;
+    if added == 0 {
+        return Ok(TurnStatus::Duplicate);
+    }
+    if let Some(key) = &turn.session_key {
+        transaction.prepare_cached("UPDATE sessions SET session_key = ?2 WHERE id = ?1")?.execute((session, key))?;
+    }
+    for request in &turn.requests {
+        insert_request(transaction, session, request)?;
+    }
+    Ok(TurnStatus::Committed)
+}
+
+/// Stops folding in a session, or takes that back.
+pub(super) fn switch(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    is_off: bool,
+    retention: Retention,
+    now: Millis,
+) -> Outcome<()> {
+    let session = ensure_session(transaction, scope, now)?;
+    keep(transaction, session, retention)?;
+    transaction.prepare_cached("UPDATE sessions SET is_off = ?2 WHERE id = ?1")?.execute((session, is_off))?;
+    Ok(())
+}
+
+/// Whether nothing more is folded in a session.
+pub(super) fn is_off(connection: &Connection, scope: &Scope) -> Outcome<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?1 AND agent_id = ?2 AND is_off")?
+        .exists((&scope.session_id, &scope.agent_id))?)
 }

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, Transaction};
 
 use super::failure::{Failure, Outcome};
+use super::figures::keep_sums;
 use super::row::Count;
 use crate::store::{Millis, Removed, StoreOptions};
 
@@ -88,6 +89,7 @@ pub(super) fn forget_silent_sessions(
                      + (SELECT coalesce(sum(receipts.tokens_after), 0) FROM receipts WHERE session = ?1)",
             )?
             .execute((session,))?;
+        keep_sums(transaction, *session)?;
         transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
     }
     Ok(silent.len() as u64)

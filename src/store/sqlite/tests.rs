@@ -54,7 +54,7 @@ fn a_database_that_cannot_be_written_is_unavailable_and_still_readable() {
     writer(&store, read_only).unwrap();
     let error = store.commit(&scope(), &batch(&["more"]), 2).unwrap_err();
     assert!(matches!(&error, Error::StoreUnavailable { reason, .. } if reason.contains("readonly")), "{error}");
-    assert!(matches!(store.commit_turn(&scope(), "1", 2), Err(Error::StoreUnavailable { .. })));
+    assert!(matches!(store.commit_turn(&scope(), &"1".into(), 2), Err(Error::StoreUnavailable { .. })));
     assert!(store.get(&ContentHash::of(b"text").to_ref_id(16), "main", 3).unwrap().is_some());
 }
 

@@ -1,6 +1,6 @@
-/** What the plugin sets where its user says nothing, and the library does not. */
+/** What the plugin sets where its user says nothing, and the library does not; `analyze` asks what the plugin would do. */
 
-import type { Options } from "../node/lib/index.js";
+import type { Options } from "./options.js";
 
 /**
  * Providers behind OpenClaw have prompt caches. There a fresh output of moderate length costs little while it is in use and is
@@ -9,10 +9,8 @@ import type { Options } from "../node/lib/index.js";
  * the least bill at which 95 % of the facts that agents use stay in sight, whichever family of sessions is left out of the choice:
  * `--tune '{"staleCalls":[8,9,12],"keepNames":[120,160],"keepPreviewChars":[40,200]}'`.
  */
-export const PLUGIN_DEFAULTS = {
+export const HOST_DEFAULTS = {
   schedule: "cache-aware",
   sccsCompressThreshold: 10_000,
-  staleCalls: 9,
-  keepPreviewChars: 40,
-  minTokensToFold: 60,
+  thrift: "normal",
 } as const satisfies Options;

@@ -1,0 +1,200 @@
+// The command line as scripts use it: what it prints where, and how it ends.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+import { Concertina } from "openclaw-concertina";
+
+import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
+
+const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
+const runWith = (input, ...args) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", input });
+const run = (...args) => runWith("", ...args);
+const written = (name, text) => {
+  const file = path.join(freshDir(), name);
+  writeFileSync(file, text);
+  return file;
+};
+
+test("it says what there is, and its version", () => {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  assert.deepEqual([run("--version").stdout, run("--version").status], [`${version}\n`, 0]);
+  for (const args of [[], ["--help"], ["help"]]) {
+    const { stdout, status } = run(...args);
+    assert.equal(status, 0);
+    for (const name of ["analyze", "compress", "restore", "squeeze", "fetch", "stats", "unfold", "sweep", "purge"]) assert.match(stdout, new RegExp(`^  ${name} ?`, "m"));
+  }
+  assert.match(run("compress", "--help").stdout, /--originals FILE/);
+});
+
+test("what is asked wrongly is said on standard error, with 2", () => {
+  const session = written("session.json", JSON.stringify(staleConversation()));
+  for (const [args, says] of [
+    [["bogus"], /there is no command "bogus"/],
+    [["toString"], /there is no command "toString"/],
+    [["analyze"], /an argument is missing/],
+    [["analyze", session, "--read", "cheap"], /--read is "cheap"; it must be a number of at least 0/],
+    [["analyze", session, "--read", ""], /--read is ""/],
+    [["analyze", session, "--options", "[]"], /--options is "\[\]"; it must be a JSON object/],
+    [["analyze", session, "--options", '{"bogus":1}'], /bogus is not an option/],
+    [["stats", "extra", "--dir", "."], /stats takes no argument; "extra" is one too many/],
+    [["squeeze", session, session], /squeeze takes 1 argument/],
+    [["stats"], /--dir is missing/],
+    [["compress", session, "--lines", "1-2"], /Unknown option '--lines'/],
+    [["compress", session, "--preset", "max"], /--preset needs --originals/],
+  ]) {
+    const { stdout, stderr, status } = run(...args);
+    assert.deepEqual([stdout, status], ["", 2], args.join(" "));
+    assert.match(stderr, says);
+  }
+});
+
+test("what fails names its file on standard error, with 1", () => {
+  const bad = written("bad.json", "{");
+  const empty = written("empty.jsonl", "\n");
+  const gz = written("session.json.gz", gzipSync("[]"));
+  for (const [args, says] of [
+    [["analyze", "nowhere.jsonl"], /nowhere\.jsonl/],
+    [["analyze", bad], /bad\.json/],
+    [["analyze", empty], /empty\.jsonl holds no messages/],
+    [["analyze", gz], /session\.json\.gz holds no messages/],
+    [["squeeze", bad], /bad\.json is not JSON/],
+    [["squeeze", "nowhere.json"], /nowhere\.json cannot be read/],
+    [["compress", "nowhere.txt"], /nowhere\.txt cannot be read/],
+  ]) {
+    const { stdout, stderr, status } = run(...args);
+    assert.deepEqual([stdout, status], ["", 1], args.join(" "));
+    assert.match(stderr, says);
+  }
+});
+
+test("a store is not made by asking it", () => {
+  const dir = freshDir();
+  for (const args of [["stats"], ["sweep"], ["purge", "s", "--yes"], ["fetch", "0123456789abcdef"], ["unfold", written("s.json", "[]")]]) {
+    const { stderr, status } = run(...args, "--dir", dir);
+    assert.equal(status, 1);
+    assert.match(stderr, /holds no store/);
+  }
+  assert.deepEqual(readdirSync(dir), []);
+});
+
+test("a text is compressed, from a file or from standard input, and restored byte for byte", () => {
+  const log = `${Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:${String(at % 60).padStart(2, "0")}Z INFO worker ${at % 4} finished job ${at}`).join("\n")}\n`;
+  const file = written("worker.log", log);
+  const short = run("compress", file);
+  assert.equal(short.status, 0, short.stderr);
+  assert.ok(short.stdout.length < log.length / 2);
+  assert.match(short.stderr, /^[\d,]+ tokens, [\d,]+ after: \d+\.\d % saved\n$/);
+  assert.equal(runWith(log, "compress", "-").stdout, short.stdout);
+  assert.equal(runWith(short.stdout, "restore", "-").stdout, log);
+  assert.deepEqual(JSON.parse(run("compress", file, "--json").stdout).text, short.stdout);
+  const nothing = runWith("", "compress", "-");
+  assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [0, "", "0 tokens, 0 after: 0.0 % saved\n"]);
+});
+
+test("what is left out of a text is kept in a file, and without it the text is not restored silently", () => {
+  const report = `${Array.from({ length: 200 }, (_, at) => `test suite::case_${at} ... ok`).join("\n")}\ntest suite::last ... FAILED\n\ntest result: FAILED. 200 passed; 1 failed\n`;
+  const file = written("report.txt", report);
+  const kept = path.join(freshDir(), "originals.json");
+  const short = run("compress", file, "--command", "cargo test", "--originals", kept);
+  assert.equal(short.status, 0, short.stderr);
+  assert.match(short.stdout, /\[\[REWIND:sha256:/);
+  assert.equal(runWith(short.stdout, "restore", "-", "--originals", kept).stdout, report);
+  const without = runWith(short.stdout, "restore", "-");
+  assert.equal(without.status, 1);
+  assert.match(without.stderr, /markers stay/);
+  assert.equal(run("compress", file, "--originals", kept).status, 1, "never over a file that is there");
+});
+
+test("stats and purge take the key of a conversation, and list what is known for one that is not", async () => {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir });
+  const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
+  await concertina.commitTurn({ sessionId: "s1", sessionKey: "agent:main:work", advancementKey: "1", messages: [{ role: "assistant", content: "hm", timestamp: 1, usage }] });
+  await concertina.close();
+  const asked = run("stats", "--dir", dir, "--session", "agent:main:work", "--json");
+  assert.equal(JSON.parse(asked.stdout).total.sentTokens, 100);
+  assert.match(run("stats", "--dir", dir).stdout, /^tokens sent  100, 100 without Concertina: 0\.0 % saved$/m);
+  for (const args of [["stats", "--session", "nobody"], ["purge", "nobody", "--yes"]]) {
+    const { stderr, status } = run(...args, "--dir", dir);
+    assert.equal(status, 1);
+    assert.match(stderr, /there is no session "nobody"\. These are known:\n {2}s1 {2}agent:main:work/);
+  }
+  const purged = run("purge", "agent:main:work", "--dir", dir, "--yes", "--json");
+  assert.equal(JSON.parse(purged.stdout).sessions, 1);
+  assert.doesNotMatch(run("stats", "--dir", dir).stdout, /NaN/);
+});
+
+test("of several ids those that are there are printed, and one that is not is a failure", async () => {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir });
+  const text = noise(400);
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, text)[1] });
+  await concertina.close();
+  const [{ refId }] = report.actions;
+  const both = run("fetch", refId, "0123456789abcdef", "--dir", dir);
+  assert.deepEqual([both.stdout, both.status], [text, 1]);
+  assert.match(both.stderr, /0123456789abcdef/);
+  assert.deepEqual([run("fetch", refId, "--dir", dir).status, JSON.parse(run("fetch", refId, "--dir", dir, "--json").stdout)[0].text], [0, text]);
+});
+
+/** A rollout of Codex that runs one command, then answers `turns` questions. */
+function rollout(text, turns) {
+  const at = (seconds) => new Date(Date.UTC(2026, 0, 31) + seconds * 1000).toISOString();
+  const item = (seconds, payload) => ({ timestamp: at(seconds), type: "response_item", payload });
+  const said = (role, words) => ({ type: "message", role, content: [{ type: role === "assistant" ? "output_text" : "input_text", text: words }] });
+  const lines = [
+    { timestamp: at(0), type: "session_meta", payload: { id: "0198", cwd: "/work", cli_version: "0.98.0" } },
+    { timestamp: at(0), type: "turn_context", payload: { model: "gpt-5-codex" } },
+    item(1, said("user", "Run it.")),
+    { timestamp: at(1), type: "event_msg", payload: { type: "user_message", message: "Run it." } },
+    item(2, { type: "reasoning", summary: [{ type: "summary_text", text: "I run it." }], encrypted_content: "gAAA" }),
+    item(2, { type: "function_call", name: "exec_command", arguments: '{"cmd":"sh build.sh"}', call_id: "call_1" }),
+    item(3, { type: "function_call_output", call_id: "call_1", output: text }),
+    item(4, said("assistant", "It ran.")),
+    { timestamp: at(4), type: "event_msg", payload: { type: "token_count", info: { last_token_usage: { input_tokens: 9000, cached_input_tokens: 8000 } } } },
+  ];
+  for (let turn = 0; turn < turns; turn++) lines.push(item(10 + turn, said("user", `And ${turn}?`)), item(10.5 + turn, said("assistant", "Yes.")));
+  return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
+
+test("a session is analysed in whatever form it was recorded, as the plugin would fold it", () => {
+  const text = noise(400);
+  const lines = (messages) => messages.map((message) => JSON.stringify({ type: "message", message })).join("\n");
+  for (const [name, recorded, calls] of [
+    ["array.json", JSON.stringify(staleConversation(text)), 7],
+    ["openclaw.jsonl", lines(staleConversation(text)), 7],
+    ["rollout.jsonl", rollout(text, 6), 8],
+  ]) {
+    const { stdout, stderr, status } = run("analyze", written(name, recorded), "--json");
+    assert.deepEqual([status, stderr], [0, ""]);
+    const { total, shares, folded, proof, read } = JSON.parse(stdout);
+    assert.deepEqual([total.requests, total.measured, proof.equal, read.length], [calls, 0, true, 1], name);
+    assert.ok(total.sentTokens < total.withoutTokens, name);
+    assert.ok(shares.some(({ kind }) => kind.startsWith("result of exec")), JSON.stringify(shares));
+    assert.ok(folded[0].before > 1.5 * folded[0].after, JSON.stringify(folded));
+  }
+});
+
+test("with other prices the bill is another, and it is never NaN", () => {
+  const file = written("session.json", JSON.stringify(staleConversation()));
+  const billOf = (...args) => JSON.parse(run("analyze", file, "--json", ...args).stdout).total.withoutBill;
+  assert.ok(billOf("--read", "0.5") > billOf("--read", "0.1"));
+  const silent = written("silent.json", JSON.stringify([user("hello")]));
+  const { stdout, status } = run("analyze", silent);
+  assert.equal(status, 0);
+  assert.match(stdout, /0 model calls/);
+  assert.doesNotMatch(stdout, /NaN|undefined/);
+});
+
+test("of several sessions one that cannot be read is a failure, and the others are analysed", () => {
+  const good = written("good.json", JSON.stringify(staleConversation()));
+  const { stdout, stderr, status } = run("analyze", good, "nowhere.json", good, "--json");
+  assert.equal(status, 1);
+  assert.match(stderr, /nowhere\.json/);
+  assert.equal(JSON.parse(stdout).total.requests, 14);
+});

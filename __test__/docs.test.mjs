@@ -1,0 +1,73 @@
+// What the documents say can be done is done: every program runs, every command exists, every link leads somewhere.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { freshDir, noise, toolRound, user } from "./conversation.mjs";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const run = promisify(execFile);
+const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...readdirSync(path.join(root, "docs")).map((name) => path.join("docs", name))].filter((name) => name.endsWith(".md"));
+const textOf = (page) => readFileSync(path.join(root, page), "utf8");
+
+/** The fenced blocks of a page in one language. */
+function blocks(page, language) {
+  return [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, body]) => body);
+}
+
+/** A folder where the library is installed, and the files that programs read. */
+function workshop() {
+  const dir = freshDir();
+  mkdirSync(path.join(dir, "node_modules"));
+  symlinkSync(root, path.join(dir, "node_modules", "openclaw-concertina"));
+  const history = [user("go"), ...Array.from({ length: 8 }, (_, at) => [...toolRound(`c${at}`, "exec", { at }, noise(300, at), 1_000_000 + at), user("on")]).flat()];
+  writeFileSync(path.join(dir, "history.json"), JSON.stringify(history));
+  writeFileSync(path.join(dir, "build.log"), "12:00:01 INFO compiled\n".repeat(200));
+  return dir;
+}
+
+test("every program of the library guide runs", async () => {
+  const programs = blocks("docs/library.md", "js");
+  assert.ok(programs.length >= 4);
+  const dir = workshop();
+  for (const [index, program] of programs.entries()) {
+    const file = path.join(dir, `program-${index}.mjs`);
+    writeFileSync(file, program);
+    const { stdout } = await run(process.execPath, [file], { cwd: dir });
+    assert.ok(stdout.length > 10, program);
+  }
+});
+
+test("every npm script that a page names is there", () => {
+  const { scripts } = JSON.parse(textOf("package.json"));
+  for (const page of pages) {
+    for (const [, name] of textOf(page).matchAll(/\bnpm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`);
+  }
+});
+
+test("every command of ours that a page names is one", async () => {
+  const inHost = textOf("plugin/cli.ts");
+  const { stdout: alone } = await run(process.execPath, [path.join(root, "dist", "node", "lib", "cli.js"), "--help"]);
+  for (const page of pages) {
+    for (const [, name] of textOf(page).matchAll(/\bopenclaw concertina (\w+)/g)) assert.ok(inHost.includes(`"${name}`), `${page}: openclaw concertina ${name}`);
+    for (const [, name] of textOf(page).matchAll(/\bnpx openclaw-concertina (\w+)/g)) assert.match(alone, new RegExp(`^ {2}${name}\\b`, "m"), `${page}: npx openclaw-concertina ${name}`);
+  }
+});
+
+test("every link to a file leads to one", () => {
+  for (const page of pages) {
+    for (const [, target] of textOf(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+      assert.ok(existsSync(path.join(root, path.dirname(page), target)), `${page}: ${target}`);
+    }
+  }
+});
+
+test("every test that a page names is there", () => {
+  for (const page of pages) {
+    for (const [, file] of textOf(page).matchAll(/`((?:tests|test|__test__)\/[\w./-]+)`/g)) assert.ok(existsSync(path.join(root, file)), `${page}: ${file}`);
+  }
+});

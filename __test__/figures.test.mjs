@@ -1,0 +1,198 @@
+// What was sent and billed, and what would have been: from turns as hosts tell them.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Concertina, countMessageTokens } from "openclaw-concertina";
+
+import { freshDir, noise, toolRound, user } from "./conversation.mjs";
+
+const sessionId = "s1";
+const DAY = 86_400_000;
+const NOON = Date.UTC(2026, 0, 31, 12);
+/** Claude's, in dollars per million. */
+const PRICES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheTtlMs: 300_000, usdPerMillion: true };
+
+const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
+const answer = (at, usage, content = [{ type: "text", text: "done" }]) => ({ role: "assistant", content, timestamp: at, model: "scripted", usage });
+const call = (name, args = {}) => ({ type: "toolCall", id: "c", name, arguments: args });
+const near = (found, expected) => assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
+
+test("what the provider reported is what is shown, and is said to be measured", async () => {
+  const concertina = await opened();
+  const first = { input: 10, cacheRead: 0, cacheWrite: 990, output: 5 };
+  const second = { input: 10, cacheRead: 900, cacheWrite: 190 };
+  await concertina.commitTurn({ sessionId, sessionKey: "agent:main:work", advancementKey: "1", messages: [user("go", NOON), answer(NOON + 1, first), answer(NOON + 2, second)], prices: PRICES });
+  const { unit, total, days, sessions } = await concertina.figures();
+  assert.equal(unit, "usd");
+  assert.deepEqual([total.requests, total.measured, total.sentTokens], [2, 2, 2100]);
+  near(total.sentBill, (20 * 3 + 900 * 0.3 + 1180 * 3.75) / 1e6);
+  // Nothing was folded, and nothing of ours was sent.
+  assert.equal(total.withoutTokens, total.sentTokens);
+  near(total.withoutBill, total.sentBill);
+  assert.deepEqual(days.map(({ day, requests }) => [day, requests]), [["2026-01-31", 2]]);
+  assert.deepEqual(sessions.map(({ sessionKey, lastAt }) => [sessionKey, lastAt]), [["agent:main:work", NOON + 2]]);
+});
+
+test("one request without a price makes all bills input tokens", async () => {
+  const concertina = await opened();
+  const usage = { input: 1000, cacheRead: 0, cacheWrite: 0 };
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: [answer(NOON, usage)], prices: PRICES });
+  near((await concertina.figures()).total.sentBill, 0.003);
+  await concertina.commitTurn({ sessionId: "s2", advancementKey: "1", messages: [answer(NOON, usage)] });
+  const both = await concertina.figures();
+  assert.deepEqual([both.unit, both.total.sentBill], ["input tokens", 2000]);
+  assert.equal((await concertina.figures({ sessionId })).unit, "usd");
+});
+
+test("what the provider did not report is counted, and is said not to be measured", async () => {
+  const concertina = await opened();
+  const history = [user(noise(50), 1), answer(2)];
+  await concertina.assemble({ sessionId, messages: history, now: 10 });
+  const turn = [user("go", 11), answer(12)];
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: turn, now: 13 });
+  const { total } = await concertina.figures();
+  assert.deepEqual([total.requests, total.measured], [1, 0]);
+  assert.equal(total.sentTokens, countMessageTokens([...history, turn[0]]) + total.overheadTokens);
+  assert.ok(total.overheadTokens > 50, "guidance and tool are charged");
+  assert.equal(total.withoutTokens, total.sentTokens - total.overheadTokens);
+});
+
+test("what a result was spared at birth is spared in every request that holds it", async () => {
+  const concertina = await opened();
+  const [asked, result] = toolRound("c", "exec", { command: "sh build.sh" }, noise(400), NOON + 2);
+  await concertina.assemble({ sessionId, messages: [], now: NOON });
+  const { message, report } = await concertina.admitToolResult({ sessionId, message: result, now: NOON + 3 });
+  const spared = report.tokensBefore - report.tokensAfter;
+  const usage = { input: 5000, cacheRead: 0, cacheWrite: 0 };
+  const turn = [user("go", NOON + 1), { ...asked, usage }, message, answer(NOON + 4, usage)];
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: turn, now: NOON + 5 });
+  const one = (await concertina.figures()).total;
+  assert.equal(one.withoutTokens, 10_000 + spared - one.overheadTokens);
+  await concertina.assemble({ sessionId, messages: turn, now: NOON + 6 });
+  await concertina.commitTurn({ sessionId, advancementKey: "2", messages: [user("and?", NOON + 7), answer(NOON + 8, usage)], now: NOON + 9 });
+  const two = (await concertina.figures()).total;
+  assert.equal(two.withoutTokens - one.withoutTokens, 5000 + spared - one.overheadTokens / 2);
+  // Of what the host would have cut away nothing was spared.
+  const other = await opened();
+  await other.assemble({ sessionId, messages: [], now: NOON });
+  await other.admitToolResult({ sessionId, message: result, hostKeeps: 4000, now: NOON + 3 });
+  await other.commitTurn({ sessionId, advancementKey: "1", messages: turn, now: NOON + 5 });
+  assert.ok((await other.figures()).total.withoutTokens < one.withoutTokens - 1000);
+});
+
+test("a fetch is charged with its answer and with the request that was made for it alone", async () => {
+  const concertina = await opened();
+  const text = noise(400);
+  const [, result] = toolRound("c", "exec", {}, text, NOON);
+  const { report } = await concertina.admitToolResult({ sessionId, message: result, now: NOON });
+  const [{ refId }] = report.actions;
+  await concertina.assemble({ sessionId, messages: [], now: NOON + 1 });
+  await concertina.fetch({ sessionId, refIds: [refId], maxChars: 100_000, now: NOON + 3 });
+  const usage = { input: 30_000, cacheRead: 0, cacheWrite: 0 };
+  const turn = [user("what?", NOON + 1), answer(NOON + 2, usage, [call("fetch_original_data", { ref_ids: [refId] })]), answer(NOON + 4, usage, [call("exec")]), answer(NOON + 5, usage)];
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: turn, now: NOON + 6 });
+  const { total, fetched } = await concertina.figures();
+  const tokens = report.tokensBefore;
+  assert.deepEqual(fetched, [{ at: NOON + 3, refId, tokens, sessionId }]);
+  const own = total.overheadTokens / 3;
+  assert.deepEqual([total.fetches, total.fetchTokens], [1, 30_000 - own + tokens]);
+  // The first and the third would have been made without us, and the third without the answer.
+  assert.equal(total.withoutTokens, 2 * (30_000 - own) - tokens);
+});
+
+test("figures are asked for by session and by time", async () => {
+  const concertina = await opened();
+  const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
+  for (const [session, at] of [["a", NOON], ["a", NOON + DAY], ["b", NOON + DAY]]) {
+    await concertina.commitTurn({ sessionId: session, advancementKey: String(at), messages: [answer(at, usage)] });
+  }
+  const count = async (request) => (await concertina.figures(request)).total.requests;
+  assert.deepEqual([await count({}), await count({ sessionId: "a" }), await count({ since: NOON + 1 }), await count({ until: NOON + DAY }), await count({ sessionId: "c" })], [3, 2, 2, 1, 0]);
+  assert.deepEqual((await concertina.figures()).days.map(({ day, requests }) => [day, requests]), [["2026-01-31", 1], ["2026-02-01", 2]]);
+  const known = await concertina.sessions();
+  assert.deepEqual(known.map(({ sessionId: id, sessionKey }) => [id, sessionKey]).sort(), [["a", null], ["b", null]]);
+});
+
+test("where the folded tokens were is told by kind", async () => {
+  const concertina = await opened();
+  const [asked, result] = toolRound("c", "write", { path: "a.txt", content: noise(300) }, noise(300));
+  const messages = [user("go"), asked, result, ...Array.from({ length: 8 }, (_, at) => user(`and ${at}?`))];
+  await concertina.assemble({ sessionId, messages, now: NOON });
+  const { kinds, lastFoldAt } = await concertina.figures();
+  assert.deepEqual(kinds.map(({ kind }) => kind).sort(), ["tool arguments", "tool results"]);
+  for (const { before, after } of kinds) assert.ok(before > 4 * after, JSON.stringify(kinds));
+  assert.equal(lastFoldAt, NOON);
+});
+
+test("a session that expired stays in the totals, and a purged one does not", async () => {
+  const concertina = await opened();
+  const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
+  for (const id of ["old", "gone"]) await concertina.commitTurn({ sessionId: id, advancementKey: "1", messages: [answer(NOON, usage)], prices: PRICES, now: NOON });
+  await concertina.purge({ sessionId: "gone" });
+  const before = await concertina.figures();
+  assert.equal((await concertina.sweep({ now: NOON + 30 * DAY })).sessions, 1);
+  const after = await concertina.figures();
+  assert.deepEqual([after.total, after.days, after.unit], [before.total, before.days, "usd"]);
+  assert.deepEqual([before.total.requests, before.sessions.length, after.sessions.length], [1, 1, 0]);
+  assert.equal((await concertina.figures({ since: NOON + DAY })).total.requests, 0);
+});
+
+test("a turn that is told twice counts once, and what the host wrote itself is no request", async () => {
+  const concertina = await opened();
+  const messages = [answer(NOON, { input: 100, cacheRead: 0, cacheWrite: 0 }), { ...answer(NOON + 1, { input: 0 }), provider: "openclaw", model: "delivery-mirror" }, { ...answer(NOON + 2), stopReason: "error" }];
+  for (let time = 0; time < 2; time++) await concertina.commitTurn({ sessionId, advancementKey: "1", messages });
+  const { total } = await concertina.figures();
+  assert.deepEqual([total.requests, total.sentTokens], [1, 100]);
+});
+
+test("calls of a turn that never finished are counted with the next one", async () => {
+  const concertina = await opened();
+  const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
+  const before = [user("go", NOON), answer(NOON + 1, usage)];
+  await concertina.assemble({ sessionId, messages: before, now: NOON + 2 });
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: [user("first", NOON + 2), answer(NOON + 3, usage)] });
+  assert.equal((await concertina.figures()).total.requests, 1, "what was there before is not ours");
+  const history = [...before, user("first", NOON + 2), answer(NOON + 3, usage), user("stop it", NOON + 4), answer(NOON + 5, { input: 30, cacheRead: 200, cacheWrite: 0 })];
+  await concertina.assemble({ sessionId, messages: history, now: NOON + 6 });
+  await concertina.commitTurn({ sessionId, advancementKey: "3", messages: [user("go on", NOON + 6), answer(NOON + 7, usage)] });
+  const { total } = await concertina.figures();
+  assert.deepEqual([total.requests, total.measured, total.sentTokens], [3, 3, 430]);
+});
+
+test("a session that is switched off is folded no more, and what is folded stays", async () => {
+  const concertina = await opened();
+  const [, result] = toolRound("c", "exec", {}, noise(400));
+  const admit = async () => (await concertina.admitToolResult({ sessionId, message: result })).message;
+  await concertina.switch({ sessionId, off: true });
+  assert.equal(await admit(), result);
+  const messages = [user("go"), ...toolRound("c", "exec", {}, noise(300, 7)), ...Array.from({ length: 8 }, (_, at) => user(`and ${at}?`))];
+  assert.equal((await concertina.assemble({ sessionId, messages })).messages, messages);
+  await concertina.switch({ sessionId, off: false });
+  const folded = (await concertina.assemble({ sessionId, messages })).messages;
+  assert.notEqual(folded, messages);
+  await concertina.switch({ sessionId, off: true });
+  assert.deepEqual((await concertina.assemble({ sessionId, messages })).messages, folded);
+  assert.deepEqual((await concertina.sessions()).map(({ isOff }) => isOff), [true]);
+});
+
+test("the output of a command that is to be skipped stays, at birth and later", async () => {
+  const concertina = await opened({ skipCommands: ["git log*"] });
+  const rounds = (command) => toolRound("c", "exec", { command }, noise(400));
+  for (const [command, stays] of [["git log --stat", true], ["cargo build", false]]) {
+    const [asked, result] = rounds(command);
+    const { message } = await concertina.admitToolResult({ sessionId, message: result, args: { command } });
+    assert.equal(message === result, stays, command);
+    const messages = [user("go"), asked, result, ...Array.from({ length: 8 }, (_, at) => user(`and ${at}?`))];
+    const folded = (await concertina.assemble({ sessionId: command, messages })).messages;
+    assert.equal(folded === messages, stays, command);
+  }
+});
+
+test("warnings are kept for a week", async () => {
+  const concertina = await opened();
+  await concertina.warn({ text: "first", now: NOON });
+  await concertina.warn({ text: "second", now: NOON + 1 });
+  assert.deepEqual(await concertina.warned({ since: NOON }), [{ at: NOON + 1, text: "second" }, { at: NOON, text: "first" }]);
+  await concertina.warn({ text: "late", now: NOON + 8 * DAY });
+  assert.deepEqual((await concertina.warned({ since: 0 })).map(({ text }) => text), ["late"]);
+});

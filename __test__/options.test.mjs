@@ -1,0 +1,192 @@
+// Options as a host hands them to the plugin, and the settings page that its manifest describes.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+
+import { stages } from "openclaw-concertina";
+
+import plugin from "../dist/plugin/index.js";
+import { HOST_DEFAULTS } from "../dist/node/lib/host-defaults.js";
+import { healthOf } from "../dist/plugin/health.js";
+import { PluginState } from "../dist/plugin/state.js";
+import { freshDir, staleConversation } from "./conversation.mjs";
+
+const manifest = JSON.parse(readFileSync(new URL("../openclaw.plugin.json", import.meta.url), "utf8"));
+const IN_USE = { plugins: { slots: { contextEngine: "concertina" } } };
+const IMPOSSIBLE = { nothing: "is like this" };
+
+/** The options of the manifest's schema by their dotted names. */
+function leaves({ properties }, prefix = "") {
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    schema.default === undefined && schema.properties ? leaves(schema, `${prefix}${name}.`) : [[`${prefix}${name}`, schema]]);
+}
+
+/** Sets what a dotted name names. */
+function put(options, dotted, value) {
+  const [name, inner] = dotted.split(".");
+  if (inner === undefined) options[name] = value;
+  else (options[name] ??= {})[inner] = value;
+}
+
+const at = (options, dotted) => dotted.split(".").reduce((value, name) => value?.[name], options);
+
+/** What the host gives a plugin; it resolves paths during registration only, and a relative one in the plugin's own package. */
+function hostApi({ pluginConfig, config = IN_USE, home = freshDir() }) {
+  const api = { lines: [], hooks: {}, stateDir: freshDir(), registers: true, registrationMode: "full", pluginConfig };
+  const log = (line) => api.lines.push(line);
+  return Object.assign(api, {
+    logger: { info: log, warn: log, error: log },
+    runtime: { state: { resolveStateDir: () => api.stateDir }, config: { current: () => config } },
+    resolvePath: (input) => (api.registers ? path.resolve("/packages/concertina", input.replace(/^~/, home)) : undefined),
+    registerContextEngine: (_id, factory) => (api.engine = () => factory({})),
+    registerTool() {},
+    registerAgentToolResultMiddleware() {},
+    registerCommand() {},
+    registerCli() {},
+    registerHttpRoute() {},
+    on: (name, handler) => (api.hooks[name] = handler),
+  });
+}
+
+/** The plugin as a host has it after registration. */
+function registered(given) {
+  const api = hostApi(given);
+  plugin.register(api);
+  api.registers = false;
+  return api;
+}
+
+test("each option of the settings page is typed, labelled, explained and in one section", () => {
+  const { configSchema, uiHints, configGroups } = manifest;
+  for (const [name, schema] of leaves(configSchema)) {
+    assert.ok(schema.type ?? schema.enum, `${name} has no type`);
+    const { label, help, advanced, tags } = uiHints[name] ?? {};
+    assert.ok(label && help, `${name} has no label or help`);
+    assert.equal(advanced, tags[0] !== "basic", name);
+    assert.equal(schema.description, help, name);
+  }
+  const placed = configGroups.flatMap(({ properties }) => properties);
+  assert.deepEqual(placed.toSorted(), Object.keys(configSchema.properties).toSorted());
+  assert.deepEqual(configGroups.map(({ id }) => id), ["basic", "advanced", "expert"]);
+  for (const { id, properties } of configGroups) for (const name of properties) assert.equal(uiHints[name].tags[0], id, name);
+});
+
+test("the schema knows each stage, with its own settings, and no other", () => {
+  const { properties, additionalProperties } = manifest.configSchema.properties.fusion.properties.stages;
+  assert.equal(additionalProperties, false);
+  assert.deepEqual(Object.keys(properties).toSorted(), stages().map(({ name }) => name).toSorted());
+  const settingsOf = (name) => Object.keys(properties[name].anyOf[1].properties);
+  assert.deepEqual([settingsOf("rle"), settingsOf("nexus")], [["enabled", "order"], ["enabled", "order", "maxPercent"]]);
+});
+
+test("what only squeeze() does is not in the host's schema", () => {
+  for (const name of ["pruneHeartbeats", "largeResultThreshold", "largeResultPreviewChars"]) assert.equal(manifest.configSchema.properties[name], undefined, name);
+});
+
+test("an option whose name sounds like a secret is no secret", () => {
+  assert.equal(manifest.uiHints.secrets.sensitive, false);
+});
+
+test("the defaults of the schema are those of the plugin", () => {
+  const { options, warnings } = inForce({});
+  assert.deepEqual(warnings, []);
+  const decided = ["minTokensToFold", "keepNames", "staleCalls", "keepPreviewChars"];
+  for (const [name, schema] of leaves(manifest.configSchema)) {
+    // What thrift decides has none of its own: a page that wrote it down would stop it from following.
+    assert.deepEqual(schema.default, decided.includes(name) ? undefined : at(options, name), name);
+  }
+  for (const [name, value] of Object.entries(HOST_DEFAULTS)) assert.equal(options[name], value, name);
+});
+
+/** What a plugin with these options works with. */
+function inForce(pluginConfig) {
+  const state = new PluginState(hostApi({ pluginConfig }));
+  return { options: state.options, warnings: state.optionWarnings };
+}
+
+test("a wrong value of any option costs that option only, and one line names option, value and what is used", () => {
+  const { options: defaults } = inForce({});
+  for (const [name] of leaves(manifest.configSchema)) {
+    const usual = at(defaults, name);
+    const other = name === "staleTurns" ? "staleCalls" : "staleTurns";
+    const pluginConfig = { [other]: 2 };
+    put(pluginConfig, name, name === "fusion.stages" ? "all" : IMPOSSIBLE);
+    const { options, warnings } = inForce(pluginConfig);
+    assert.deepEqual([at(options, name), at(options, other)], [usual, 2], name);
+    assert.equal(warnings.length, 1, warnings.join("\n"));
+    const [line] = warnings;
+    assert.ok(line.startsWith(`${name} is `) && line.endsWith(`using the default ${JSON.stringify(usual)}`), line);
+  }
+});
+
+test("a plugin with nothing but mistakes is on, and says each of them once", async () => {
+  const pluginConfig = {
+    sccsCompressThreshold: "a lot", sccsStorageTtlSeconds: 5, staleTurns: 0, treshold: 1, pruneHeartbeats: true,
+    rules: "AGENTS.md", fusion: { stages: { nope: false, rle: false } },
+  };
+  const api = registered({ pluginConfig });
+  api.hooks.gateway_start();
+  api.hooks.gateway_start();
+  assert.deepEqual(api.lines.toSorted(), [
+    'concertina: fusion.stages.nope is not a stage; it must be one of cortex, quantumLock, photon, rle, semanticDedup, ionizer, logCrunch, searchCrunch, diffCrunch, structuralCollapse, neurosyntax, nexus, tokenOpt, abbrev; it is ignored',
+    "concertina: pruneHeartbeats is an option of squeeze() alone; it is ignored",
+    'concertina: rules is "AGENTS.md"; it must be an object; using the defaults',
+    'concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000',
+    "concertina: sccsStorageTtlSeconds is 5; lifted to the minimum 600",
+    "concertina: staleTurns is 0; it must be a whole number of at least 1; using the default 4",
+    "concertina: treshold is not an option; it is ignored",
+  ]);
+  const messages = staleConversation();
+  const view = await api.engine().assemble({
+    sessionId: "s", sessionKey: "agent:main:s", messages, tokenBudget: 100_000, availableTools: new Set(["fetch_original_data"]),
+  });
+  assert.notDeepEqual(view.messages, messages);
+  assert.equal(api.lines.length, 7, api.lines.join("\n"));
+});
+
+test("options that are no object are none", () => {
+  for (const pluginConfig of [undefined, null, [], "x"]) assert.deepEqual(inForce(pluginConfig).warnings, []);
+});
+
+test("the store's directory is resolved while the host resolves paths, and a relative one in the state directory", async () => {
+  const home = freshDir();
+  const own = freshDir();
+  for (const [sccsStorageDir, expected] of [
+    [undefined, (stateDir) => path.join(stateDir, "concertina")],
+    ["", (stateDir) => path.join(stateDir, "concertina")],
+    [42, (stateDir) => path.join(stateDir, "concertina")],
+    ["concertina/large", (stateDir) => path.join(stateDir, "concertina", "large")],
+    ["~/originals", () => path.join(home, "originals")],
+    [own, () => own],
+  ]) {
+    const api = hostApi({ pluginConfig: { sccsStorageDir }, home });
+    const state = new PluginState(api);
+    api.registers = false;
+    const directory = expected(api.stateDir);
+    assert.equal(state.directory(), directory);
+    const store = await state.open();
+    await store.close();
+    assert.ok(existsSync(path.join(directory, "concertina.sqlite")), directory);
+  }
+});
+
+test("where the host uses another engine, the gateway's log and the status say so, and how to change it", async () => {
+  const set = "openclaw config set plugins.slots.contextEngine concertina";
+  for (const [config, says] of [
+    [{}, "plugins.slots.contextEngine is not set, as after uninstalling and installing again"],
+    [{ plugins: { slots: { contextEngine: "legacy" } } }, 'plugins.slots.contextEngine is "legacy"'],
+  ]) {
+    const api = registered({ config });
+    api.hooks.gateway_start();
+    const [line] = api.lines;
+    assert.ok(line.startsWith(`concertina: not in use: ${says}`) && line.includes(set), line);
+    const { engine, why } = await healthOf(new PluginState(hostApi({ config })));
+    assert.deepEqual([engine, `concertina: ${why}`], ["inactive", line]);
+  }
+  const api = registered({});
+  api.hooks.gateway_start();
+  assert.deepEqual(api.lines, []);
+  assert.equal((await healthOf(new PluginState(hostApi({})))).engine, "active");
+});

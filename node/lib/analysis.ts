@@ -1,0 +1,168 @@
+/** What Concertina would do with recorded sessions: figures of a replay in a store that is thrown away. */
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import type { Message, Options, Prices } from "./api.js";
+import { census, type Share } from "./census.js";
+import { Concertina } from "./concertina.js";
+import type { Figures } from "./figures.js";
+import { sentRows } from "./figures-text.js";
+import { HOST_DEFAULTS } from "./host-defaults.js";
+import { type Fold, replay } from "./replay.js";
+import { number, percent, rows, table } from "./table.js";
+
+/** A session to be replayed. */
+export interface SessionToAnalyse {
+  name: string;
+  sessionId: string;
+  sessionKey?: string;
+  messages: Message[];
+  /** By the family of the session's model when absent. */
+  prices?: Prices;
+}
+
+/** How sessions are replayed. */
+export interface AnalysisOptions {
+  /** Options of Concertina over those that the plugin sets. */
+  options?: Options;
+  /** Told which session is at which of how many calls. */
+  progress?(name: string, done: number, of: number): void;
+}
+
+/** What fetching the largest fold back showed. */
+export interface Proof {
+  refId: string;
+  bytes: number;
+  sha256: string;
+  equal: boolean;
+}
+
+/** The figures of all sessions together, as modelled, and what they rest on. */
+export interface Analysis extends Figures {
+  /** What was read. */
+  read: { name: string; sessionId: string; messages: number }[];
+  /** What could not be. */
+  failed: { name: string; error: string }[];
+  /** Where the tokens of the sessions are, as recorded. */
+  shares: Share[];
+  /** What was folded, by reason and tool, the largest first. */
+  folded: { reason: string; tool: string; blocks: number; before: number; after: number }[];
+  warnings: string[];
+  proof: Proof | null;
+}
+
+/** Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is named in `failed`. */
+export async function analyse(sessions: { name: string; read(): Promise<SessionToAnalyse> }[], { options, progress }: AnalysisOptions = {}): Promise<Analysis> {
+  const dir = mkdtempSync(path.join(tmpdir(), "concertina-"));
+  let concertina: Concertina | undefined;
+  try {
+    concertina = await Concertina.open({ ...HOST_DEFAULTS, ...options, dir });
+    const [read, failed]: [Analysis["read"], Analysis["failed"]] = [[], []];
+    const shares = new Map<string, Share>();
+    const folds: Fold[] = [];
+    const warnings = new Set(concertina.warnings);
+    let proof: { fold: Fold; endedAt: number } | undefined;
+    for (const session of sessions) {
+      try {
+        const { name, sessionId: own, sessionKey, messages, prices } = await session.read();
+        // Files in two folders may have one name.
+        const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
+        const sessionId = count === 0 ? own : `${own} #${count + 1}`;
+        const outcome = await replay(concertina, messages, { sessionId, sessionKey, prices, progress: (done, of) => progress?.(name, done, of) });
+        for (const share of census(messages)) add(shares, share);
+        for (const fold of outcome.folds) {
+          folds.push(fold);
+          if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore) proof = { fold, endedAt: outcome.endedAt };
+        }
+        for (const line of outcome.warnings) warnings.add(line);
+        read.push({ name, sessionId, messages: messages.length });
+      } catch (error) {
+        failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    return {
+      ...(await concertina.figures()),
+      read,
+      failed,
+      shares: [...shares.values()].sort((a, b) => b.tokens - a.tokens),
+      folded: byReason(folds),
+      warnings: [...warnings],
+      proof: proof === undefined ? null : await fetchBack(concertina, proof.fold, proof.endedAt),
+    };
+  } finally {
+    await concertina?.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function add(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {
+  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
+  shares.set(kind, { kind, blocks: share.blocks + blocks, tokens: share.tokens + tokens });
+}
+
+/** An id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
+async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): Promise<Proof> {
+  const { content } = await concertina.fetch({ refIds: [refId], maxChars: 2 ** 31, now });
+  const [block] = content;
+  const bytes = block?.type === "text" ? Buffer.from(block.text) : Buffer.from(block?.data ?? "", "base64");
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { refId, bytes: bytes.length, sha256, equal: sha256.startsWith(refId) };
+}
+
+function byReason(folds: Fold[]): Analysis["folded"] {
+  const groups = new Map<string, Analysis["folded"][number]>();
+  for (const { reason, tool, tokensBefore, tokensAfter } of folds) {
+    const group = groups.get(`${reason}\t${tool}`) ?? { reason, tool, blocks: 0, before: 0, after: 0 };
+    group.blocks++;
+    group.before += tokensBefore;
+    group.after += tokensAfter;
+    groups.set(`${reason}\t${tool}`, group);
+  }
+  return [...groups.values()].sort((a, b) => b.before - a.before);
+}
+
+/** What was analysed, in a few words. */
+export function titleOf({ read }: Analysis): string {
+  return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
+}
+
+/** How many rows of a table are shown. */
+const SHOWN = 12;
+
+/** An analysis in words. */
+export function analysisText(analysis: Analysis): string {
+  const { read, shares, folded, total, unit, proof } = analysis;
+  const tokens = shares.reduce((sum, share) => sum + share.tokens, 0);
+  const messages = read.reduce((sum, session) => sum + session.messages, 0);
+  const lines = [
+    `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
+    "",
+    "Where the tokens are",
+    table(["content", "blocks", "tokens", "share"], shares.slice(0, SHOWN).map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)])),
+    "",
+    "What is folded",
+    table(["reason", "content", "blocks", "tokens before", "after"], folded.slice(0, SHOWN).map((group) => [group.reason, group.tool, number(group.blocks), number(group.before), number(group.after)])),
+    "",
+    `What is sent and billed, as modelled${unit === "usd" ? "" : " (bills in input tokens)"}`,
+    ...rows([
+      ...sentRows(total, unit),
+      ["part of it", `${number(total.overheadTokens)} tokens of guidance and tool; fetches are none, because nobody asks in a replay`],
+    ]),
+    ...analysis.warnings.map((line) => `warning: ${line}`),
+  ];
+  if (proof !== null) {
+    lines.push("", `Fetched back [REF_ID: ${proof.refId}]: ${number(proof.bytes)} bytes, SHA-256 ${proof.sha256}`);
+    lines.push(proof.equal ? "The id is the head of that hash: byte for byte the original." : "THE BYTES DO NOT MATCH THE ID.");
+  }
+  return lines.join("\n");
+}
+
+/** One line that moves on a terminal; silent elsewhere. */
+export function progressLine(name: string, done: number, of: number): void {
+  if (!process.stderr.isTTY) return;
+  const filled = of === 0 ? 20 : Math.round((20 * done) / of);
+  const line = `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${done} of ${of} calls  ${path.basename(name)}`;
+  process.stderr.write(done === of ? "\r\x1b[K" : `\r\x1b[K${line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`);
+}

@@ -1,0 +1,51 @@
+/** What Concertina would do with recorded sessions. */
+import { analyse, analysisText, progressLine, titleOf } from "../analysis.js";
+import type { Options } from "../options.js";
+import { writeReport } from "../page.js";
+import { recordedSessions } from "../session-file.js";
+import { type Command, numberOf, objectOf, printJson, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+
+const MINUTE_MS = 60_000;
+
+export const analyze: Command = {
+  usage: "SESSION...",
+  about: [
+    "where the tokens of recorded sessions are, and what folding them as the plugin does would save",
+    "--session ID|KEY, --all    which sessions of a database of OpenClaw (openclaw-agent.sqlite)",
+    "--options JSON       options of Concertina, over those of the plugin",
+    "--read R --write W   prices of a token read from the cache and of one written to it, relative to input (by the model's family)",
+    "--ttl MINUTES        life of the provider's cache (by the model's family)",
+    "--html FILE          as a page, in one file",
+    "--json",
+  ],
+  options: { session: TEXT, all: SWITCH, options: TEXT, read: TEXT, write: TEXT, ttl: TEXT, html: TEXT, json: SWITCH },
+  takes: { least: 1, most: Number.POSITIVE_INFINITY },
+  async run(files, values) {
+    const asked = textOf(values, "session");
+    if (asked !== undefined && values.all) throw new UsageError("--session and --all exclude each other");
+    const stated = ["read", "write", "ttl"].some((name) => values[name] !== undefined);
+    const prices = { input: 1, cacheRead: numberOf(values, "read", 0.1), cacheWrite: numberOf(values, "write", 1.25), cacheTtlMs: numberOf(values, "ttl", 5) * MINUTE_MS };
+    const options = objectOf(values, "options") as Options;
+    const sessions = [];
+    const failed: string[] = [];
+    for (const file of files) {
+      try {
+        const found = await recordedSessions(file, asked);
+        if (found.length > 1 && !values.all) throw new UsageError(`${file} holds ${found.length} sessions: say which with --session, or --all`);
+        sessions.push(...found);
+      } catch (error) {
+        if (error instanceof UsageError || files.length === 1) throw error;
+        failed.push((error as Error).message);
+      }
+    }
+    const named = sessions.map((session) => ({ name: session.name, read: async () => ({ ...(await session.read()), ...(stated ? { prices } : {}) }) }));
+    const analysis = await analyse(named, { options, progress: progressLine });
+    failed.push(...analysis.failed.map(({ name, error }) => (error.includes(name) ? error : `${name}: ${error}`)));
+    const html = textOf(values, "html");
+    if (html !== undefined) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+    else if (values.json) printJson(analysis);
+    else if (analysis.read.length > 0) console.log(analysisText(analysis));
+    for (const line of failed) console.error(`openclaw-concertina: ${line}`);
+    if (failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
+  },
+};

@@ -1,0 +1,91 @@
+/** What the commands of the command line have in common. */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline/promises";
+import type { ParseArgsConfig } from "node:util";
+
+import { Concertina } from "../concertina.js";
+
+/** Values of options, as given. */
+export type Values = Record<string, string | boolean | undefined>;
+
+/** One command. */
+export interface Command {
+  /** What stands after its name. */
+  usage: string;
+  /** One line, and one for each option that needs words. */
+  about: string[];
+  options: NonNullable<ParseArgsConfig["options"]>;
+  /** How many arguments it takes. */
+  takes: { least: number; most: number };
+  run(args: string[], values: Values): Promise<void>;
+}
+
+/** A mistake of the caller: exit status 2. */
+export class UsageError extends Error {}
+
+export const TEXT = { type: "string" } as const;
+export const SWITCH = { type: "boolean" } as const;
+
+/** The option's text. */
+export function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A number that an option gives. @throws UsageError for anything else. */
+export function numberOf(values: Values, name: string, otherwise: number): number {
+  const given = textOf(values, name);
+  const value = given === undefined || given.trim() === "" ? Number(given === undefined ? otherwise : Number.NaN) : Number(given);
+  if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a number of at least 0`);
+  return value;
+}
+
+/** An option's JSON object. @throws UsageError for anything else. */
+export function objectOf(values: Values, name: string): Record<string, unknown> {
+  const given = textOf(values, name) ?? "{}";
+  try {
+    const value: unknown = JSON.parse(given);
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a JSON object`);
+}
+
+/** The bytes of a file, or of standard input for `-`. @throws an Error that names the file. */
+export function readInput(file: string): Buffer {
+  try {
+    return readFileSync(file === "-" ? 0 : file);
+  } catch (error) {
+    throw new Error(`${file === "-" ? "standard input" : file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Opens the store of `--dir`, which must be there. */
+export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>): Promise<void> {
+  const dir = textOf(values, "dir");
+  if (dir === undefined) throw new UsageError("--dir is missing");
+  if (!existsSync(path.join(dir, "concertina.sqlite"))) throw new Error(`${dir} holds no store: there is no concertina.sqlite in it`);
+  const concertina = await Concertina.open({ dir });
+  try {
+    await body(concertina);
+  } finally {
+    await concertina.close();
+  }
+}
+
+/** Asks at the terminal. */
+export async function isAgreed(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** One line of JSON on standard output. */
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value));
+}

@@ -1,0 +1,125 @@
+/** The commands on a store: what it holds, and what leaves it. */
+import { writeFileSync } from "node:fs";
+
+import type { Concertina } from "../concertina.js";
+import { figuresText } from "../figures-text.js";
+import { sessionsNamed } from "../named-sessions.js";
+import { periodsOf, writeReport } from "../page.js";
+import { bytes, number } from "../table.js";
+import { unfoldFile } from "../unfold-file.js";
+import { type Command, isAgreed, numberOf, printJson, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+
+const ALL_CHARS = 2 ** 31;
+
+/** The session that an id or a key names, the last seen where there are several. @throws an Error that lists what the store knows. */
+async function sessionOf(concertina: Concertina, named: string): Promise<string> {
+  return sessionsNamed(named, await concertina.sessions())[0].sessionId;
+}
+
+export const fetch: Command = {
+  usage: "REF...",
+  about: ["print originals by their ids", "--lines A-B, --chars A-B, --pattern REGEX", "--agent ID           whose they are (default main)"],
+  options: { dir: TEXT, lines: TEXT, chars: TEXT, pattern: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
+  takes: { least: 1, most: Number.POSITIVE_INFINITY },
+  run: (refIds, values) =>
+    withStore(values, async (concertina) => {
+      const maxChars = numberOf(values, "max-chars", ALL_CHARS);
+      const agentId = textOf(values, "agent");
+      const [lines, chars, pattern] = ["lines", "chars", "pattern"].map((name) => textOf(values, name));
+      let found = 0;
+      const blocks = [];
+      // One by one: each is whole, and what cannot be had is told from what can.
+      for (const refId of refIds) {
+        const answer = await concertina.fetch({ refIds: [refId], agentId, lines, chars, pattern, maxChars });
+        found += answer.found;
+        if (answer.found === 0) console.error(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
+        else blocks.push(...answer.content);
+      }
+      if (values.json) printJson(blocks);
+      else for (const block of blocks) process.stdout.write(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
+      if (found < refIds.length) process.exitCode = 1;
+    }),
+};
+
+export const stats: Command = {
+  usage: "",
+  about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--html FILE          as a page, in one file", "--json"],
+  options: { dir: TEXT, session: TEXT, html: TEXT, json: SWITCH },
+  takes: { least: 0, most: 0 },
+  run: (_args, values) =>
+    withStore(values, async (concertina) => {
+      const [named, html] = [textOf(values, "session"), textOf(values, "html")];
+      const sessionId = named === undefined ? undefined : await sessionOf(concertina, named);
+      if (html !== undefined) return writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
+      const figures = await concertina.figures({ sessionId });
+      if (values.json) printJson(figures);
+      else console.log(figuresText(figures));
+    }),
+};
+
+export const sweep: Command = {
+  usage: "",
+  about: ["remove what expired", "--json"],
+  options: { dir: TEXT, json: SWITCH },
+  takes: { least: 0, most: 0 },
+  run: (_args, values) =>
+    withStore(values, async (concertina) => {
+      const removed = await concertina.sweep();
+      if (values.json) printJson(removed);
+      else console.log(removedText(removed));
+    }),
+};
+
+export const purge: Command = {
+  usage: "SESSION",
+  about: ["forget a session, by its id or key; asks first", "--yes                without asking", "--json"],
+  options: { dir: TEXT, yes: SWITCH, json: SWITCH },
+  takes: { least: 1, most: 1 },
+  run: ([named = ""], values) =>
+    withStore(values, async (concertina) => {
+      const sessionId = await sessionOf(concertina, named);
+      const doomed = await concertina.purge({ sessionId, dry: true });
+      if (!values.yes) {
+        console.error(`This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.`);
+        if (!process.stdin.isTTY) throw new UsageError("nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
+        if (!(await isAgreed("Remove them? [y/N] "))) return console.error("Nothing was removed.");
+      }
+      const removed = await concertina.purge({ sessionId });
+      if (values.json) printJson(removed);
+      else console.log(removedText(removed));
+    }),
+};
+
+export const unfold: Command = {
+  usage: "SESSION",
+  about: [
+    "print a copy of a recorded session with the originals in place of their placeholders, in the same format",
+    "--out FILE           write it to a file that does not exist yet",
+    "--session ID|KEY, --agent ID   whose placeholders they are",
+    "--json               print what was done, as JSON; needs --out",
+  ],
+  options: { dir: TEXT, out: TEXT, session: TEXT, agent: TEXT, json: SWITCH },
+  takes: { least: 1, most: 1 },
+  run: ([file = ""], values) => {
+    const out = textOf(values, "out");
+    if (values.json && out === undefined) throw new UsageError("--json needs --out: the session itself goes to standard output");
+    return withStore(values, async (concertina) => {
+      const named = textOf(values, "session");
+      const scope = { sessionId: named === undefined ? undefined : await sessionOf(concertina, named), agentId: textOf(values, "agent") };
+      const done = await unfoldFile(concertina, file, scope);
+      // Never over a file that is there, the session itself least of all.
+      if (out === undefined) process.stdout.write(done.bytes);
+      else writeFileSync(out, done.bytes, { flag: "wx", mode: 0o600 });
+      const { unfolded, missing, unreadable } = done;
+      if (values.json) printJson({ unfolded, missing, unreadable });
+      for (const line of unreadable) console.error(`${file}, line ${line} is not JSON and stays as it is`);
+      for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
+      console.error(`${number(unfolded)} placeholders unfolded, ${number(missing.length)} left`);
+      if (missing.length > 0) process.exitCode = 1;
+    });
+  },
+};
+
+function removedText(removed: { originals: number; bytes: number; sessions: number }): string {
+  return `${number(removed.originals)} originals removed, ${bytes(removed.bytes)} freed, ${number(removed.sessions)} sessions forgotten`;
+}

@@ -1,0 +1,95 @@
+/** The commands on texts and messages, without a store. */
+import { writeFileSync } from "node:fs";
+
+import type { CompressOptions, Message, Original } from "../api.js";
+import { compress as compressText, restore as restoreText } from "../fusion.js";
+import { squeeze as squeezeMessages } from "../pure.js";
+import { number, percent } from "../table.js";
+import { type Command, objectOf, printJson, readInput, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+
+const PRESETS = ["lossless", "balanced", "max"] as const;
+
+/** What stands where an original was. */
+const MARKER = /\[\[REWIND:sha256:[0-9a-f]{16,64}\]\]/g;
+
+/** An original in a file. */
+interface Kept {
+  refId: string;
+  label: string;
+  data: string;
+}
+
+export const compress: Command = {
+  usage: "FILE|-",
+  about: [
+    "print a text in fewer tokens; without options restorable from what is printed",
+    '--command TEXT       what printed it, such as "cargo test"',
+    "--originals FILE     also leave out what this file, which must not exist yet, then holds",
+    "--preset NAME        with --originals: balanced (default), max or lossless",
+    "--json               print the text with what was done",
+  ],
+  options: { command: TEXT, originals: TEXT, preset: TEXT, json: SWITCH },
+  takes: { least: 1, most: 1 },
+  async run([file = "-"], values) {
+    const kept = textOf(values, "originals");
+    const preset = (textOf(values, "preset") ?? (kept === undefined ? "lossless" : "balanced")) as CompressOptions["preset"];
+    if (!PRESETS.some((name) => name === preset)) throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
+    if (kept === undefined && preset !== "lossless") throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
+    const given = readInput(file);
+    const text = given.toString("utf8");
+    if (!Buffer.from(text).equals(given)) throw new Error(`${file} is not UTF-8`);
+    const { originals, stages: _, ...done } = await compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } });
+    if (kept !== undefined) {
+      const list: Kept[] = originals.map(({ refId, label, data }) => ({ refId, label, data: data.toString("base64") }));
+      writeFileSync(kept, `${JSON.stringify(list, null, 1)}\n`, { flag: "wx", mode: 0o600 });
+    }
+    if (values.json) return printJson({ ...done, originals: originals.map(({ refId, label }) => ({ refId, label })) });
+    process.stdout.write(done.text);
+    const share = done.tokensBefore === 0 ? 0 : 1 - done.tokensAfter / done.tokensBefore;
+    console.error(`${number(done.tokensBefore)} tokens, ${number(done.tokensAfter)} after: ${percent(share)} saved`);
+  },
+};
+
+export const restore: Command = {
+  usage: "FILE|-",
+  about: ["print what `compress` was given", "--originals FILE     what it kept", "--json"],
+  options: { originals: TEXT, json: SWITCH },
+  takes: { least: 1, most: 1 },
+  async run([file = "-"], values) {
+    const kept = textOf(values, "originals");
+    const originals = kept === undefined ? [] : (parsed(kept, readInput(kept)) as Kept[]);
+    if (!Array.isArray(originals)) throw new Error(`${kept} is not what compress --originals writes`);
+    const text = restoreText(readInput(file).toString("utf8"), originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })));
+    const left = text.match(MARKER)?.length ?? 0;
+    if (values.json) printJson({ text, left });
+    else process.stdout.write(text);
+    if (left > 0) {
+      console.error(`${file}: ${number(left)} markers stay: the originals that they name were not given`);
+      process.exitCode = 1;
+    }
+  },
+};
+
+export const squeeze: Command = {
+  usage: "FILE|-",
+  about: ["squeeze a JSON array of messages; prints the result", "--options JSON       options of squeeze()", "--json               print { messages, stats }"],
+  options: { options: TEXT, json: SWITCH },
+  takes: { least: 1, most: 1 },
+  async run([file = "-"], values) {
+    const options = objectOf(values, "options");
+    const messages = parsed(file, readInput(file));
+    if (!Array.isArray(messages)) throw new Error(`${file} is no JSON array of messages`);
+    const squeezed = squeezeMessages(messages as Message[], options);
+    if (values.json) return printJson(squeezed);
+    printJson(squeezed.messages);
+    console.error(JSON.stringify(squeezed.stats));
+  },
+};
+
+function parsed(file: string, bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    throw new Error(`${file === "-" ? "standard input" : file} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}

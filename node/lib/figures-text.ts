@@ -1,0 +1,58 @@
+/** Figures in words, for chats and terminals. */
+import type { Amount, Figures } from "./figures.js";
+import { bytes, number, percent, rows } from "./table.js";
+
+/** Epochs listed. */
+const LISTED = 5;
+
+/** What was sent and billed, with Concertina and without; what is measured and what is modelled; the latest changes of what was sent before. */
+export function figuresText(figures: Figures): string {
+  const { total, unit, store } = figures;
+  if (total.requests === 0) return ["No model call has been recorded yet.", ...rows([storeRow(store)])].join("\n");
+  const lines = rows([
+    ...sentRows(total, unit),
+    ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
+    ["part of it", `${number(total.overheadTokens)} tokens of guidance and tool, ${number(total.fetchTokens)} for ${number(total.fetches)} fetched originals`],
+    storeRow(store),
+  ]);
+  lines.push(`What would have been sent without Concertina is modelled${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);
+  const epochs = figures.epochs.slice(0, LISTED);
+  if (epochs.length > 0) {
+    lines.push("", "latest changes of context already sent");
+    lines.push(...rows(epochs.map((epoch) => [
+      `${new Date(epoch.at).toISOString()}  ${epoch.reason}`,
+      `${number(epoch.blocks)} blocks, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
+    ])));
+  }
+  return lines.join("\n");
+}
+
+/** What was sent and billed, each beside what it would have been: rows of two columns. */
+export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] {
+  return [
+    ["tokens sent", `${number(of.sentTokens)}, ${number(of.withoutTokens)} without Concertina: ${saved(of.sentTokens, of.withoutTokens)}`],
+    ["bill", `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without: ${saved(of.sentBill, of.withoutBill)}`],
+  ];
+}
+
+/** How much less that is, in percent; more is said to be more. */
+function saved(sent: number, without: number): string {
+  if (without === 0) return sent === 0 ? "nothing to save" : "more than without";
+  return sent <= without ? `${percent(1 - sent / without)} saved` : `${percent(sent / without - 1)} more`;
+}
+
+/** A bill in its unit. */
+function bill(value: number, unit: Figures["unit"]): string {
+  if (unit === "input tokens") return number(value);
+  return `$${value.toFixed(value < 1 ? 4 : 2)}`;
+}
+
+function measuredOf({ requests, measured }: Amount & { measured: number }): string {
+  if (measured === requests) return "measured, as the provider reported them";
+  if (measured === 0) return "counted here, the provider reported nothing";
+  return `${number(measured)} measured, ${number(requests - measured)} counted here`;
+}
+
+function storeRow(store: Figures["store"]): [string, string] {
+  return ["originals", `${number(store.originals)}, ${bytes(store.originalBytes)}, ${bytes(store.storedBytes)} on disk`];
+}

@@ -1,0 +1,66 @@
+/** Whether Concertina works here, and if not, why not: what an operator asks first. */
+
+import { type Concertina, FETCH_TOOL, type Figures } from "../node/lib/index.js";
+import type { Health } from "../node/lib/page.js";
+import { bytes, rows } from "../node/lib/table.js";
+import { matchesAny, prunerWarning } from "./host-pruner.js";
+import type { PluginState } from "./state.js";
+
+const DAY_MS = 86_400_000;
+
+/** What a caller has at hand: the session that is asked about, and figures of it or, without one, of all time. */
+interface Known {
+  sessionId?: string;
+  figures?: Figures;
+}
+
+/** Asks the configuration and the store; of a session, also what is known of its turns in this process. */
+export async function healthOf(state: PluginState, store: Concertina | undefined, { sessionId, figures: read }: Known = {}): Promise<Health> {
+  const now = Date.now();
+  const figures = read ?? (await store?.figures({ sessionId })) ?? { lastFoldAt: null, store: noStore(state.storeFile()) };
+  const warnings = (await store?.warned({ since: now - (now % DAY_MS) })) ?? [];
+  const session = (await store?.sessions())?.find((known) => known.sessionId === sessionId);
+  const why = whyNot(state) ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, session?.isOff ?? false));
+  const pruner = sessionId === undefined ? prunerWarning(state.config, { sessionId: "", messages: [] }) : state.sessions.warning(sessionId);
+  return {
+    version: state.version,
+    engine: why === undefined ? "active" : "inactive",
+    why: why ?? null,
+    lastFoldAt: figures.lastFoldAt,
+    store: figures.store,
+    warnings: [...[pruner, ...state.optionWarnings].filter((text) => text !== undefined).map((text) => ({ at: now, text })), ...warnings],
+  };
+}
+
+function noStore(path: string): Figures["store"] {
+  return { originals: 0, originalBytes: 0, storedBytes: 0, maxBytes: 0, path };
+}
+
+/** What the configuration says against it. */
+function whyNot(state: PluginState): string | undefined {
+  const { plugins, tools } = state.config ?? {};
+  if (plugins?.entries?.concertina?.enabled === false) return "the plugin is disabled: openclaw plugins enable concertina";
+  const unused = state.unused();
+  if (unused !== undefined) return unused;
+  if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
+  if (matchesAny(tools?.deny, FETCH_TOOL)) return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
+  return state.guidance() === undefined ? "the native library does not load: the gateway's log says why" : undefined;
+}
+
+/** What this process knows of a session. */
+function whyNotIn({ sessions }: PluginState, sessionId: string, isOff: boolean): string | undefined {
+  if (isOff) return "it is switched off in this session: /concertina on";
+  if (!sessions.isKnown(sessionId)) return "no turn of this session has reached it since the gateway started: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
+  return sessions.canFetch(sessionId) ? undefined : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
+}
+
+/** Health in words. */
+export function healthText({ version, engine, why, lastFoldAt, store, warnings }: Health): string {
+  const at = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+  return rows([
+    ["Concertina", `${version}, ${engine}${why === null ? "" : `: ${why}`}`],
+    ["last fold", lastFoldAt === null ? "none yet" : at(lastFoldAt)],
+    ["store", store.maxBytes === 0 ? `none yet; it will be ${store.path}` : `${store.path}, ${bytes(store.storedBytes)} of originals, at most ${bytes(store.maxBytes)}`],
+    ["warnings", warnings.length === 0 ? "none today" : `${warnings.length} today`],
+  ]).concat(warnings.slice(0, 5).map((warning) => `  ${at(warning.at)}  ${warning.text}`)).join("\n");
+}

@@ -1,0 +1,88 @@
+/**
+ * The page of figures in the host's Control UI, behind the gateway's own authentication.
+ *
+ * The host shows it in a frame without an origin of its own, which can read nothing from the gateway: the figures come inside the
+ * document, and an original is a document that the frame goes to.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import { agentOf, type ContentBlock } from "../node/lib/index.js";
+import { originalPage, page, periodsOf, type Document } from "../node/lib/page.js";
+import { healthOf } from "./health.js";
+import type { PluginApi } from "./host.js";
+import { originalOf } from "./originals.js";
+import type { PluginState } from "./state.js";
+
+const ROUTE = "/plugins/concertina";
+
+/** Registers the tab and what it shows. */
+export function registerPage(api: PluginApi, state: PluginState): void {
+  api.registerHttpRoute({ path: ROUTE, auth: "gateway", match: "prefix", handler: (request, response) => answer(state, request, response) });
+  // An older host may have no tabs.
+  api.session?.controls.registerControlUiDescriptor({
+    surface: "tab",
+    id: "figures",
+    label: "Concertina",
+    description: "What folding saved, when and why, and what it cost",
+    icon: "barChart",
+    group: "control",
+    path: `${ROUTE}/page`,
+    slug: "concertina",
+    requiredScopes: ["operator.read"],
+  });
+}
+
+async function answer(state: PluginState, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("Allow", "GET, HEAD");
+    return send(response, 405, "text/plain", "Only GET and HEAD are answered here.\n");
+  }
+  try {
+    const document = await documentAt(state, new URL(request.url ?? "", "http://localhost"));
+    if (document === undefined) return send(response, 404, "text/plain", "There is no such page.\n");
+    response.setHeader("Content-Security-Policy", document.policy);
+    return send(response, 200, "text/html", document.html);
+  } catch (error) {
+    state.complain("showing the page of figures", error, "the page stays empty");
+    return send(response, 500, "text/plain", "The figures cannot be read: the gateway's log says why.\n");
+  }
+}
+
+function send(response: ServerResponse, status: number, type: string, text: string): true {
+  response.statusCode = status;
+  response.setHeader("Content-Type", `${type}; charset=utf-8`);
+  response.setHeader("Cache-Control", "no-store");
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  response.setHeader("Referrer-Policy", "no-referrer");
+  response.setHeader("Cross-Origin-Resource-Policy", "same-origin");
+  response.end(text);
+  return true;
+}
+
+async function documentAt(state: PluginState, url: URL): Promise<Document | undefined> {
+  const [name, id, ...rest] = url.pathname.slice(ROUTE.length + 1).split("/");
+  if (name === "page" && id === undefined) return figuresPage(state);
+  if (name !== "original" || id === undefined || rest.length > 0 || !/^[0-9a-f]{16,64}$/.test(id)) return undefined;
+  const back = `../page#${new URLSearchParams({ days: url.searchParams.get("days") ?? "", id })}`;
+  return originalPage(id, await find(state, id), { theme: url.searchParams.get("theme") ?? undefined, back });
+}
+
+async function figuresPage(state: PluginState): Promise<Document> {
+  const now = Date.now();
+  const store = await state.store();
+  const periods = store === undefined ? [] : await periodsOf((request) => store.figures(request), now);
+  return page({ periods, health: await healthOf(state, store, { figures: periods.find(({ days }) => days === 0)?.figures }), now });
+}
+
+/** An original of any agent: who may see this page may see all of them. */
+async function find(state: PluginState, refId: string): Promise<ContentBlock | undefined> {
+  const agents = new Set([agentOf(undefined), ...(await state.hostSessions()).map(({ agentId }) => agentId)]);
+  return state.use(async (store) => {
+    for (const agentId of agents) {
+      const original = await originalOf(store, agentId, refId);
+      if (original !== undefined) return original;
+    }
+    return undefined;
+  });
+}

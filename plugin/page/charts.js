@@ -1,0 +1,153 @@
+// The two charts. They draw on a canvas, which screen readers do not read: each has a name that sums it up, and a table beside it.
+/* oxlint-disable no-unused-vars -- the scripts after it use what is declared here */
+"use strict";
+
+/** Charts on the page, to be drawn anew in other colours or at another size. */
+const drawn = new Set();
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name);
+}
+
+function rem(count) {
+  return count * parseFloat(getComputedStyle(document.documentElement).fontSize);
+}
+
+function clearCharts() {
+  for (const chart of drawn) {
+    chart.watch.disconnect();
+    chart.plot.destroy();
+  }
+  drawn.clear();
+}
+
+/** Puts a plot into a box and keeps it as wide as the box. */
+function place(box, name, height, options, data) {
+  box.setAttribute("role", "img");
+  box.setAttribute("aria-label", name);
+  const size = () => ({ width: Math.max(200, box.clientWidth), height: rem(height) });
+  const plot = new uPlot({ ...size(), legend: { show: false }, ...options }, data, box);
+  const watch = new ResizeObserver(() => {
+    if (size().width !== plot.width) plot.setSize(size());
+  });
+  watch.observe(box);
+  drawn.add({ plot, watch });
+}
+
+/** What both charts' axes look like. */
+function axis(more) {
+  const font = `${Math.round(rem(0.75))}px system-ui, sans-serif`;
+  return { stroke: colour("--muted"), font, ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, ...more };
+}
+
+const cursor = { y: false, drag: { x: false, y: false, setScale: false }, points: { show: false } };
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const DAYS = [1, 2, 7, 14, 28, 56, 112, 224, 448].map((days) => days * DAY);
+const STEPS = [HOUR, 2 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR, ...DAYS];
+
+/** Time along the bottom: as few labels as have room, each as "12 Nov", or as "14:00" where a step is less than a day; none at the end. */
+function timeAxis(steps, end, timeZone) {
+  const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
+  const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
+  return axis({
+    grid: { show: false },
+    space: rem(4),
+    gap: rem(0.5),
+    size: rem(2),
+    incrs: steps,
+    values: (_, at, __, ___, step) => at.map((seconds) => (seconds < end ? (step < DAY ? hour : day).format(seconds * 1000) : "")),
+  });
+}
+
+/**
+ * The bill by day as two areas, one step a day.
+ *
+ * @param days every day of the range, oldest first
+ * @param tell called with the day under the pointer, and with undefined when it leaves
+ */
+function drawDays(box, name, days, unit, tell) {
+  const at = days.map(({ day }) => Date.parse(day) / 1000);
+  // A step ends where the next one begins; the last one has none after it.
+  const closed = (values) => [...values, values.at(-1)];
+  const steps = uPlot.paths.stepped({ align: 1 });
+  const area = (line) => ({ paths: steps, stroke: colour(line), fill: colour(`${line}-area`), width: 2, points: { show: false } });
+  const from = at[0];
+  const to = at.at(-1) + DAY;
+  place(
+    box,
+    name,
+    15,
+    {
+      cursor,
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+      scales: { x: { range: [from, to] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
+      axes: [timeAxis(DAYS, to, "UTC"), axis({ size: rem(4), values: (_, amounts, __, ___, step) => billedSteps(amounts, step, unit) })],
+      series: [{}, area("--without"), area("--accent")],
+      hooks: {
+        setCursor: [
+          (plot) => {
+            const { left } = plot.cursor;
+            const index = left < 0 ? -1 : Math.floor((plot.posToVal(left, "x") - from) / DAY);
+            tell(days[index]);
+          },
+        ],
+      },
+    },
+    [[...at, to], closed(days.map(({ withoutBill }) => withoutBill)), closed(days.map(({ sentBill }) => sentBill))],
+  );
+}
+
+/**
+ * Epochs on a time line: one lane for each kind of reason, a dot's area by the tokens that left.
+ *
+ * @param epochs oldest first
+ * @param lanes rows of REASONS, the uppermost first
+ */
+function drawEpochs(box, name, epochs, lanes, [from, to], tell) {
+  const lane = (epoch) => lanes.length - 1 - lanes.indexOf(reasonOf(epoch.reason));
+  const most = Math.max(1, ...epochs.map(({ tokensFreed }) => tokensFreed));
+  const radius = ({ tokensFreed }) => rem(0.22) + rem(0.55) * Math.sqrt(Math.max(0, tokensFreed) / most);
+  const margin = (to - from) * 0.03;
+  // Where there is little room the lanes' names stand in the chart.
+  const isNarrow = box.clientWidth < rem(32);
+  const label = (plot) => {
+    const { ctx } = plot;
+    ctx.fillStyle = colour("--muted");
+    ctx.font = `${rem(0.75) * uPlot.pxRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
+    lanes.forEach(([, title], index) => ctx.fillText(title, plot.bbox.left, plot.valToPos(lanes.length - 1 - index + 0.42, "y", true)));
+  };
+  const draw = (plot) => {
+    const { ctx } = plot;
+    ctx.save();
+    if (isNarrow) label(plot);
+    ctx.fillStyle = colour("--accent-area");
+    ctx.strokeStyle = colour("--accent");
+    ctx.lineWidth = 1.5 * uPlot.pxRatio;
+    for (const epoch of epochs) {
+      ctx.beginPath();
+      ctx.arc(plot.valToPos(epoch.at / 1000, "x", true), plot.valToPos(lane(epoch), "y", true), radius(epoch) * uPlot.pxRatio, 0, 2 * Math.PI);
+      ctx.fill();
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+  place(
+    box,
+    name,
+    2.5 + (isNarrow ? 3 : 2.25) * lanes.length,
+    {
+      cursor,
+      scales: { x: { range: [(from - margin) / 1000, (to + margin) / 1000] }, y: { range: [-0.6, lanes.length - 0.4] } },
+      axes: [
+        timeAxis(to - from > 3 * DAY_MS ? DAYS : STEPS, to / 1000 + margin),
+        axis({ size: isNarrow ? 0 : rem(6.5), splits: () => lanes.map((_, index) => index), values: () => lanes.toReversed().map(([, title]) => (isNarrow ? "" : title)) }),
+      ],
+      series: [{}, { paths: () => null, points: { show: false } }],
+      hooks: { draw: [draw], setCursor: [(plot) => tell(plot.cursor.left < 0 ? undefined : epochs[plot.cursor.idx])] },
+    },
+    [epochs.map(({ at }) => at / 1000), epochs.map(lane)],
+  );
+}

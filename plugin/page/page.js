@@ -1,0 +1,312 @@
+// Fills the page from the figures that came with it. What sessions are called and hold reaches the document as text only.
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const { periods, health, at: now } = data;
+/** Whether the page is a tab of the host's, which sets its theme and opens sessions. */
+const isFramed = window.parent !== window;
+const find = (id) => document.getElementById(id);
+
+/** An element with attributes and children; text becomes text. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== undefined));
+  return element;
+}
+
+/** A number as people read it, with its exact value for machines and on hover. */
+const value = (amount, text) => make("data", { value: amount, title: exact.format(amount) }, text);
+
+const time = (at, text = moment.format(at)) => make("time", { datetime: new Date(at).toISOString(), title: moment.format(at) }, text);
+
+/** A share as a bar; its text stands beside it. */
+function bar(share, name) {
+  const fill = make("i", { class: name });
+  fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" }, fill);
+}
+
+/** A table. Columns of numbers begin with "#"; the first cell of a row names it. */
+function table(title, columns, rows) {
+  const kind = columns.map((column) => (column.startsWith("#") ? "number" : undefined));
+  const head = columns.map((column, at) => make("th", { scope: "col", class: kind[at] }, column.replace("#", "")));
+  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, at) => make(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : undefined, class: kind[at] }, ...[cell].flat()))));
+  return make("table", {}, make("caption", { class: "unseen" }, title), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+}
+
+/** A long table in a box of its own that the keyboard can scroll. */
+const scrolled = (title, ...rest) => make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": title }, table(title, ...rest));
+
+/** A name that may break behind its colons. */
+const breakable = (name) => name.split(/(?<=:)/).flatMap((piece) => [piece, make("wbr")]);
+
+const under = (...content) => make("span", { class: "under" }, ...content);
+
+function pairs(list, rows) {
+  list.replaceChildren(...rows.flatMap(([name, ...content]) => [make("dt", {}, name), make("dd", {}, ...content)]));
+}
+
+const dayOf = (at) => new Date(at).toISOString().slice(0, 10);
+
+/** Every day of a range, with zeros where nothing was sent. */
+function everyDay(days, from, to) {
+  const known = new Map(days.map((day) => [day.day, day]));
+  const all = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) {
+    const day = dayOf(at);
+    all.push(known.get(day) ?? { day, requests: 0, sentTokens: 0, withoutTokens: 0, sentBill: 0, withoutBill: 0 });
+  }
+  return all;
+}
+
+/** What the page shows of a period. */
+function periodOf({ days, figures }) {
+  // What was played again ends when it ended; all else goes on until now.
+  const last = data.isReplay ? figures.days.at(-1)?.day : undefined;
+  const until = last === undefined ? now : Date.parse(last) + DAY_MS - 1;
+  const from = days === 0 ? (figures.days[0]?.day ?? dayOf(until)) : dayOf(until - (days - 1) * DAY_MS);
+  // One day alone makes no picture: the chart shows a week at least.
+  const week = dayOf(until - 6 * DAY_MS);
+  const ofWeek = periods.find((period) => period.days === 7)?.figures;
+  const charted = days === 1 && ofWeek?.unit === figures.unit ? ofWeek : figures;
+  return {
+    figures,
+    words: days === 0 ? "all time" : days === 1 ? "today" : `the last ${days} days`,
+    within: days === 0 ? "so far" : days === 1 ? "today" : `in the last ${days} days`,
+    chart: everyDay(charted.days, from < week ? from : week, dayOf(until)),
+    span: [Date.parse(from), until],
+  };
+}
+
+function showSummary({ figures: { total, unit }, words }) {
+  const saved = saving(total.sentBill, total.withoutBill);
+  find("bill").replaceChildren(value(saved ?? 0, saved === undefined ? "\u2013" : saved < 0 ? `+${percent(-saved)}` : `${MINUS}${percent(saved)}`));
+  find("bill-of").replaceChildren(value(total.sentBill, billed(total.sentBill, unit)), " instead of ", value(total.withoutBill, billed(total.withoutBill, unit)), unitWord(unit));
+  find("bill-saved").textContent = saved === undefined ? "" : `${billed(Math.abs(total.withoutBill - total.sentBill), unit)} ${saved < 0 ? "more" : "saved"}`;
+  find("tokens").replaceChildren(value(total.sentTokens, compact.format(total.sentTokens)));
+  find("tokens-of").replaceChildren("instead of ", value(total.withoutTokens, compact.format(total.withoutTokens)));
+  find("requests").replaceChildren(value(total.requests, compact.format(total.requests)));
+  find("requests-of").textContent = `to the model, ${words}`;
+  const verdict = saved === undefined ? "nothing was sent" : `the bill is ${percent(Math.abs(saved))} ${saved < 0 ? "higher" : "lower"}`;
+  find("announced").textContent = `${capital(words)}: ${verdict}.`;
+}
+
+function showDays({ figures: { total, unit }, chart, words }) {
+  const amounts = ({ sentBill, withoutBill }) => `${billed(sentBill, unit)} instead of ${billed(withoutBill, unit)}${unitWord(unit)}`;
+  const whole = `${chart.length} days, ${dateOnly.format(Date.parse(chart[0].day))} to ${dateOnly.format(Date.parse(chart.at(-1).day))}`;
+  const usual = `${capital(words)}: ${amounts(total)}`;
+  const prices = unit === "usd" ? "By your models\u2019 prices." : "In input tokens: what is read from the provider\u2019s cache counts as the fraction that it costs.";
+  find("days-hint").textContent = `${prices} Days are counted in UTC.${words === "today" ? " Today is the last of the seven." : ""}`;
+  const readout = find("days-readout");
+  const tell = (day) => (readout.textContent = day ? `${dateOnly.format(Date.parse(day.day))}: ${amounts(day)}` : usual);
+  tell();
+  drawDays(find("days-chart"), `Bill by day, ${whole}. ${usual}.`, chart, unit, tell);
+  const rows = chart.filter(({ requests }) => requests > 0).toReversed();
+  find("days-table").replaceChildren(
+    scrolled("Bill by day", ["Day", "#Requests", "#With", "#Without", "#Saved"], rows.map((day) => [
+      dateOnly.format(Date.parse(day.day)), exact.format(day.requests), value(day.sentBill, billed(day.sentBill, unit)), value(day.withoutBill, billed(day.withoutBill, unit)),
+      percent(saving(day.sentBill, day.withoutBill)),
+    ])),
+  );
+}
+
+function showKinds({ figures, within }) {
+  const kinds = figures.kinds.filter(({ before }) => before > 0).toSorted((a, b) => b.before - a.before);
+  if (kinds.length === 0) return find("kinds").replaceChildren(make("p", { class: "hint" }, `Nothing was folded ${within}. Folding begins when content is large, or no longer needed.`));
+  const most = kinds[0].before;
+  const rows = kinds.map(({ kind, before, after }) =>
+    make("li", {},
+      make("span", { class: "row" }, make("span", {}, capital(kind)), make("span", {}, value(before, compact.format(before)), arrow(), value(after, compact.format(after)))),
+      bars(before / most, after / most)),
+  );
+  find("kinds").replaceChildren(make("ul", { class: "bars" }, ...rows));
+}
+
+/** An arrow to the eye, words to the ear. */
+const arrow = () => make("span", {}, make("span", { "aria-hidden": "true" }, " \u2192 "), make("span", { class: "unseen" }, " before, now "));
+
+function bars(before, after) {
+  const both = bar(before, "before");
+  both.append(...bar(after, "after").children);
+  return both;
+}
+
+function showEpochs({ figures: { epochs, sessions }, span, within }) {
+  const isAny = epochs.length > 0;
+  const [box, readout] = [find("epochs-chart"), find("epochs-readout")];
+  box.hidden = !isAny;
+  find("epochs-details").hidden = !isAny;
+  const lanes = REASONS.filter((row) => epochs.some(({ reason }) => reasonOf(reason) === row));
+  pairs(find("reasons"), lanes.map(([, title, meaning]) => [title, meaning]));
+  const freed = epochs.reduce((tokens, { tokensFreed }) => tokens + tokensFreed, 0);
+  const usual = isAny ? `${counted(epochs.length, "epoch")} ${within}: ${compact.format(freed)} tokens left the context.` : `There was no epoch ${within}.`;
+  const tell = (epoch) => (readout.textContent = epoch === undefined ? usual
+    : `${moment.format(epoch.at)}, ${epoch.reason}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens left, ${compact.format(epoch.tokensRebilled)} billed anew`);
+  tell();
+  if (!isAny) return;
+  const ascending = epochs.toSorted((a, b) => a.at - b.at);
+  drawEpochs(box, `Epochs on a time line. ${usual}`, ascending, lanes, span, tell);
+  const names = namesOf(sessions);
+  find("epochs-table").replaceChildren(
+    scrolled("Epochs", ["When", "Reason", "#Blocks", "#Tokens left", "#Billed anew"], epochs.map((epoch) => [
+      [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))], epoch.reason, exact.format(epoch.blocks), exact.format(epoch.tokensFreed), exact.format(epoch.tokensRebilled),
+    ])),
+  );
+}
+
+function showSessions({ figures: { sessions, unit }, within }) {
+  if (sessions.length === 0) return find("sessions").replaceChildren(make("p", { class: "hint" }, `No session was active ${within}.`));
+  const rows = sessions.map((session) => {
+    const share = saving(session.sentBill, session.withoutBill);
+    return [
+      [sessionLink(session), under(counted(session.requests, "request"), ", ", time(session.lastAt, ago(session.lastAt, now)))],
+      [value(session.sentBill, billed(session.sentBill, unit)), under("without ", value(session.withoutBill, billed(session.withoutBill, unit)))],
+      [percent(share), bar(share ?? 0)],
+    ];
+  });
+  find("sessions").replaceChildren(scrolled("Sessions with the most to gain", ["Session", "#Bill", "#Saved"], rows));
+}
+
+/** The session's name; in the host a button that opens it. */
+function sessionLink({ sessionKey, sessionId }) {
+  const name = sessionName(sessionKey, sessionId);
+  if (!isFramed || sessionKey === null) return make("span", {}, ...breakable(name));
+  const button = make("button", { type: "button", class: "link", title: "Open this session" }, ...breakable(name));
+  button.addEventListener("click", () => window.parent.postMessage({ type: "openclaw-plugin-session-open", sessionKey }, window.location.origin));
+  return button;
+}
+
+/** Says it where a list holds not all that there are. */
+const newest = (listed, all) => (listed < all ? ` These are the newest ${exact.format(listed)} of ${exact.format(all)}.` : "");
+
+/** Keys of sessions by their ids. */
+const namesOf = (sessions) => new Map(sessions.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
+
+const theme = () => document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+
+const chosenDays = () => Number(document.querySelector('[name="period"]:checked').value);
+
+/** Where the gateway shows an original. It is told what its way back needs: the period and the theme. */
+const originalAt = (id) => `original/${encodeURIComponent(id)}?days=${chosenDays()}&theme=${theme()}`;
+
+function showFetched({ figures: { fetched, sessions, total }, within }) {
+  const how = data.kind === "page" ? "Choose an id to see the original." : "In a shell, openclaw concertina fetch ID prints one.";
+  find("fetched-hint").textContent = `Originals that an agent asked for again. ${how}${newest(fetched.length, total.fetches)}`;
+  find("lookup").hidden = data.kind !== "page";
+  const names = namesOf(sessions);
+  const rows = fetched.map(({ at, refId, tokens, sessionId }) => [
+    [data.kind === "page" ? make("a", { class: "id", href: originalAt(refId), id: `fetched-${refId}` }, refId) : make("code", {}, refId), under(time(at), sessionId === null ? "" : `, ${sessionName(names.get(sessionId), sessionId)}`)],
+    value(tokens, compact.format(tokens)),
+  ]);
+  const none = make("p", { class: "hint" }, `Nothing was fetched back ${within}: what was folded was not missed.`);
+  find("fetched").replaceChildren(rows.length > 0 ? scrolled("Fetched back", ["Placeholder", "#Tokens"], rows) : none);
+}
+
+/** Opens what is typed: an id, or a whole marker with one in it. */
+function lookUp() {
+  const [id] = /[0-9a-f]{16,64}/i.exec(find("lookup-id").value) ?? [];
+  find("lookup-fault").textContent = id === undefined ? "An id has 16 to 64 hexadecimal digits. A placeholder shows it as [REF_ID: \u2026]." : "";
+  if (id !== undefined) window.location.href = originalAt(id.toLowerCase());
+}
+
+function showHealth() {
+  const state = find("state");
+  if (health === null) return;
+  const isActive = health.engine === "active";
+  state.textContent = isActive ? "active" : "not active";
+  state.classList.toggle("active", isActive);
+  find("health").hidden = false;
+  const { store } = health;
+  const meter = make("meter", { value: store.storedBytes, max: Math.max(1, store.maxBytes), high: store.maxBytes * 0.9, "aria-label": "Share of the store that is used" });
+  pairs(find("health-list"), [
+    ["Engine", isActive ? "Active: it sees every prompt." : `Not active: ${health.why ?? "no reason is known"}.`, ...(isActive && health.why ? [under(health.why)] : [])],
+    ["Last fold", health.lastFoldAt === null ? "None yet" : time(health.lastFoldAt, `${ago(health.lastFoldAt, now)}, ${moment.format(health.lastFoldAt)}`)],
+    ...(store.maxBytes === 0 ? [["Store", "None yet"]] : [
+      ["Store", `${bytes(store.storedBytes)} of at most ${bytes(store.maxBytes)}`, meter],
+      ["Originals", `${exact.format(store.originals)}, ${bytes(store.originalBytes)} before they were compressed`],
+    ]),
+    ["File", make("code", {}, store.path)],
+    ["Version", health.version],
+    ["Warnings", health.warnings.length === 0 ? "None today." : make("ul", { class: "warnings" }, ...health.warnings.map(({ at, text }) => make("li", {}, capital(text), under(time(at)))))],
+  ]);
+}
+
+function showMethod({ figures: { total, unit } }) {
+  const counts = total.requests - total.measured;
+  const how = data.isReplay
+    ? [["Replayed", "All of it is modelled: recorded sessions were played again, and folded as the plugin would have folded them."]]
+    : [
+        ["Measured", `${counted(total.measured, "request")}: their tokens are those that the provider reported.`],
+        ["Counted here", counts === 0 ? "None." : `${counted(counts, "request")}: the provider reported nothing, so the tokenizer counted.`],
+      ];
+  pairs(find("method-list"), [
+    ...how,
+    ["Without it", "Always modelled: the same requests with every original in its place, at the cache\u2019s prices."],
+    data.isReplay ? ["Fetched back", "Nothing, because nobody asks in a replay."] : ["Fetched back", `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`],
+    ["Overhead", `${exact.format(total.overheadTokens)} tokens for the guidance and the tool, in all requests together. They are part of what was sent.`],
+    ["Bill", unit === "usd" ? "In US dollars, by the prices in the host\u2019s configuration." : "In input tokens, because the price in dollars is not known of every model that was used."],
+  ]);
+}
+
+function showNotices() {
+  const notices = [];
+  if (health !== null && health.engine !== "active") notices.push(`Concertina is not active: ${health.why ?? "no reason is known"}. Nothing is folded meanwhile.`);
+  if (periods.length === 0) notices.push("The store cannot be opened, so there are no figures. The gateway\u2019s log says why.");
+  find("notices").replaceChildren(...notices.map((text) => make("p", { class: "notice" }, text)));
+}
+
+const chosenPeriod = () => periodOf(periods.find(({ days }) => days === chosenDays()));
+
+function show() {
+  const period = chosenPeriod();
+  for (const part of [showSummary, showKinds, showSessions, showFetched, showMethod]) part(period);
+  draw(period);
+}
+
+/** Draws the charts, in the colours of the theme. */
+function draw(period = chosenPeriod()) {
+  clearCharts();
+  showDays(period);
+  showEpochs(period);
+}
+
+/** Follows a change of theme. What has the keyboard's focus stays. */
+function follow() {
+  if (find("figures").hidden) return;
+  draw();
+  for (const link of document.querySelectorAll("a.id")) link.href = originalAt(link.textContent);
+}
+
+function start() {
+  find("title").textContent = data.title ?? "";
+  find("made").textContent = `Concertina ${data.version}, ${moment.format(now)}.`;
+  showNotices();
+  showHealth();
+  const isEmpty = periods.every(({ figures }) => figures.total.requests === 0);
+  find("empty").hidden = !isEmpty || periods.length === 0;
+  find("periods").hidden = isEmpty || periods.length === 1;
+  if (isEmpty) return;
+  find("figures").hidden = false;
+  find("method").hidden = false;
+  find("fetched-section").hidden = data.isReplay === true;
+  // Back from an original: as it was, and the keyboard goes on from there.
+  const was = new URLSearchParams(window.location.hash.slice(1));
+  const radio = (days) => [...document.getElementsByName("period")].find(({ value: own }) => own === days && periods.some((period) => String(period.days) === own));
+  (radio(was.get("days")) ?? radio(data.kind === "page" ? "7" : "0") ?? radio(String(periods[0].days))).checked = true;
+  show();
+  find("periods").addEventListener("change", show);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
+  find("lookup-open").addEventListener("click", lookUp);
+  find("lookup-id").addEventListener("keydown", ({ key }) => key === "Enter" && lookUp());
+  if (was.has("id")) (find(`fetched-${was.get("id")}`) ?? find("lookup-id")).focus();
+}
+
+window.addEventListener("message", ({ source, data: message }) => {
+  if (!isFramed || source !== window.parent || message?.type !== "openclaw:widget-theme") return;
+  if (message.mode !== "light" && message.mode !== "dark") return;
+  document.documentElement.dataset.theme = message.mode;
+  follow();
+});
+
+start();

@@ -1,0 +1,91 @@
+// Numbers, times and reasons in words. Everything here is text: nothing is read as HTML anywhere on the page.
+/* oxlint-disable no-unused-vars -- the scripts after it use what is declared here */
+"use strict";
+
+const DAY_MS = 86_400_000;
+const MINUS = "\u2212";
+
+const exact = new Intl.NumberFormat("en-US");
+const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+const dateOnly = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const moment = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+/** An amount of the bill, short: small ones with two digits that say something. */
+function billed(amount, unit) {
+  if (unit !== "usd") return compact.format(amount);
+  const size = Math.abs(amount);
+  const decimals = size >= 0.1 || size === 0 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(size)));
+  return `${amount < 0 ? MINUS : ""}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: decimals })}`;
+}
+
+/** Amounts along an axis, with as many digits as its step has. */
+function billedSteps(amounts, step, unit) {
+  if (unit !== "usd") return amounts.map((amount) => compact.format(amount));
+  const digits = (String(Number(step.toFixed(8))).split(".")[1] ?? "").length;
+  const decimals = digits === 0 ? 0 : Math.max(2, digits);
+  return amounts.map((amount) => `$${amount.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`);
+}
+
+/** What the bill is counted in, to stand behind an amount. */
+function unitWord(unit) {
+  return unit === "usd" ? "" : ` ${unit}`;
+}
+
+/** How much less `sent` is than `without`, as a share; undefined where nothing would have been sent. */
+function saving(sent, without) {
+  return without > 0 ? 1 - sent / without : undefined;
+}
+
+/** A share in percent, with one digit where that says something. */
+function percent(share) {
+  if (share === undefined) return "\u2013";
+  const value = Math.abs(share * 100);
+  const digits = value < 10 && value >= 0.05 ? 1 : 0;
+  return `${share < 0 && value >= 0.05 ? MINUS : ""}${value.toFixed(digits)} %`;
+}
+
+function bytes(count) {
+  const power = count < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(count) / 10));
+  const value = count / 1024 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${["bytes", "KiB", "MiB", "GiB", "TiB"][power]}`;
+}
+
+function counted(count, one, many = `${one}s`) {
+  return `${exact.format(count)} ${count === 1 ? one : many}`;
+}
+
+/** A sentence or its beginning with a capital letter. */
+function capital(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** How long before `now` something was. */
+function ago(at, now) {
+  const minutes = Math.round((at - now) / 60_000);
+  if (minutes > -1) return "just now";
+  if (minutes > -60) return relative.format(minutes, "minute");
+  if (minutes > -60 * 36) return relative.format(Math.round(minutes / 60), "hour");
+  return relative.format(Math.round(minutes / 1440), "day");
+}
+
+/** A session as people know it: by its key, else by its id. */
+function sessionName(sessionKey, sessionId) {
+  return sessionKey ?? (sessionId ? `session ${sessionId}` : "no session");
+}
+
+/** Why an epoch was opened: what its reason begins with, a name, and what it means. The order is that of the lanes in the chart. */
+const REASONS = [
+  [/^cold/, "Cold cache", "The provider had nothing cached, so folding cost nothing extra."],
+  [/^ski-rental/, "Paid off", "Sending the content again and again had cost more than its removal would."],
+  [/^limit/, "Full context", "The context was full."],
+  [/^cliff/, "Price step", "A request of this size would have been billed at a higher price."],
+  [/^bound/, "Waited long", "Content had waited for as many turns as the settings allow."],
+  [/^(stale|superseded|duplicate)/, "By age", "Content was no longer needed, and the settings do not let it wait."],
+  [/^/, "Other", "Another reason, which the table names."],
+];
+
+/** The row of REASONS that an epoch's reason belongs to. */
+function reasonOf(reason) {
+  return REASONS.find(([pattern]) => pattern.test(reason));
+}

@@ -1,0 +1,14 @@
+/** Whether the host uses this plugin as its context engine. */
+
+import type { HostConfig } from "./host.js";
+
+const SLOT = "plugins.slots.contextEngine";
+const SET = `"openclaw config set ${SLOT} concertina"`;
+
+/** Why the host does not use the engine, and what to do; undefined where it does. */
+export function whyUnused({ plugins }: HostConfig): string | undefined {
+  const engine = plugins?.slots?.contextEngine;
+  if (engine === "concertina") return undefined;
+  if (engine !== undefined) return `not in use: ${SLOT} is ${JSON.stringify(engine)}; ${SET} makes it the context engine again`;
+  return `not in use: ${SLOT} is not set, as after uninstalling and installing again; ${SET} sets it`;
+}

@@ -1,0 +1,319 @@
+//! Notes of what foreign code is given, in files that outlive the process.
+//!
+//! Each opener of a directory keeps its notes in a file of its own there, locked while it lives: what was written stays when a
+//! process dies, the lock does not. Whoever opens the directory next finds the file without its lock and adds its notes to the
+//! list of crashes, `concertina.crashes`: a line for each, of version, code and hash of the text. No text is written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use super::{CRASHES_MAX, is_known, learn};
+
+const LIST_NAME: &str = "concertina.crashes";
+const RUNNING_NAME: &str = "concertina.running-";
+
+/// Which crashes count: those of the same code.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A note: the code's name, filled up with blanks, a blank, the hash, a line end.
+const NAME_BYTES: usize = 24;
+const NOTE_BYTES: usize = NAME_BYTES + 1 + 32 + 1;
+
+/// The journals of this process.
+static OPEN: RwLock<Vec<Weak<Journal>>> = RwLock::new(Vec::new());
+
+/// The notes of one opener of a directory.
+#[derive(Debug)]
+pub struct Journal {
+    dir: PathBuf,
+    /// Absent where notes cannot be kept.
+    running: Mutex<Option<Running>>,
+    notices: Mutex<Vec<String>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    path: PathBuf,
+    file: File,
+    /// Whether a note stands at each place.
+    taken: Vec<bool>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Journal {
+    /// Opens the journal of a directory, and learns what ended processes there. A journal that cannot be kept says so in a notice:
+    /// everything works without.
+    pub fn open(dir: &Path) -> Arc<Self> {
+        let mut notices = Vec::new();
+        let running = collect(dir, &mut notices).and_then(|()| Running::create(dir));
+        let running = running.map_err(|error| notices.push(unkept(dir, &error))).ok();
+        let journal =
+            Arc::new(Self { dir: dir.to_owned(), running: Mutex::new(running), notices: Mutex::new(notices) });
+        let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|journal| journal.strong_count() > 0);
+        open.push(Arc::downgrade(&journal));
+        journal
+    }
+
+    /// What an operator should know and has not been told yet, one line each.
+    pub fn notices(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.notices))
+    }
+
+    /// Does something with the notes. The first failure is said and ends them: a note that cannot be cleared would be taken for a crash.
+    fn keep<T>(&self, work: impl FnOnce(&mut Running) -> io::Result<T>) -> Option<T> {
+        let mut running = lock(&self.running);
+        work(running.as_mut()?)
+            .map_err(|error| {
+                *running = None;
+                lock(&self.notices).push(unkept(&self.dir, &error));
+            })
+            .ok()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where it stays, its notes are cleared or those of a crash: the next opener takes it away.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Running {
+    /// A new file, locked.
+    fn create(dir: &Path) -> io::Result<Self> {
+        for number in 1.. {
+            let path = dir.join(format!("{RUNNING_NAME}{}-{number}", std::process::id()));
+            let file = match open_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            // Before it was locked, another opener may have taken it for a dead process's, and taken it away.
+            match file.try_lock() {
+                Err(fs::TryLockError::WouldBlock) => continue,
+                locked => locked?,
+            }
+            if path.exists() {
+                return Ok(Self { path, file, taken: Vec::new() });
+            }
+        }
+        unreachable!("some number is free")
+    }
+
+    /// Writes a note and returns its place.
+    fn write(&mut self, code: &str, hash: u128) -> io::Result<usize> {
+        let free = self.taken.iter().position(|taken| !taken);
+        let place = free.unwrap_or_else(|| {
+            self.taken.push(false);
+            self.taken.len() - 1
+        });
+        self.set(place, format!("{code:<NAME_BYTES$.NAME_BYTES$} {hash:032x}\n").as_bytes())?;
+        self.taken[place] = true;
+        Ok(place)
+    }
+
+    fn clear(&mut self, place: usize) -> io::Result<()> {
+        self.set(place, &[b' '; NOTE_BYTES])?;
+        self.taken[place] = false;
+        Ok(())
+    }
+
+    fn set(&mut self, place: usize, note: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start((place * NOTE_BYTES) as u64))?;
+        self.file.write_all(note)
+    }
+}
+
+/// Only its owner may read or write it.
+fn open_new(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options
+}
+
+fn unkept(dir: &Path, error: &io::Error) -> String {
+    format!(
+        "what is given to parsers cannot be noted in {}: {error}; a crash there would not be remembered",
+        dir.display()
+    )
+}
+
+/// Adds what dead processes left to the list, and learns the list.
+fn collect(dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_name().as_encoded_bytes().starts_with(RUNNING_NAME.as_bytes()) {
+            collect_from(&entry.path(), dir, notices)?;
+        }
+    }
+    match fs::read_to_string(dir.join(LIST_NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        list => list?.lines().filter_map(of_this_version).for_each(|(code, hash)| learn(code, hash)),
+    }
+    Ok(())
+}
+
+fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
+    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        // Another opener was faster.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    match file.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => return Ok(()),
+        locked => locked?,
+    }
+    let mut notes = String::new();
+    file.read_to_string(&mut notes)?;
+    for note in notes.lines() {
+        if let Some((code, hash)) = note.trim().rsplit_once(' ') {
+            let line = format!("{VERSION} {} {hash}\n", code.trim());
+            append(dir, &line)?;
+            notices.push(said(code.trim()));
+        }
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn said(code: &str) -> String {
+    format!(
+        "{code} ended the process, or was ended with it, while it had a text; it is not given that text again, and none after {CRASHES_MAX} such texts, until the next version"
+    )
+}
+
+fn append(dir: &Path, line: &str) -> io::Result<()> {
+    private(OpenOptions::new().append(true).create(true)).open(dir.join(LIST_NAME))?.write_all(line.as_bytes())
+}
+
+fn of_this_version(line: &str) -> Option<(&str, u128)> {
+    let (code, hash) = line.strip_prefix(VERSION)?.strip_prefix(' ')?.rsplit_once(' ')?;
+    Some((code, u128::from_str_radix(hash, 16).ok()?))
+}
+
+fn open_journals() -> Vec<Arc<Journal>> {
+    OPEN.read().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Notes that stand until they are dropped.
+pub(super) struct Notes(Vec<(Arc<Journal>, usize)>);
+
+/// Notes in every open journal that some code has a text.
+pub(super) fn note(code: &str, hash: u128) -> Notes {
+    let write = |journal: Arc<Journal>| {
+        let place = journal.keep(|running| running.write(code, hash))?;
+        Some((journal, place))
+    };
+    Notes(open_journals().into_iter().filter_map(write).collect())
+}
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        for (journal, place) in &self.0 {
+            journal.keep(|running| running.clear(*place));
+        }
+    }
+}
+
+/// Adds a text that is lost to the lists of every open journal.
+pub(super) fn add(code: &str, hash: u128) {
+    if is_known(code, hash) {
+        return;
+    }
+    for journal in open_journals() {
+        let line = match append(&journal.dir, &format!("{VERSION} {code} {hash:032x}\n")) {
+            Ok(()) => format!(
+                "{code} did not come back with a text and was left to itself; it is not given that text again until the next version"
+            ),
+            Err(error) => unkept(&journal.dir, &error),
+        };
+        lock(&journal.notices).push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foreign::calling;
+
+    /// A file as a dead process leaves it.
+    fn left_behind(dir: &Path, notes: &str) {
+        fs::write(dir.join(format!("{RUNNING_NAME}1-1")), notes).unwrap();
+    }
+
+    fn list(dir: &Path) -> String {
+        fs::read_to_string(dir.join(LIST_NAME)).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_a_dead_process_had_is_on_the_list_and_not_given_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let hash = xxhash_rust::xxh3::xxh3_128(b"deadly");
+        left_behind(
+            dir.path(),
+            &format!("{:<NAME_BYTES$} {hash:032x}\n{}\n", "a dead parser", " ".repeat(NOTE_BYTES - 1)),
+        );
+        let journal = Journal::open(dir.path());
+        assert_eq!(list(dir.path()), format!("{VERSION} a dead parser {hash:032x}\n"));
+        assert_eq!(journal.notices().len(), 1);
+        assert_eq!(calling("a dead parser", b"deadly", || Ok(())), None);
+        assert_eq!(calling("a dead parser", b"harmless", || Ok(())), Some(()));
+        // Read once: the file is gone, the list stays.
+        drop(journal);
+        assert!(Journal::open(dir.path()).notices().is_empty());
+        assert_eq!(list(dir.path()).lines().count(), 1);
+    }
+
+    #[test]
+    fn notes_stand_while_a_call_runs_in_files_that_the_living_keep() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (Journal::open(dir.path()), Journal::open(dir.path()));
+        let standing = || {
+            let names = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+            let texts: Vec<String> = names.map(|name| fs::read_to_string(name).unwrap()).collect();
+            (texts.len(), texts.iter().filter(|text| text.contains("noted code")).count())
+        };
+        assert_eq!(standing(), (2, 0));
+        calling("noted code", b"text", || {
+            assert_eq!(standing(), (2, 2));
+            assert_eq!(calling("noted code", b"another", || Ok(standing())), Some((2, 2)));
+            Ok(())
+        });
+        assert_eq!(standing(), (2, 0));
+        // A third opener takes neither file away.
+        drop(Journal::open(dir.path()));
+        assert_eq!(standing().0, 2);
+        drop((one, two));
+        assert_eq!(standing().0, 0);
+    }
+
+    #[test]
+    fn crashes_of_another_version_do_not_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let hash = xxhash_rust::xxh3::xxh3_128(b"text");
+        fs::write(dir.path().join(LIST_NAME), format!("0.0.0 old parser {hash:032x}\nnonsense\n")).unwrap();
+        let _journal = Journal::open(dir.path());
+        assert_eq!(calling("old parser", b"text", || Ok(())), Some(()));
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_kept_says_so_and_calls_go_on() {
+        let journal = Journal::open(Path::new("/nonexistent/directory"));
+        assert_eq!(journal.notices().len(), 1);
+        assert_eq!(calling("unnoted code", b"text", || Ok(())), Some(()));
+    }
+}

@@ -1,0 +1,176 @@
+//! What a request is billed, and what it would have been billed without us.
+//!
+//! What the provider reported is taken as it is. Without a report the cache is taken to hold all that the request before it sent, up to
+//! the first change, for as long as it lives. Without us the provider's cache would have held as much of the request before as it held of
+//! ours: all but the same end of it, or no more than the same beginning, whichever part was the larger. Where an epoch of ours broke the
+//! prefix it would have held all of it.
+
+use super::prices::Prices;
+
+/// What a provider says of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens at the plain price.
+    pub input: u64,
+    /// Tokens that its cache held.
+    pub read: u64,
+    /// Tokens that its cache took in.
+    pub written: u64,
+}
+
+impl Usage {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.read).saturating_add(self.written)
+    }
+}
+
+/// The request before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    /// When it was made, in milliseconds since 1970.
+    pub at: i64,
+    /// Tokens that it sent.
+    pub sent: u64,
+    /// Tokens of the last one that would have been made without us, too.
+    pub without: u64,
+}
+
+/// One request. Counts are in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// When it was made, in milliseconds since 1970.
+    pub at: i64,
+    /// What the provider said of it.
+    pub usage: Option<Usage>,
+    /// What it sent, as counted here: for requests of which the provider said nothing.
+    pub counted: u64,
+    /// How much of what it would have held had left, or was never sent in full.
+    pub freed: u64,
+    /// How much of what it held was there because it had been fetched.
+    pub fetched: u64,
+    /// Guidance and tool.
+    pub overhead: u64,
+    /// Whether it was only made because something had been fetched.
+    pub is_for_fetch: bool,
+    /// Where an epoch of ours broke the prefix, how much of the request before no longer begins this one.
+    pub broken: Option<u64>,
+}
+
+/// Tokens and bills of a request; bills in input tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Billed {
+    /// Tokens sent.
+    pub sent: u64,
+    /// Tokens that would have been sent without us.
+    pub without: u64,
+    /// Of those sent, what fetching put there.
+    pub fetched: u64,
+    /// What was billed.
+    pub sent_bill: f64,
+    /// What would have been.
+    pub without_bill: f64,
+}
+
+/// Bills a request after the one before it.
+pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices) -> Billed {
+    let sent = call.usage.map_or(call.counted, |usage| usage.total());
+    let is_warm = before.is_some_and(|before| call.at.saturating_sub(before.at) <= prices.cache_ttl_ms);
+    let broken = call.broken.filter(|_| is_warm);
+    let usage = call.usage.unwrap_or_else(|| {
+        let held = before.filter(|_| is_warm).map_or(0, |before| before.sent.saturating_sub(broken.unwrap_or(0)));
+        let read = held.min(sent);
+        Usage { input: 0, read, written: sent - read }
+    });
+    let sent_bill = usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write;
+    if call.is_for_fetch {
+        return Billed { sent, without: 0, fetched: sent.saturating_sub(call.overhead), sent_bill, without_bill: 0.0 };
+    }
+    let fetched = call.fetched.min(sent.saturating_sub(call.overhead));
+    let without = (sent + call.freed).saturating_sub(fetched + call.overhead);
+    let read = match (before, broken) {
+        (Some(before), Some(_)) => before.without,
+        (Some(before), None) if usage.read >= before.sent.div_ceil(2) => {
+            before.without.saturating_sub(before.sent.saturating_sub(usage.read))
+        }
+        _ => usage.read,
+    };
+    let read = read.min(without) as f64;
+    let taken_in = usage.input + usage.written;
+    let price = match taken_in {
+        0 => prices.write,
+        _ => (usage.input as f64 + usage.written as f64 * prices.write) / taken_in as f64,
+    };
+    let without_bill = read * prices.read + (without as f64 - read) * price;
+    Billed { sent, without, fetched, sent_bill, without_bill }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
+    const CALL: Call = Call {
+        at: 1000,
+        usage: None,
+        counted: 10_000,
+        freed: 0,
+        fetched: 0,
+        overhead: 0,
+        is_for_fetch: false,
+        broken: None,
+    };
+    const BEFORE: Before = Before { at: 0, sent: 8000, without: 8000 };
+
+    fn bills(call: Call, before: Option<Before>) -> (u64, u64, f64, f64) {
+        let Billed { sent, without, sent_bill, without_bill, .. } = bill(&call, before.as_ref(), &PRICES);
+        (sent, without, sent_bill.round(), without_bill.round())
+    }
+
+    #[test]
+    fn where_nothing_was_done_both_bills_are_one() {
+        let reported = Usage { input: 3, read: 7900, written: 2097 };
+        for before in [None, Some(BEFORE)] {
+            for usage in [None, Some(reported)] {
+                let billed = bill(&Call { usage, ..CALL }, before.as_ref(), &PRICES);
+                assert_eq!((billed.sent, billed.without), (10_000, 10_000));
+                assert!((billed.sent_bill - billed.without_bill).abs() < 1e-6, "{billed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cache_is_modelled_where_nothing_is_reported() {
+        assert_eq!(bills(CALL, None).2, 12_500.0);
+        assert_eq!(bills(CALL, Some(BEFORE)).2, 800.0 + 2500.0);
+        let late = Call { at: 300_001, ..CALL };
+        assert_eq!(bills(late, Some(BEFORE)).2, 12_500.0);
+        let broken = Call { broken: Some(3000), ..CALL };
+        assert_eq!(bills(broken, Some(BEFORE)), (10_000, 10_000, 500.0 + 6250.0, 800.0 + 2500.0));
+        assert_eq!(bills(Call { at: 300_001, ..broken }, Some(BEFORE)).3, 12_500.0);
+    }
+
+    #[test]
+    fn what_left_would_have_been_read_and_what_never_came_would_have_been_written() {
+        let folded = Before { sent: 4000, ..BEFORE };
+        let usage = Some(Usage { input: 0, read: 4000, written: 1000 });
+        let call = Call { usage, freed: 4500, ..CALL };
+        assert_eq!(bills(call, Some(folded)), (5000, 9500, 400.0 + 1250.0, 800.0 + 1875.0));
+        let end = Call { usage: Some(Usage { input: 0, read: 3900, written: 1100 }), ..call };
+        assert_eq!(bills(end, Some(folded)), (5000, 9500, 390.0 + 1375.0, 790.0 + 2000.0));
+        let beginning = Call { usage: Some(Usage { input: 0, read: 500, written: 4500 }), ..call };
+        assert_eq!(bills(beginning, Some(folded)), (5000, 9500, 50.0 + 5625.0, 50.0 + 11_250.0));
+        let cold = Call { usage: Some(Usage { input: 5000, read: 0, written: 0 }), ..call };
+        assert_eq!(bills(cold, Some(folded)), (5000, 9500, 5000.0, 9500.0));
+    }
+
+    #[test]
+    fn fetches_and_our_own_words_are_charged() {
+        let call = Call { freed: 1000, fetched: 300, overhead: 100, ..CALL };
+        let billed = bill(&call, None, &PRICES);
+        assert_eq!((billed.sent, billed.without, billed.fetched), (10_000, 10_600, 300));
+        let billed = bill(&Call { is_for_fetch: true, ..call }, Some(&BEFORE), &PRICES);
+        assert_eq!((billed.without, billed.fetched), (0, 9900));
+        assert!(billed.without_bill < 1e-9 && billed.sent_bill > 3000.0);
+    }
+}

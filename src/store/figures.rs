@@ -1,0 +1,254 @@
+//! What model calls sent and were billed, with us and without, as plain data.
+
+use serde::Serialize;
+
+use super::Millis;
+
+/// One model call.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Request {
+    /// When it was made.
+    pub at: Millis,
+    /// Whether the provider reported the tokens; else they were counted here.
+    pub is_measured: bool,
+    /// Tokens of the prompt.
+    pub sent: u64,
+    /// Tokens that it would have had without us; 0 for a call that would not have been made.
+    pub without: u64,
+    /// Of those sent: guidance and fetch tool.
+    pub overhead: u64,
+    /// Of those sent: what fetching put there.
+    pub fetched: u64,
+    /// Its bill, in input tokens.
+    pub sent_bill: f64,
+    /// Its bill without us, in input tokens.
+    pub without_bill: f64,
+    /// What an input token costs in dollars; `None` where nobody said.
+    pub usd: Option<f64>,
+}
+
+/// A finished turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Turn {
+    /// What the host knows it by.
+    pub advancement_key: String,
+    /// What the host calls the conversation.
+    pub session_key: Option<String>,
+    /// Its model calls, oldest first.
+    pub requests: Vec<Request>,
+}
+
+impl From<&str> for Turn {
+    fn from(advancement_key: &str) -> Self {
+        Self { advancement_key: advancement_key.to_owned(), ..Self::default() }
+    }
+}
+
+/// What a session did since a moment, and how it stood before: what the bill of its next requests depends on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recent {
+    /// The session's last request.
+    pub last: Option<Request>,
+    /// Its last request that would have been made without us, too.
+    pub last_without: Option<Request>,
+    /// When results were made smaller before they were first sent, and by how many tokens; oldest first.
+    pub admitted: Vec<(Millis, u64)>,
+    /// When originals were fetched, and how many tokens they have; oldest first.
+    pub fetched: Vec<(Millis, u64)>,
+}
+
+/// What was folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FoldedKind {
+    /// Texts of tool results.
+    Results,
+    /// Arguments of tool calls.
+    Arguments,
+    /// A model's thinking.
+    Thinking,
+    /// Images.
+    Images,
+    /// Anything else.
+    Other,
+}
+
+impl FoldedKind {
+    /// The words for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Results => "tool results",
+            Self::Arguments => "tool arguments",
+            Self::Thinking => "thinking",
+            Self::Images => "images",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// An original that was fetched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FetchedOriginal {
+    /// When.
+    pub at: Millis,
+    /// Its id.
+    pub ref_id: String,
+    /// Tokens of the answer.
+    pub tokens: u64,
+    /// Whose session it was.
+    pub session_id: Option<String>,
+}
+
+/// Which requests to count.
+#[derive(Debug, Clone, Default)]
+pub struct FiguresQuery {
+    /// Only this session's.
+    pub session_id: Option<String>,
+    /// From this moment on.
+    pub since: Option<f64>,
+    /// Before this moment.
+    pub until: Option<f64>,
+}
+
+/// Requests with us, and as they would have been without. Bills are in the unit of [`Figures`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Amount {
+    /// How many.
+    pub requests: u64,
+    /// Tokens sent.
+    pub sent_tokens: u64,
+    /// Tokens without us.
+    pub without_tokens: u64,
+    /// The bill.
+    pub sent_bill: f64,
+    /// The bill without us.
+    pub without_bill: f64,
+}
+
+/// All requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Total {
+    /// Their sums.
+    #[serde(flatten)]
+    pub amount: Amount,
+    /// How many the provider reported the tokens of.
+    pub measured: u64,
+    /// Originals fetched.
+    pub fetches: u64,
+    /// What fetching put into all of them together.
+    pub fetch_tokens: u64,
+    /// Guidance and tool in all of them together.
+    pub overhead_tokens: u64,
+}
+
+/// The requests of one day.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Day {
+    /// The date in UTC, `2026-01-31`.
+    pub day: String,
+    /// Their sums.
+    #[serde(flatten)]
+    pub amount: Amount,
+}
+
+/// The requests of one session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionAmount {
+    /// The session.
+    pub session_id: String,
+    /// What the host calls its conversation.
+    pub session_key: Option<String>,
+    /// When its last request was made.
+    pub last_at: Millis,
+    /// Their sums.
+    #[serde(flatten)]
+    pub amount: Amount,
+}
+
+/// An epoch of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionEpoch {
+    /// When.
+    pub at: Millis,
+    /// Whose.
+    pub session_id: String,
+    /// Why.
+    pub reason: String,
+    /// How many blocks changed.
+    pub blocks: u64,
+    /// Tokens that left the context.
+    pub tokens_freed: u64,
+    /// Tokens that were billed anew.
+    pub tokens_rebilled: u64,
+}
+
+/// Folded tokens of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KindTokens {
+    /// [`FoldedKind::as_str`].
+    pub kind: String,
+    /// Tokens before.
+    pub before: u64,
+    /// Tokens after.
+    pub after: u64,
+}
+
+/// What is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stored {
+    /// Originals.
+    pub originals: u64,
+    /// Their size as they were, in bytes.
+    pub original_bytes: u64,
+    /// Their size as stored, in bytes.
+    pub stored_bytes: u64,
+    /// The limit of the file, in bytes.
+    pub max_bytes: u64,
+    /// The file.
+    pub path: String,
+}
+
+/// The one set of figures that everything shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Figures {
+    /// `usd` where every request counted has a price in dollars, else `input tokens`.
+    pub unit: &'static str,
+    /// All requests.
+    pub total: Total,
+    /// By date, oldest first.
+    pub days: Vec<Day>,
+    /// By session, the most saved first, at most 100.
+    pub sessions: Vec<SessionAmount>,
+    /// Newest first, at most 200.
+    pub epochs: Vec<SessionEpoch>,
+    /// Where the folded tokens were; of whole days.
+    pub kinds: Vec<KindTokens>,
+    /// Newest first, at most 100.
+    pub fetched: Vec<FetchedOriginal>,
+    /// Of one session's originals, where one is asked for.
+    pub store: Stored,
+    /// When a block was last folded.
+    pub last_fold_at: Option<Millis>,
+}
+
+/// A session that the store knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownSession {
+    /// Whose.
+    pub agent_id: String,
+    /// Its id.
+    pub session_id: String,
+    /// What the host calls its conversation.
+    pub session_key: Option<String>,
+    /// When its context was last assembled.
+    pub last_seen: Millis,
+    /// Whether nothing more is folded in it.
+    pub is_off: bool,
+}

@@ -1,0 +1,182 @@
+// What people are shown is what the provider counted, to the token, and what would have been is what the host alone really sends.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { countTokens } from "../../index.js";
+import { readRows } from "./dialects.mjs";
+import { Host, packedPlugin, say } from "./host.mjs";
+import { playTurns } from "./play.mjs";
+import { startProvider } from "./provider.mjs";
+import { conversation, idsIn } from "./reading.mjs";
+
+const SESSION = "agent:main:work";
+const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+const TURNS = 30;
+
+/** Tokens of a message or of the list of tools, as a provider counts them: of texts and arguments. */
+function count(part) {
+  if (Array.isArray(part)) return countTokens(JSON.stringify(part));
+  const rows = readRows({ messages: [part] });
+  const texts = rows.flatMap((row) => [row.text, ...row.calls.flatMap(({ name, args }) => [name, JSON.stringify(args)]), ...row.results.map(({ text }) => text)]);
+  return texts.reduce((sum, text) => sum + countTokens(text), 0);
+}
+
+/** About 6,000 characters that no stage can shorten much. */
+function chapter(number) {
+  const line = (at) => `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`;
+  return `${Array.from({ length: 90 }, (_, at) => line(at)).join("\n")}\n`;
+}
+
+/** Each turn reads a file and prints a log, which is shortened at birth; one fetches what was folded. */
+const turns = Array.from({ length: TURNS }, (_, at) => ({
+  user: `Read chapter ${at}.`,
+  steps: [
+    [{ name: "read", args: { path: `chapter-${at}.ts` } }, { name: "exec", args: { command: `seq -f 'INFO chapter ${at} step %g is served from the cache' 1 150` } }],
+    `Chapter ${at} is read.`,
+  ],
+}));
+
+const hosts = [];
+const providers = [];
+let with_;
+let alone;
+let fetching;
+let figures;
+let ofSession;
+let analysis;
+let health;
+
+async function startHost(name, plugin) {
+  const provider = await startProvider({ count });
+  providers.push(provider);
+  const host = new Host({ name, provider, cost: COST });
+  hosts.push(host);
+  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapter(at));
+  if (plugin) await host.install(packedPlugin(), { skipCommands: ["seq 1 3000*"] });
+  await host.start();
+  return { host, provider };
+}
+
+const sum = (requests, of) => requests.reduce((total, request) => total + of(request), 0);
+const tokensOf = (requests) => sum(requests, ({ tokens }) => tokens);
+const dollars = (requests) => sum(requests, ({ tokens, cached }) => ((tokens - cached) * COST.input + cached * COST.cacheRead) / 1e6);
+const near = (found, expected, share) => assert.ok(Math.abs(found / expected - 1) < share, `${found} is not within ${share} of ${expected}`);
+const commands = (...args) => with_.host.run(["concertina", ...args]);
+
+/** What `/concertina` answers. */
+async function slash(words) {
+  const { messages: before } = await with_.host.call("chat.history", { sessionKey: SESSION });
+  await with_.host.call("chat.send", { sessionKey: SESSION, message: `/concertina ${words}`.trim(), idempotencyKey: `${words}-${Date.now()}` });
+  for (let tries = 0; tries < 50; tries++) {
+    await sleep(200);
+    const { messages } = await with_.host.call("chat.history", { sessionKey: SESSION });
+    if (messages.length > before.length && messages.at(-1).role === "assistant") return JSON.stringify(messages.at(-1)).replaceAll("\\n", "\n");
+  }
+  throw new Error(`/concertina ${words} was not answered`);
+}
+
+before(async () => {
+  [with_, alone] = await Promise.all([startHost("with Concertina", true), startHost("without", false)]);
+  await Promise.all([playTurns(with_.host, with_.provider, SESSION, turns), playTurns(alone.host, alone.provider, SESSION, turns)]);
+  // The host alone has nothing to fetch: there the model answers at once.
+  const ids = (request) => idsIn(conversation(request));
+  fetching = { user: "What was in the first one?", steps: [(request) => [{ name: "fetch_original_data", args: { ref_ids: [ids(request)[0]] } }], "This."] };
+  const thanks = { user: "Thanks.", steps: ["You are welcome."] };
+  await Promise.all([
+    playTurns(with_.host, with_.provider, SESSION, [fetching, thanks]),
+    playTurns(alone.host, alone.provider, SESSION, [{ ...fetching, steps: ["This."] }, thanks]),
+  ]);
+  await alone.host.stop();
+  // Each is a process of its own: at once.
+  [figures, ofSession, analysis, health] = await Promise.all(
+    [["stats"], ["stats", "--session", SESSION], ["analyze", "--session", SESSION], ["status"]].map((args) => with_.host.openclawJson(["concertina", ...args])),
+  );
+});
+
+after(async () => {
+  for (const host of hosts) await host.remove();
+  for (const provider of providers) await provider.stop();
+});
+
+test("tokens and bill are what the provider counted, exactly", () => {
+  const { requests, failures } = with_.provider;
+  assert.deepEqual(failures, []);
+  const { unit, total, days, sessions } = figures;
+  assert.equal(total.requests, requests.length);
+  assert.equal(total.measured, requests.length);
+  assert.equal(total.sentTokens, tokensOf(requests));
+  assert.equal(unit, "usd");
+  assert.ok(Math.abs(total.sentBill - dollars(requests)) < 1e-9, `${total.sentBill} and ${dollars(requests)}`);
+  assert.equal(sum(days, ({ sentTokens }) => sentTokens), total.sentTokens);
+  assert.deepEqual(sessions.map(({ sessionKey, sentTokens }) => [sessionKey, sentTokens]), [[SESSION, total.sentTokens]]);
+  assert.deepEqual(ofSession.total, total);
+});
+
+test("what would have been sent and billed is what the host alone sends and is billed", () => {
+  const { total, kinds, fetched } = figures;
+  const { requests } = alone.provider;
+  say(`sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokensOf(requests)} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled, ${dollars(requests).toFixed(4)} really`);
+  near(total.withoutTokens, tokensOf(requests), 0.01);
+  near(total.withoutBill, dollars(requests), 0.01);
+  assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
+  assert.deepEqual([total.fetches, fetched.length, fetched[0].sessionId !== null], [1, 1, true]);
+  assert.ok(total.fetchTokens > fetched[0].tokens, "a fetch is charged with the request that it takes");
+  assert.ok(total.overheadTokens > 50 * total.requests && total.overheadTokens < 300 * total.requests, String(total.overheadTokens));
+  assert.ok(kinds.some(({ kind, before, after }) => kind === "tool results" && before > 2 * after), JSON.stringify(kinds));
+});
+
+test("the chat shows whether it is active, and the same figures", async () => {
+  const text = await slash("");
+  assert.match(text, /Concertina +\d+\.\d+\.\d+, active/);
+  assert.match(text, /warnings +none today/);
+  const { total } = figures;
+  assert.ok(text.includes(`tokens sent  ${total.sentTokens.toLocaleString("en-US")}, `), text);
+  assert.match(text, /measured, as the provider reported them/);
+});
+
+test("status says that it is active", () => {
+  assert.deepEqual([health.engine, health.why, health.warnings], ["active", null, []]);
+  assert.ok(health.lastFoldAt > Date.now() - 3_600_000);
+  assert.ok(fs.existsSync(health.store.path));
+});
+
+test("a session is analysed as the plugin would fold it", () => {
+  const { read, failed, total, unit } = analysis;
+  assert.deepEqual([read.length, failed.length, total.measured, unit], [1, 0, 0, "usd"]);
+  assert.equal(total.requests, with_.provider.requests.length);
+  assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
+});
+
+test("a session that is switched off is folded no more, until it is switched on", async () => {
+  const printing = (last) => ({ user: `Print up to ${last}.`, steps: [[{ name: "exec", args: { command: `seq 1 ${last}` } }], "Printed."] });
+  const shownIn = (turn) => turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
+  const play = async (last) => shownIn((await playTurns(with_.host, with_.provider, SESSION, [printing(last)]))[0]);
+  assert.match(await slash("off"), /Nothing more is folded/);
+  assert.match(await play(3999), /3998\n3999/);
+  assert.match(await slash("status"), /inactive: it is switched off in this session/);
+  assert.match(await slash("on"), /folded again/);
+  assert.doesNotMatch(await play(4001), /3998\n3999/);
+  assert.match(await play(3000), /2998\n2999/, "skipCommands");
+});
+
+test("the command line says what it does not know, and what it could", async () => {
+  const unknown = [["stats", "--session", "nobody"], ["purge", "--session", "nobody", "--yes"], ["unfold", "--session", "nobody"], ["analyze", "--session", "nobody"]];
+  const [bare, ...refused] = await Promise.all([commands(), ...unknown.map((args) => commands(...args))]);
+  assert.deepEqual([bare.code, /Commands:/.test(bare.output)], [0, true], bare.errors);
+  for (const { code, errors } of refused) {
+    assert.equal(code, 1);
+    assert.match(errors, /there is no session "nobody"\. These are known:\n +[0-9a-f-]{36} +agent:main:work/);
+  }
+});
+
+test("a purge takes the key of a conversation", async () => {
+  const { code, output } = await commands("purge", "--session", SESSION, "--yes", "--json");
+  assert.equal(code, 0);
+  assert.ok(JSON.parse(output).originals > 10, output);
+  const { total } = await with_.host.openclawJson(["concertina", "stats"]);
+  assert.equal(total.requests, 0);
+});

@@ -1,0 +1,186 @@
+// Every option of the plugin in a real host: set to a good and to a bad value, shown on the settings page, and wrong where nobody checked.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Host, packedPlugin } from "./host.mjs";
+import { playTurns } from "./play.mjs";
+import { startProvider } from "./provider.mjs";
+import { about, findResult, isFolded } from "./reading.mjs";
+import { fillWorkspace, testOutput, turns } from "./session.mjs";
+
+const CONFIG = "plugins.entries.concertina.config";
+const RUN_THE_TESTS = turns.find(({ user }) => user.includes("Run the tests"));
+
+/** A value that is allowed and not the default, and one that is not allowed. */
+const VALUES = {
+  preset: ["max", "huge"],
+  schedule: ["every-turn", "sometimes"],
+  maxDeferredTurns: [50, 0],
+  contextThresholdPercent: [60, 9],
+  minTokensToFold: [80, 49],
+  thinking: ["keep", "drop"],
+  keepNames: [40, -1],
+  staleTurns: [6, "soon"],
+  thrift: ["high", "greedy"],
+  staleCalls: [20, 0],
+  minTokensToSqueeze: [300, 1.5],
+  keepPreviewChars: [80, null],
+  imageAgeTurns: [3, 0],
+  compat: ["clawsqueezer", "squeezer"],
+  sccsEnabled: [true, "yes"],
+  skipCommands: [["git *"], "git *"],
+  sccsCompressThreshold: [5000, "a lot"],
+  sccsSummaryMaxChars: [200, 49],
+  sccsEnableSmartSummary: [false, "no"],
+  sccsStorageTtlSeconds: [3600, 599],
+  sccsStorageDir: ["concertina/elsewhere", 42],
+  sccsMaxEntries: [2000, 999],
+  storeMaxBytes: [2_000_000, 1000],
+  purgeOnReset: [true, 1],
+  secrets: ["redact", "publish"],
+  skipTools: [["browser_*"], "browser_*"],
+  exactTools: [["read"], [1]],
+  onlyTools: [["exec"], { exec: true }],
+  encoding: ["cl100k_base", "p50k_base"],
+  "fusion.enabled": [false, "off"],
+  "fusion.stages": [{ rle: false, ionizer: { order: 3 }, nexus: { maxPercent: 20 } }, "none"],
+  "rules.refreshEveryTurns": [10, "ten"],
+  "rules.level": ["light", 9],
+  "rules.maxChars": [4000, 199],
+  "rules.files": [["AGENTS.md"], "AGENTS.md"],
+  "rules.scope": ["all", "everything"],
+  "rules.abbreviations": ["words.json", true],
+};
+
+/** Keys that there are not. */
+const UNKNOWN = { treshold: 1, "rules.levle": 1, "fusion.stages.nope": false, "fusion.stages.rle.oder": 3 };
+
+let host;
+let provider;
+
+before(async () => {
+  provider = await startProvider();
+  host = new Host({ name: "options", provider });
+  fillWorkspace(host.workspace);
+  await host.install(packedPlugin());
+});
+
+after(async () => {
+  await host?.remove();
+  await provider?.stop();
+});
+
+const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:")).map((line) => line.slice(line.indexOf("concertina:")));
+
+const at = (options, dotted) => dotted.split(".").reduce((value, name) => value?.[name], options);
+
+/** Sets what a dotted name names. */
+function put(options, dotted, value) {
+  const names = dotted.split(".");
+  const last = names.pop();
+  let holder = options;
+  for (const name of names) holder = holder[name] ??= {};
+  holder[last] = value;
+}
+
+const set = (values) => host.run(["config", "set", "--batch-json", JSON.stringify(Object.entries(values).map(([name, value]) => ({ path: `${CONFIG}.${name}`, value })))]);
+
+/** Waits for as many lines of ours in the log. */
+async function linesLogged(count) {
+  for (const end = Date.now() + 60_000; ownLines().length < count && Date.now() < end; ) await sleep(100);
+  return ownLines();
+}
+
+const installedManifest = () => {
+  const [found] = fs.globSync("npm/projects/**/openclaw-concertina/openclaw.plugin.json", { cwd: host.state });
+  return path.join(host.state, found);
+};
+
+/** The options of the schema by their dotted names. */
+function namesIn({ properties }, prefix = "") {
+  return Object.entries(properties).flatMap(([name, schema]) => (schema.default === undefined && schema.properties ? namesIn(schema, `${prefix}${name}.`) : [`${prefix}${name}`]));
+}
+
+test("good values are taken, and are what the plugin works with", async () => {
+  const { configSchema } = JSON.parse(fs.readFileSync(installedManifest(), "utf8"));
+  assert.deepEqual(Object.keys(VALUES).toSorted(), namesIn(configSchema).toSorted(), "each option of the schema is tried");
+  const { code, output, errors } = await set(Object.fromEntries(Object.entries(VALUES).map(([name, [good]]) => [name, good])));
+  assert.equal(code, 0, `${output}${errors}`);
+  const { options, warnings, engine, store } = await host.openclawJson(["concertina", "status"]);
+  assert.deepEqual([warnings, engine, path.dirname(store.path)], [[], "active", path.join(host.state, "concertina/elsewhere")]);
+  for (const [name, [good]] of Object.entries(VALUES)) assert.deepEqual(at(options, name), name === "rules.level" ? 1 : good, name);
+});
+
+test("where no engine is set, as after installing again, the log says so at the gateway's start", async () => {
+  const config = host.readConfig();
+  delete config.plugins.slots;
+  host.writeConfig(config);
+  await host.start();
+  const [line] = await linesLogged(1);
+  assert.match(line, /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after uninstalling and installing again; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/);
+});
+
+test("the settings page has each option with its label and help, in its section, and hides none for a secret", async () => {
+  const { uiHints, schema } = await host.call("config.schema", {});
+  for (const name of Object.keys(VALUES)) {
+    const { label, help, advanced, sensitive, tags } = uiHints[`${CONFIG}.${name}`];
+    assert.ok(label && help && !sensitive, name);
+    assert.equal(advanced, tags[0] !== "basic", name);
+  }
+  const { groups } = uiHints[CONFIG];
+  assert.deepEqual(groups.map(({ title }) => title), ["Basic", "Advanced", "Expert"]);
+  const shown = at(schema, "properties.plugins.properties.entries.properties.concertina.properties.config.properties");
+  assert.deepEqual(groups.flatMap(({ properties }) => properties).toSorted(), Object.keys(shown).toSorted());
+  const { config } = await host.call("config.get", {});
+  assert.equal(at(config, CONFIG).secrets, "redact");
+});
+
+test("each bad value and each unknown key is refused by name", async () => {
+  const before = host.readConfig();
+  const { hash } = await host.call("config.get", {});
+  const refusal = async (name, value) => {
+    const config = structuredClone(before);
+    config.plugins.entries.concertina.config = {};
+    put(config.plugins.entries.concertina.config, name, value);
+    return host.call("config.set", { raw: JSON.stringify(config), baseHash: hash }).then(() => "", String);
+  };
+  for (const [name, [, bad]] of Object.entries(VALUES)) assert.ok((await refusal(name, bad)).includes(`${CONFIG}.${name}`), name);
+  for (const [name, value] of Object.entries(UNKNOWN)) {
+    const [, holder, key] = /^(.*?)\.?([^.]+)$/.exec(`${CONFIG}.${name}`);
+    const words = await refusal(name, value);
+    assert.ok(words.includes(`${holder}: `) && words.includes(`must not have additional properties: \\"${key}\\"`), words);
+  }
+  const { code, errors } = await set({ "fusion.stages.nope": false });
+  assert.notEqual(code, 0);
+  assert.match(errors, /fusion\.stages: .*"nope"/);
+  assert.deepEqual(host.readConfig(), before);
+});
+
+test("wrong options that nobody checked cost themselves and are named once, and the plugin is on", async () => {
+  await host.stop();
+  const manifest = installedManifest();
+  fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, "utf8")), configSchema: { type: "object" } }));
+  const config = host.readConfig();
+  const wrong = {};
+  const named = [...Object.entries(VALUES).map(([name, values]) => [name, values[1]]).filter(([name]) => name !== "fusion.stages"), ...Object.entries(UNKNOWN)];
+  for (const [name, value] of named) put(wrong, name, value);
+  config.plugins.entries.concertina.config = wrong;
+  config.plugins.slots = { contextEngine: "concertina" };
+  host.writeConfig(config);
+  host.log = "";
+  await host.start();
+  const [played] = await playTurns(host, provider, "agent:main:work", [RUN_THE_TESTS]);
+  assert.ok(isFolded(findResult(played.requests[1], about("sh run-tests.sh")).text, testOutput(false)));
+  assert.ok(fs.existsSync(path.join(host.state, "concertina/concertina.sqlite")));
+  const lines = await linesLogged(named.length);
+  for (const [name] of named) {
+    const about = lines.filter((line) => [" is ", " is not "].some((is) => line.startsWith(`concertina: ${name}${is}`)));
+    assert.equal(about.length, 1, `${name} in\n${lines.join("\n")}`);
+  }
+  assert.equal(lines.length, named.length, lines.join("\n"));
+  assert.ok(lines.includes('concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000'), lines.join("\n"));
+});

@@ -1,0 +1,84 @@
+// Figures of a busy month, of the shape that `Concertina.figures()` has: for tests and measurements of the page that need no store.
+
+const DAY_MS = 86_400_000;
+const REASONS = ["cold: idle", "ski-rental", "cold: first call", "limit", "cold: model changed", "bound"];
+
+/** Numbers that look random and are the same every time. */
+function dice(seed) {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return (state / 2_147_483_648) * below;
+  };
+}
+
+const hex = (roll) => Array.from({ length: 16 }, () => Math.floor(roll(16)).toString(16)).join("");
+
+/** Amounts of so many requests, of which about half of the bill was saved. */
+function amounts(roll, requests) {
+  const withoutTokens = Math.round(requests * (40_000 + roll(50_000)));
+  const sentTokens = Math.round(withoutTokens * (0.4 + roll(0.25)));
+  return { requests, sentTokens, withoutTokens, sentBill: sentTokens * 4.1e-7, withoutBill: withoutTokens * 4.6e-7 };
+}
+
+function total(all) {
+  const names = ["requests", "sentTokens", "withoutTokens", "sentBill", "withoutBill"];
+  return Object.fromEntries(names.map((name) => [name, all.reduce((sum, one) => sum + one[name], 0)]));
+}
+
+/** The figures of so many days and sessions that end now. */
+export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed = 7 } = {}) {
+  const roll = dice(seed);
+  const id = () => `${hex(roll).slice(0, 8)}-${hex(roll).slice(0, 4)}-4${hex(roll).slice(0, 3)}-9${hex(roll).slice(0, 3)}-${hex(roll).slice(0, 12)}`;
+  const day = (ago) => new Date(now - ago * DAY_MS).toISOString().slice(0, 10);
+  const isWeekend = (ago) => [0, 6].includes(new Date(now - ago * DAY_MS).getUTCDay());
+  const byDay = Array.from({ length: days }, (_, at) => days - 1 - at).map((ago) => ({ day: day(ago), ...amounts(roll, Math.round(isWeekend(ago) ? roll(12) : 60 + roll(160))) }));
+  const bySession = Array.from({ length: sessions }, (_, at) => ({
+    sessionId: id(),
+    sessionKey: at % 5 === 4 ? null : `agent:${at % 3 ? "main" : "other"}:${["work", "release", "triage", "docs", "dashboard:3f2a"][at % 5]}${at > 4 ? `-${at}` : ""}`,
+    lastAt: now - Math.round(roll(days) * DAY_MS * (at / sessions)) - 90_000,
+    ...amounts(roll, Math.round(20 + roll(300))),
+  }));
+  bySession.sort((a, b) => b.withoutBill - b.sentBill - (a.withoutBill - a.sentBill));
+  const moments = (count) => Array.from({ length: count }, () => now - Math.round(roll(days * DAY_MS))).sort((a, b) => b - a);
+  const epochs = moments(days * 3).slice(0, 200).map((at) => {
+    const tokensFreed = Math.round(2000 + roll(9) ** 5);
+    return { at, sessionId: bySession[Math.floor(roll(sessions))].sessionId, reason: REASONS[Math.floor(roll(roll(REASONS.length)))], blocks: 1 + Math.floor(roll(24)), tokensFreed, tokensRebilled: Math.round(roll(tokensFreed)) };
+  });
+  const fetched = moments(days).slice(0, 100).map((at) => ({ at, refId: hex(roll), tokens: Math.round(300 + roll(9000)), sessionId: bySession[Math.floor(roll(sessions))].sessionId }));
+  const all = total(byDay);
+  return {
+    unit: "usd",
+    total: { ...all, measured: all.requests - 37, fetches: fetched.length, fetchTokens: fetched.reduce((sum, { tokens }) => sum + tokens, 0), overheadTokens: all.requests * 612 },
+    days: byDay,
+    sessions: bySession.slice(0, 100),
+    epochs,
+    kinds: [
+      { kind: "tool results", before: 41_200_000, after: 6_900_000 },
+      { kind: "tool arguments", before: 9_400_000, after: 2_100_000 },
+      { kind: "thinking", before: 5_800_000, after: 0 },
+      { kind: "images", before: 2_300_000, after: 90_000 },
+      { kind: "other", before: 260_000, after: 110_000 },
+    ],
+    fetched,
+    store: { originals: 3481, originalBytes: 214_000_000, storedBytes: 43_000_000, maxBytes: 1_073_741_824, path: "/home/me/.openclaw/concertina/concertina.sqlite" },
+  };
+}
+
+/** Sample figures as the page has them by period. */
+export function samplePeriods(options = {}) {
+  return [1, 7, 30, 0].map((days) => ({ days, figures: sampleFigures({ days: days || 45, ...(days === 1 ? { sessions: 3 } : {}), ...options }) }));
+}
+
+/** Health beside them. */
+export function sampleHealth({ now = Date.now(), ...more } = {}) {
+  return {
+    version: "0.1.0",
+    engine: "active",
+    why: null,
+    lastFoldAt: now - 240_000,
+    store: sampleFigures({ now, days: 1, sessions: 1 }).store,
+    warnings: [{ at: now - 4_000_000, text: "the host's own pruner is on (agents.defaults.contextPruning.mode: \"cache-ttl\"): where the model's provider caches prompts, the host cuts or clears old tool results after a pause, and the ids of folded results go with them. To leave old results to Concertina, set agents.defaults.contextPruning.mode: \"off\"" }],
+    ...more,
+  };
+}
