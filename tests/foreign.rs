@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use concertina::foreign::{Lost, calling};
-use concertina::store::{SqliteStore, Store, StoreOptions};
+use concertina::reference::Original;
+use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
 
 const DIR: &str = "CONCERTINA_TEST_DIR";
 
@@ -67,4 +68,24 @@ fn what_a_user_ends_while_it_hangs_is_not_tried_again() {
     assert_eq!(calling("an endless parser", b"another", || Ok(())), Some(()));
     let notices = store.notices();
     assert!(notices.len() == 1 && notices[0].starts_with("an endless parser ended the process"), "{notices:?}");
+}
+
+#[test]
+fn what_is_stored_is_read_whatever_happened_inside_zstd() {
+    if let Some(dir) = std::env::var_os(DIR) {
+        let store = open(Path::new(&dir));
+        let me = Scope { agent_id: "main".into(), session_id: "s".into() };
+        let text = "a line that shrinks\n".repeat(1000);
+        let original = Original::text(&text, "test");
+        let id = store.ref_ids(&[original.hash]).unwrap().remove(0);
+        store.commit(&me, &Batch { originals: vec![(id.clone(), original)], ..Batch::default() }, 1).unwrap();
+        for crash in ["a", "b", "c"] {
+            assert!(calling("zstd", crash.as_bytes(), || Err::<(), _>(Lost)).is_none());
+        }
+        assert_eq!(store.get(&id, "main", 2).unwrap().unwrap().1.bytes, text.as_bytes());
+        assert!(calling("zstd", b"any", || Ok(())).is_none());
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    assert!(again("what_is_stored_is_read_whatever_happened_inside_zstd", dir.path()).wait().unwrap().success());
 }

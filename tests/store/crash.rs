@@ -19,6 +19,8 @@ const WRITER: &str = "CONCERTINA_TEST_STORE_WRITER";
 const BATCHES: &str = "CONCERTINA_TEST_STORE_BATCHES";
 /// How many writers are killed; a thousand before a release.
 const KILLS: &str = "CONCERTINA_KILLS";
+/// Set in the process that kills: what it learns about crashes holds for all of a process, and the other tests are none of it.
+const ALONE: &str = "CONCERTINA_TEST_ALONE";
 
 /// Xorshift, so that a failing run can be repeated.
 struct Dice(u64);
@@ -134,6 +136,11 @@ fn assert_consistent(dir: &Path) {
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing_acknowledged() {
+    if std::env::var_os(ALONE).is_none() {
+        let me = ["--exact", "crash::a_kill_at_any_moment_loses_nothing_acknowledged", "--nocapture"];
+        assert!(Command::new(std::env::current_exe().unwrap()).args(me).env(ALONE, "").status().unwrap().success());
+        return;
+    }
     let kills: u64 = std::env::var(KILLS).map_or(60, |kills| kills.parse().expect("CONCERTINA_KILLS is a number"));
     let dir = tempfile::tempdir().unwrap();
     let mut dice = Dice(0x5eed);
