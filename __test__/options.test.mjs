@@ -92,7 +92,7 @@ test("an option whose name sounds like a secret is no secret", () => {
 test("the defaults of the schema are those of the plugin", () => {
   const { options, warnings } = inForce({});
   assert.deepEqual(warnings, []);
-  const decided = ["minTokensToFold", "keepNames", "staleCalls", "keepPreviewChars"];
+  const decided = ["minTokensToFold", "staleCalls", "keepPreviewChars"];
   for (const [name, schema] of leaves(manifest.configSchema)) {
     // What thrift decides has none of its own: a page that wrote it down would stop it from following.
     assert.deepEqual(schema.default, decided.includes(name) ? undefined : at(options, name), name);
@@ -112,7 +112,7 @@ test("a wrong value of any option costs that option only, and one line names opt
     const usual = at(defaults, name);
     const other = name === "staleTurns" ? "staleCalls" : "staleTurns";
     const pluginConfig = { [other]: 2 };
-    put(pluginConfig, name, name === "fusion.stages" ? "all" : IMPOSSIBLE);
+    put(pluginConfig, name, ["fusion.stages", "models"].includes(name) ? "all" : IMPOSSIBLE);
     const { options, warnings } = inForce(pluginConfig);
     assert.deepEqual([at(options, name), at(options, other)], [usual, 2], name);
     assert.equal(warnings.length, 1, warnings.join("\n"));

@@ -1,7 +1,7 @@
 //! Prints every option as JSON, for `scripts/generate.mjs`: the core's table, and what a host's settings page shows of it.
 
 use concertina::config::{
-    knobs,
+    knobs, models,
     settings::{SETTINGS, SQUEEZE_ONLY, Setting},
 };
 use concertina::pipeline::FusionPipeline;
@@ -13,6 +13,7 @@ fn main() {
         .map(|knob| {
             let schema = match knob.name {
                 "fusion.stages" => FusionPipeline::default().schema(),
+                "models" => models::schema(),
                 _ => knob.schema,
             };
             json!({

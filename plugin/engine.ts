@@ -30,13 +30,14 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
     async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
       const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
-      state.sessions.noteTurn(params.sessionKey, scope, canFetch);
+      const model = params.runtimeSettings?.model?.resolved ?? params.model;
+      state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model });
       noteBudget(params.sessionId, params.tokenBudget);
       // Without the library there is no guidance to give either.
       if (!state.enabled || !canFetch || state.guidance() === undefined) return { messages: params.messages, estimatedTokens: 0 };
       warnOfPruner(state, config, params);
       await inheritFromParent(state, params, scope);
-      const view = await engine.assemble({ ...params, model: params.runtimeSettings?.model?.resolved ?? params.model });
+      const view = await engine.assemble({ ...params, model });
       await state.logNotices();
       state.sweepWhenDue();
       return view;

@@ -34,7 +34,7 @@ export async function foldToolResult(
       content: event.result.content,
       isError: event.isError ?? false,
     };
-    const scope = { sessionId, agentId: agentOf(context.sessionKey) };
+    const scope = { sessionId, agentId: agentOf(context.sessionKey), model: state.sessions.model(sessionId) };
     // What the host masks in its transcript must not stand in our store.
     const redactor = await hostRedactor();
     const admitted = await state.use((store) =>

@@ -14,6 +14,14 @@ export interface Scope {
   sessionId: string;
 }
 
+/** What is known of a session's last turn. */
+export interface Turn {
+  /** Whether its model can call the fetch tool. */
+  canFetch: boolean;
+  /** The model's id, where the host says it. */
+  model?: string | undefined;
+}
+
 /** Keys of sessions that the host keeps in memory only, as it tells them itself. */
 const INCOGNITO = /^agent:[^:]+:(?:dashboard|subagent|internal-session-effects):incognito-[^:]+$/i;
 
@@ -24,14 +32,14 @@ export function isIncognito(sessionKey: string | undefined): boolean {
 
 export class Sessions {
   readonly #warnings = new Map<string, string>();
-  readonly #fetching = new Map<string, boolean>();
+  readonly #turns = new Map<string, Turn>();
   readonly #current = new Map<string, Scope>();
   readonly #parents = new Map<string, Scope>();
 
-  /** Notes a turn: which session runs under a key, and whether its model can call the fetch tool. */
-  noteTurn(sessionKey: string | undefined, scope: Scope, canFetch: boolean): void {
+  /** Notes a turn, and which session runs under a key. */
+  noteTurn(sessionKey: string | undefined, scope: Scope, turn: Turn): void {
     if (sessionKey !== undefined) keep(this.#current, sessionKey, scope);
-    keep(this.#fetching, scope.sessionId, canFetch);
+    keep(this.#turns, scope.sessionId, turn);
   }
 
   /** Notes what its operator should know about a session. @returns whether that is news */
@@ -52,12 +60,17 @@ export class Sessions {
 
   /** Whether what is folded in this session can be unfolded by its model. */
   canFetch(sessionId: string): boolean {
-    return this.#fetching.get(sessionId) ?? false;
+    return this.#turns.get(sessionId)?.canFetch ?? false;
+  }
+
+  /** The model of a session's turn. */
+  model(sessionId: string): string | undefined {
+    return this.#turns.get(sessionId)?.model;
   }
 
   /** Whether a turn of this session was noted. */
   isKnown(sessionId: string): boolean {
-    return this.#fetching.has(sessionId);
+    return this.#turns.has(sessionId);
   }
 
   /** Notes that a session under `childKey` is about to start for the one that runs under `parentKey`. */

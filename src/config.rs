@@ -6,11 +6,13 @@
 //! type falls back to the default, and each leaves one warning. Where a mistake must not cost its user the rest,
 //! [`Config::overlay`] treats all options so.
 
+pub mod models;
 pub mod settings;
 
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
+use models::Models;
 
 /// How the type of an option reads from and writes to JSON.
 trait OptionValue: Sized + Clone {
@@ -395,8 +397,10 @@ knobs! {
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
     /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
-    /// How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `keepNames`, `staleCalls` and `keepPreviewChars`, each of which can be set by itself.
+    /// How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`, each of which can be set by itself.
     thrift: Thrift = Thrift::Careful, "thrift";
+    /// Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over what is set for all models.
+    models: Models = Models::default(), "models";
     /// With "cache-aware": content that may go waits at most this many user turns.
     max_deferred_turns: u64 = 100, "maxDeferredTurns", [min 1];
     /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
@@ -544,12 +548,12 @@ fn varying(levels: [Value; 3]) -> Option<[Value; 3]> {
 impl Config {
     /// These options with the defaults of a level of thrift. The levels are points of the frontier that `bench/replay --tune` draws.
     fn at(self, thrift: Thrift) -> Self {
-        let [min_tokens_to_fold, keep_names, stale_calls, keep_preview_chars] = match thrift {
-            Thrift::Careful => [150, 120, 12, 200],
-            Thrift::Normal => [60, 120, 9, 40],
-            Thrift::High => [60, 60, 6, 40],
+        let [min_tokens_to_fold, stale_calls, keep_preview_chars] = match thrift {
+            Thrift::Careful => [150, 12, 200],
+            Thrift::Normal => [60, 9, 40],
+            Thrift::High => [60, 4, 40],
         };
-        Self { min_tokens_to_fold, keep_names, stale_calls, keep_preview_chars, ..self }
+        Self { min_tokens_to_fold, stale_calls, keep_preview_chars, ..self }
     }
 
     /// Takes the level before everything else: what is set beside it wins.
@@ -583,7 +587,7 @@ impl Config {
             if let Err(error) = self.set_known(&name, value, &mut warnings) {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
-                    None if is_group(&name) => format!("{error}; using the defaults"),
+                    None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
                     None => format!("{name} is not an option; it is ignored"),
                 });
             }
@@ -605,6 +609,9 @@ impl Config {
     }
 
     fn set_known(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<()> {
+        if name.starts_with(MODELS) {
+            return self.models.set(name, value, warnings);
+        }
         if self.set(name, value, warnings)? {
             return Ok(());
         }
@@ -632,13 +639,19 @@ impl Config {
     }
 }
 
+/// How the names of the members of `models` begin.
+const MODELS: &str = "models.";
+
 /// Values by the names of their options: what stands in the object of a group has a dotted name.
 fn by_name(options: &Map<String, Value>) -> Vec<(String, &Value)> {
     let mut named = Vec::new();
     for (name, value) in options {
-        match value.as_object().filter(|_| is_group(name)) {
-            Some(group) => named.extend(group.iter().map(|(inner, value)| (format!("{name}.{inner}"), value))),
-            None => named.push((name.clone(), value)),
+        match value.as_object() {
+            Some(models) if name == "models" => named.extend(Models::by_name(models)),
+            Some(group) if is_group(name) => {
+                named.extend(group.iter().map(|(inner, value)| (format!("{name}.{inner}"), value)));
+            }
+            _ => named.push((name.clone(), value)),
         }
     }
     named
@@ -735,7 +748,7 @@ mod tests {
         assert_eq!(Config::default().at(Thrift::Careful), Config::default());
         let decided: Vec<_> =
             knobs().into_iter().filter(|knob| knob.by_thrift.is_some()).map(|knob| knob.name).collect();
-        assert_eq!(decided, ["minTokensToFold", "keepNames", "staleCalls", "keepPreviewChars"]);
+        assert_eq!(decided, ["minTokensToFold", "staleCalls", "keepPreviewChars"]);
     }
 
     #[test]

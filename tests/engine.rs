@@ -124,6 +124,23 @@ fn prose_in_results_is_shortened_only_where_the_scope_says_all() {
 }
 
 #[test]
+fn what_is_set_for_a_model_counts_for_that_model_at_birth_and_when_stale() {
+    let dir = TempDir::new().unwrap();
+    let options = json!({ "sccsCompressThreshold": 100_000, "staleTurns": 90, "models": { "small-*": { "sccsCompressThreshold": 2000, "staleTurns": 4 } } });
+    let (config, _) = Config::from_json(options.as_object().unwrap()).unwrap();
+    let engine = open_with(&dir, Config { fusion_enabled: false, ..config });
+    let text: String = (0..300).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect();
+    let born =
+        |model: Option<&str>| !engine.of_model(model).admit(&scope(), None, &result(&text), 1).rewrite.is_empty();
+    assert_eq!([None, Some("large-2"), Some("small-2")].map(born), [false, false, true]);
+    let folds = |model: &str| {
+        let options = AssembleOptions { model: Some(model.into()), ..AssembleOptions::default() };
+        !engine.assemble(&scope(), &aged(result(&text)), &options, 2).rewrite.is_empty()
+    };
+    assert_eq!(["large-2", "small-2", "large-2"].map(folds), [false, true, true], "what is folded stays folded");
+}
+
+#[test]
 fn empty_and_null_content_is_left_alone() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);

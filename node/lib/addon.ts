@@ -28,7 +28,7 @@ export declare class NativeConcertina {
   /** What becomes of a fresh result of a tool. */
   atBirth(tool: string): AtBirth
   /** The moment of birth. `messages` holds the result, after its call where that is known. */
-  admit(messages: Handover, session: Session, now: number, hostCutAt?: number | undefined | null, hostKeeps?: number | undefined | null): Promise<Folded>
+  admit(messages: Handover, session: Session, now: number, hostCutAt?: number | undefined | null, hostKeeps?: number | undefined | null, model?: string | undefined | null): Promise<Folded>
   /** Folds a history. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
   /** Records a finished turn with its requests; resolves to whether it was new. */

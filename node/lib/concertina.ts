@@ -126,6 +126,7 @@ export class Concertina {
    * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
    * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
    * for texts that are not stored at birth, it is not asked
+   * @param input.model the model that will see it, where the caller knows it and the option `models` says something of it
    * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
    * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
    */
@@ -137,12 +138,14 @@ export class Concertina {
     args?: unknown;
     hostCutAt?: number;
     hostKeeps?: number;
+    model?: string;
     redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
     needObject("input", input);
     needObject("message", input.message);
     if (input.toolName !== undefined) needString("toolName", input.toolName);
+    if (input.model !== undefined) needString("model", input.model);
     if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
     if (input.hostKeeps !== undefined) needNumber("hostKeeps", input.hostKeeps, "above 0");
     if (input.redactor !== undefined && typeof input.redactor !== "function") badArgument("redactor", input.redactor, "a function");
@@ -155,7 +158,7 @@ export class Concertina {
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const call = callOf(message, input.toolName, shown.args);
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message]);
-      const { change, report } = await this.#native.admit(handover, scope, now, input.hostCutAt, input.hostKeeps);
+      const { change, report } = await this.#native.admit(handover, scope, now, input.hostCutAt, input.hostKeeps, input.model);
       const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1), change);
       return { message: messages?.[0] ?? message, report: reportOf(report, changedMeanwhile) };
     });

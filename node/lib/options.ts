@@ -6,8 +6,10 @@ export interface Options {
   preset?: "lossless" | "balanced" | "max";
   /** When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache. Default "every-turn". */
   schedule?: "every-turn" | "cache-aware";
-  /** How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `keepNames`, `staleCalls` and `keepPreviewChars`, each of which can be set by itself. Default "careful". */
+  /** How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`, each of which can be set by itself. Default "careful". */
   thrift?: "careful" | "normal" | "high";
+  /** Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over what is set for all models. Default {}. */
+  models?: Record<string, Pick<Options, "thrift" | "contextThresholdPercent" | "maxDeferredTurns" | "minTokensToFold" | "minTokensToSqueeze" | "thinking" | "keepNames" | "keepPreviewChars" | "staleTurns" | "staleCalls" | "imageAgeTurns" | "sccsCompressThreshold" | "sccsSummaryMaxChars">>;
   /** With "cache-aware": content that may go waits at most this many user turns. Default 100, at least 1. */
   maxDeferredTurns?: number;
   /** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
@@ -16,11 +18,11 @@ export interface Options {
   minTokensToFold?: number;
   /** With "cache-aware": "auto" lets a model's thinking of finished turns leave together with what is folded before it, where the provider documents that it may be omitted; "keep" sends all of it. Default "auto". */
   thinking?: "auto" | "keep";
-  /** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default by thrift 120, 120, 60, at least 0. */
+  /** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default 120, at least 0. */
   keepNames?: number;
   /** Content older than this many user turns may go. Default 4, at least 1. */
   staleTurns?: number;
-  /** Content older than this many model calls may go, even within one user turn. Default by thrift 12, 9, 6, at least 1. */
+  /** Content older than this many model calls may go, even within one user turn. Default by thrift 12, 9, 4, at least 1. */
   staleCalls?: number;
   /** Content smaller than this many tokens stays. Default 200, at least 50. */
   minTokensToSqueeze?: number;

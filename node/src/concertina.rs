@@ -123,6 +123,7 @@ impl NativeConcertina {
         now: f64,
         host_cut_at: Option<u32>,
         host_keeps: Option<u32>,
+        model: Option<String>,
     ) -> napi::Result<PromiseRaw<'env, Folded>> {
         let (engine, slices) = (self.engine()?, messages.slices());
         env.spawn_future(heavy(move || {
@@ -131,7 +132,10 @@ impl NativeConcertina {
                 messages.split_last().ok_or_else(|| Error::bad_argument("messages", "empty", "the result"))?;
             let units = |units: u32| units as usize;
             let host = HostCuts { before: host_cut_at.map(units), after: host_keeps.map(units) };
-            Ok(engine.admit_cut(&session.into(), before.last(), message, host, now as i64).into())
+            Ok(engine
+                .of_model(model.as_deref())
+                .admit_cut(&session.into(), before.last(), message, host, now as i64)
+                .into())
         }))
     }
 

@@ -29,7 +29,7 @@ use crate::transcript::{Kind, Transcript};
 pub struct AssembleOptions {
     /// Names of the tools that this run has; `None` when the caller does not know. Without the fetch tool nothing is folded.
     pub available_tools: Option<Vec<String>>,
-    /// The model, for the tokens of images.
+    /// The model, for the tokens of images and for its own options.
     pub model: Option<String>,
     /// Also replace oversize results that were never seen at birth (for engines that are wrapped, not hosted).
     pub refer_oversize: bool,
@@ -83,6 +83,10 @@ impl Engine {
     ///
     /// A store that fails is no error here: [`Report::warning`] says so, and what could not be made durable stays in full.
     pub fn assemble(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
+        self.of_model(options.model.as_deref()).assemble_as_set(scope, messages, options, now)
+    }
+
+    fn assemble_as_set(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
         let transcript = Transcript::read(messages);
         let fates = fates(&transcript, &self.config);
         let meter = Meter::new(options.model.as_deref(), self.config.encoding);

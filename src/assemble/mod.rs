@@ -48,13 +48,14 @@ pub const FETCH_TOOL: &str = "fetch_original_data";
 pub const GUIDANCE: &str = "[REF_ID: id] marks a folded block. Fetch it with fetch_original_data to edit, quote or see more than \
 its summary.";
 
-/// The jobs, over one store and one set of options.
+/// The jobs, over one store and one set of options. A clone shares all that it remembers.
+#[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    config: Config,
-    fusion: FusionEngine,
-    memo: Memo,
-    views: Views,
+    config: Arc<Config>,
+    fusion: Arc<FusionEngine>,
+    memo: Arc<Memo>,
+    views: Arc<Views>,
 }
 
 /// One block that was rewritten, for reports.
@@ -137,8 +138,19 @@ impl Engine {
     /// # Errors
     /// [`Error::BadArgument`] when `fusion.stages` names a stage that does not exist, or sets it to something else than it takes.
     pub fn new(store: Arc<dyn Store>, config: Config) -> Result<Self> {
-        let fusion = FusionEngine::new(options::pipeline(&config.fusion_stages)?);
-        Ok(Self { store, memo: Memo::new(config.encoding), views: Views::default(), config, fusion })
+        let fusion = Arc::new(FusionEngine::new(options::pipeline(&config.fusion_stages)?));
+        let memo = Arc::new(Memo::new(config.encoding));
+        Ok(Self { store, memo, views: Arc::default(), config: Arc::new(config), fusion })
+    }
+
+    /// The same engine with the options of a model.
+    #[must_use]
+    pub fn of_model(&self, model: Option<&str>) -> Self {
+        let config = match self.config.of_model(model) {
+            Cow::Borrowed(_) => self.config.clone(),
+            Cow::Owned(config) => Arc::new(config),
+        };
+        Self { config, ..self.clone() }
     }
 
     /// The options in force.

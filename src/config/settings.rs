@@ -90,6 +90,7 @@ settings! {
     }
     Expert {
         "maxDeferredTurns": "Longest wait (user turns)", "Content that may go waits at most this long for a good moment.";
+        "models": "Options by model", "Patterns of model names, each with its own thrift, ages or sizes: { \"*haiku*\": { \"thrift\": \"high\" } }.";
         "minTokensToSqueeze": "Smallest content to fold by age (tokens)", "Counts when folding by age alone. Smaller content stays.";
         "compat": "Form of shortened arguments", "None keeps the shape of tool-call arguments. Clawsqueezer writes the object that ClawSqueezer 1.0 wrote.";
         "sccsEnableSmartSummary": "Summaries by type", "When this is off, a summary is the beginning of the text.";

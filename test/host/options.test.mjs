@@ -27,6 +27,7 @@ const VALUES = {
   staleTurns: [6, "soon"],
   thrift: ["high", "greedy"],
   staleCalls: [20, 0],
+  models: [{ "*haiku*": { thrift: "high", keepNames: 40 } }, { "*haiku*": { staleCalls: 0 } }],
   minTokensToSqueeze: [300, 1.5],
   keepPreviewChars: [80, null],
   imageAgeTurns: [3, 0],
@@ -57,7 +58,7 @@ const VALUES = {
 };
 
 /** Keys that there are not. */
-const UNKNOWN = { treshold: 1, "rules.levle": 1, "fusion.stages.nope": false, "fusion.stages.rle.oder": 3 };
+const UNKNOWN = { treshold: 1, "models.*haiku*.encoding": "o200k_base", "rules.levle": 1, "fusion.stages.nope": false, "fusion.stages.rle.oder": 3 };
 
 let host;
 let provider;
@@ -166,7 +167,7 @@ test("wrong options that nobody checked cost themselves and are named once, and 
   fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, "utf8")), configSchema: { type: "object" } }));
   const config = host.readConfig();
   const wrong = {};
-  const named = [...Object.entries(VALUES).map(([name, values]) => [name, values[1]]).filter(([name]) => name !== "fusion.stages"), ...Object.entries(UNKNOWN)];
+  const named = [...Object.entries(VALUES).map(([name, values]) => [name, values[1]]).filter(([name]) => !["fusion.stages", "models"].includes(name)), ...Object.entries(UNKNOWN)];
   for (const [name, value] of named) put(wrong, name, value);
   config.plugins.entries.concertina.config = wrong;
   config.plugins.slots = { contextEngine: "concertina" };
