@@ -1,0 +1,166 @@
+// The documents' commands, in a real OpenClaw. docs/quickstart.md is what a newcomer's path prints, from what is published to a
+// saved figure in the chat: with CONCERTINA_WRITE=1 it is written anew; else what it shows must be what happens, but for numbers and times.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { withoutCompilers } from "../tools.mjs";
+import { Host } from "./host.mjs";
+import { startProvider } from "./provider.mjs";
+import { fillWorkspace, turns } from "./session.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const PAGE = path.join(ROOT, "docs/quickstart.md");
+const RUN_THE_TESTS = turns.find(({ user }) => user.includes("Run the tests"));
+
+let host;
+let provider;
+
+before(async () => {
+  provider = await startProvider();
+  host = new Host({ name: "quickstart", provider, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } });
+  const { agents, ...config } = host.readConfig();
+  host.writeConfig({ ...config, agents: { defaults: agents.defaults } });
+  fillWorkspace(host.workspace);
+  host.env.PATH = withoutCompilers(path.join(host.root, "tools"));
+  host.env.npm_config_registry = new URL("../whole/", process.env.CONCERTINA_REGISTRY).href;
+  host.env.npm_config_cache = path.join(host.root, "cache");
+});
+
+after(async () => {
+  await host?.remove();
+  await provider?.stop();
+});
+
+/** Without what differs from machine to machine. */
+const readable = (text) => text.replaceAll(host.state, "~/.openclaw").replace(/(install-stage)-\w+/g, "$1").replace(/^Linked peerDependency.*\n/m, "").trim();
+
+/** Without numbers, and without the blanks that align them. */
+const shape = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/\d[\d,.]*/g, "N").replace(/ +/g, " ");
+
+async function timed(work) {
+  const started = Date.now();
+  return { output: readable(await work()), seconds: (Date.now() - started) / 1000 };
+}
+
+const command = (...args) => timed(() => host.openclaw(args));
+
+const sessionKey = "agent:main:main";
+
+/** What a command in a chat answers, asked as the Control UI asks. */
+const inChat = (message) => timed(async () => {
+  const history = async () => (await host.call("chat.history", { sessionKey })).messages;
+  const { length } = await history();
+  await host.call("chat.send", { sessionKey, message, idempotencyKey: message });
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
+    const messages = await history();
+    const last = messages.at(-1);
+    if (messages.length > length && last.role === "assistant") return last.content.map(({ text }) => text ?? "").join("\n");
+  }
+  throw new Error(`${message} was not answered`);
+});
+
+const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
+
+test("from the published packages to a saved figure in the chat, as docs/quickstart.md shows it", async () => {
+  const install = await command("plugins", "install", "openclaw-concertina", "--force", "--accept-capabilities");
+  const before = await command("concertina", "status");
+  const start = await timed(async () => (await host.start(), ""));
+  provider.play(RUN_THE_TESTS.steps);
+  const turn = await timed(async () => (await host.turn(sessionKey, RUN_THE_TESTS.user)).reply);
+  const figure = await inChat("/concertina");
+  const again = await command("concertina", "stats");
+  assert.match(figure.output, /: [1-9][\d.]* % saved/);
+
+  const steps = [["install", install], ["status", before], ["gateway", start], ["first turn", turn], ["`/concertina`", figure], ["stats", again]];
+  const all = steps.reduce((sum, [, { seconds }]) => sum + seconds, 0);
+  const page = `# Quickstart
+
+From nothing to a first saved figure. You need OpenClaw 2026.8.1 or later with a model that works. Everything below was run and printed by a test (\`test/host/docs.test.mjs\`) in a
+new OpenClaw on a machine without compilers. Only the model was scripted.
+
+## 1. Install
+
+\`\`\`sh
+openclaw plugins install openclaw-concertina --force --accept-capabilities
+\`\`\`
+
+${fenced(install.output)}
+
+Without the two flags OpenClaw asks whether you trust the source and accept what the plugin may do. \`--force\` is also what replaces an older version.
+
+## 2. See that it is there
+
+\`\`\`sh
+openclaw concertina status
+\`\`\`
+
+${fenced(before.output)}
+
+## 3. Restart the gateway, and work
+
+\`\`\`sh
+openclaw gateway restart
+\`\`\`
+
+Chat as always. Here the user asked an agent to run a project's tests, which print 31,000 characters:
+
+${fenced(`> ${RUN_THE_TESTS.user}\n${turn.output}`)}
+
+## 4. Look at the figures
+
+Type \`/concertina\` in the same chat:
+
+${fenced(`> /concertina\n${figure.output}`)}
+
+"Without" is what the same requests would have held had nothing been folded. The model saw the failing tests in full, and a summary of the others. For all sessions together:
+
+\`\`\`sh
+openclaw concertina stats
+\`\`\`
+
+${fenced(again.output)}
+
+The same, with pictures, is in the tab *Concertina* of the Control UI.
+
+## How long it took
+
+${steps.map(([name, { seconds }]) => `- ${name}: ${seconds.toFixed(1)} s`).join("\n")}
+
+${all.toFixed(0)} s in all, on two cores. Each \`openclaw\` command spends some seconds on starting itself.
+
+Next: [what the words mean](concepts.md), [options](options.md), [when something is not as expected](troubleshooting.md).
+`;
+  if (process.env.CONCERTINA_WRITE) fs.writeFileSync(PAGE, page);
+  assert.equal(shape(fs.readFileSync(PAGE, "utf8")), shape(page));
+});
+
+/** Every command of OpenClaw that a page names, as it stands there. */
+function named() {
+  const pages = ["README.md", ...fs.readdirSync(path.join(ROOT, "docs")).filter((name) => name.endsWith(".md")).map((name) => path.join("docs", name))];
+  const text = pages.map((page) => fs.readFileSync(path.join(ROOT, page), "utf8")).join("\n");
+  const found = [...text.matchAll(/^openclaw ([^#\n]+)|`openclaw ([^`]+)`/gm)].map(([, line, inline]) => (line ?? inline).trim());
+  return [...new Set(found)];
+}
+
+test("every command of OpenClaw that a page names does what it says", async () => {
+  const [session] = (await host.openclawJson(["concertina", "stats"])).sessions ?? (await host.call("sessions.list", {})).sessions;
+  const id = session.sessionId ?? session.id;
+  const asked = { DIR: path.join(host.root, "unfolded"), ID: id, "page.html": path.join(host.root, "page.html") };
+  // What a terminal asks, a script says beforehand.
+  const said = { "plugins install openclaw-concertina": ["--force", "--accept-capabilities"], [`concertina purge --session ID`]: ["--yes"] };
+  const commands = named().toSorted((one, other) => Number(one.includes("purge")) - Number(other.includes("purge")));
+  assert.ok(commands.length > 10, commands.join("\n"));
+  for (const line of commands) {
+    // It asks the machine's service manager, and the gateway here is no service.
+    if (line === "gateway restart") continue;
+    const args = [...line.split(" ").map((word) => asked[word] ?? word), ...(said[line] ?? [])];
+    const { code, output, errors } = await host.run(args);
+    assert.equal(code, 0, `openclaw ${line}\n${output}${errors}`);
+  }
+  assert.ok(fs.readdirSync(asked.DIR).length > 0 && fs.existsSync(asked["page.html"]));
+});
