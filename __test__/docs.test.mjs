@@ -7,6 +7,8 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+import { Concertina } from "openclaw-concertina";
+
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -40,6 +42,50 @@ test("every program of the library guide runs", async () => {
     const { stdout } = await run(process.execPath, [file], { cwd: dir });
     assert.ok(stdout.length > 10, program);
   }
+});
+
+test("the README's snippet runs as a program", async () => {
+  const [snippet] = blocks("README.md", "js");
+  // What it takes for granted, and a store that holds what it fetches.
+  const [imports, ...rest] = snippet.split("\n");
+  const body = rest.join("\n").replace("0123456789abcdef", "${id}").replace('["${id}"]', "[id]");
+  const before = `import { readFileSync } from "node:fs";
+const text = readFileSync("build.log", "utf8"), history = JSON.parse(readFileSync("history.json", "utf8")), sessionId = "s";
+const first = await Concertina.open({ dir: "./originals" });
+const { report } = await first.assemble({ sessionId, messages: history });
+const id = report.actions[0].refId;
+await first.close();\n`;
+  const file = path.join(workshop(), "snippet.mjs");
+  writeFileSync(file, `${imports}\n${before}${body}\nconsole.log(messages.length, stats, folded.messages.length, content);`);
+  const { stdout } = await run(process.execPath, [file], { cwd: path.dirname(file) });
+  assert.match(stdout, /blocksEvicted: [1-9]/);
+});
+
+test("every command line of the library that a page shows runs", async () => {
+  const lines = pages.flatMap((page) => blocks(page, "sh")).join("").split("\n").filter((line) => line.startsWith("npx openclaw-concertina"));
+  assert.ok(lines.length >= 4);
+  const dir = workshop();
+  const session = JSON.parse(readFileSync(path.join(dir, "history.json"), "utf8"));
+  writeFileSync(path.join(dir, "session.jsonl"), session.map((message) => `${JSON.stringify({ type: "message", message })}\n`).join(""));
+  const bin = path.join(dir, "bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "npx"), `#!/bin/sh\nshift\nexec "${process.execPath}" "${path.join(root, "dist", "node", "lib", "cli.js")}" "$@"\n`, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const store = await Concertina.open({ dir: path.join(dir, "DIR") });
+  await store.assemble({ sessionId: "session", messages: session });
+  await store.close();
+  for (const line of lines) await run("sh", ["-c", line], { cwd: dir, env });
+  assert.ok(existsSync(path.join(dir, "full.jsonl")) && readFileSync(path.join(dir, "short.log"), "utf8").length < 2000);
+});
+
+test("the README's picture and its figure are what its command makes", async () => {
+  const svg = path.join(freshDir(), "bill.svg");
+  const [, sessions, mode] = /bench:replay -- (\S+) --mode (\w+) --plot/.exec(textOf("README.md"));
+  const { stdout } = await run(process.execPath, ["bench/replay/main.mjs", sessions, "--mode", mode, "--plot", svg], { cwd: root });
+  assert.equal(readFileSync(svg, "utf8"), textOf("assets/bill.svg"));
+  const [, bill] = /median session's bill is ([\d.]+)/.exec(stdout);
+  const [, said] = /the bill falls to (\d+) %/.exec(textOf("README.md"));
+  assert.equal(Math.round(Number(bill) * 100), Number(said));
 });
 
 test("every npm script that a page names is there", () => {
