@@ -62,9 +62,9 @@ async function turn(session, at) {
   const now = START + at * MINUTE_MS;
   const from = messages.length;
   messages.push({ role: "user", content: `Go on with step ${session.turns}.`, timestamp: now });
-  const calls = Array.from({ length: RESULTS }, (_, index) => ({ type: "toolCall", id: `${session.turns}-${index}`, ...called(index) }));
-  messages.push({ role: "assistant", content: calls.map(({ text: _, ...call }) => call), timestamp: now + 1 });
-  for (const [index, { id, name, arguments: args, text }] of calls.entries()) {
+  const calls = Array.from({ length: RESULTS }, (_, index) => called(`${session.turns}-${index}`));
+  messages.push({ role: "assistant", content: calls.map(({ call }) => call), timestamp: now + 1 });
+  for (const [index, { text, call: { id, name, arguments: args } }] of calls.entries()) {
     const message = { role: "toolResult", toolCallId: id, toolName: name, content: [{ type: "text", text }], timestamp: now + 2 + index };
     messages.push((await concertina.admitToolResult({ sessionId, message, args, now })).message);
   }
@@ -82,9 +82,10 @@ async function turn(session, at) {
   return { ms, estimatedTokens };
 }
 
-function called(index) {
-  const { toolName, text } = printed();
-  return { name: toolName, arguments: toolName === "read" ? { path: `src/file-${below(50)}.ts` } : { command: `run ${index} ${below(1000)}` }, text };
+/** A call, and what it prints. */
+function called(id) {
+  const { toolName: name, text } = printed();
+  return { text, call: { type: "toolCall", id, name, arguments: name === "read" ? { path: `src/file-${below(50)}.ts` } : { command: `run ${id} ${below(1000)}` } } };
 }
 
 const count = (of) => readdirSync(`/proc/self/${of}`).length;
