@@ -110,7 +110,8 @@ export function plotOverTime(points) {
   const encoding = { x: { field: "turn", type: "quantitative", title: null }, y: { field: "value", type: "quantitative", title: null } };
   return draw({
     data: { values: points },
-    facet: { field: "name", type: "nominal", title: null, columns: 2, sort: null },
+    facet: { field: "name", type: "nominal", title: null, sort: [...new Set(points.map(({ name }) => name))] },
+    columns: 2,
     resolve: { scale: { y: "independent" } },
     spec: { width: 420, height: 150, mark: { type: "line", color: COLORS[BOLD] }, encoding },
   });
