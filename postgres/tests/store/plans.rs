@@ -1,0 +1,1 @@
+//! How the server finds rows, and how long a commit takes.
