@@ -61,11 +61,10 @@ pub(crate) const FOLDED: &str = "INSERT INTO folded (session, day, kind, tokens_
 
 /// Adds the requests of sessions that are about to be forgotten to the totals.
 pub(crate) const KEEP_SUMS: &str = concat!(
-    "INSERT INTO swept_requests SELECT at / 86400000, ",
+    "INSERT INTO swept_requests SELECT day, ",
     sums!(),
-    ", (SELECT count(*) FROM fetches WHERE fetches.session = ANY($1::bigint[])
-          AND fetches.at / 86400000 = requests.at / 86400000)
-     FROM requests WHERE session = ANY($1::bigint[]) GROUP BY requests.at / 86400000
+    ", (SELECT count(*) FROM fetches WHERE fetches.session = ANY($1::bigint[]) AND fetches.at / 86400000 = day)
+     FROM (SELECT *, at / 86400000 AS day FROM requests WHERE session = ANY($1::bigint[])) AS days GROUP BY day
      ON CONFLICT (day) DO UPDATE SET
        requests = swept_requests.requests + excluded.requests, measured = swept_requests.measured + excluded.measured,
        sent = swept_requests.sent + excluded.sent, without = swept_requests.without + excluded.without,

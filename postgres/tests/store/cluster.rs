@@ -26,7 +26,7 @@ fn programs() -> Option<PathBuf> {
     installed.sort();
     installed.reverse();
     let all = named.into_iter().chain(searched.into_iter().flatten()).chain(installed);
-    let found = all.into_iter().find(|dir| ["initdb", "pg_ctl"].iter().all(|name| dir.join(name).is_file()));
+    let found = all.into_iter().find(|dir| ["initdb", "pg_ctl", "psql"].iter().all(|name| dir.join(name).is_file()));
     if found.is_none() {
         println!(
             "not run: there is no PostgreSQL here; install it (apt-get install postgresql) or set CONCERTINA_POSTGRES=BIN_DIR"
