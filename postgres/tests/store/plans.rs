@@ -13,8 +13,8 @@ const FILL: &str = "SET search_path TO plans;
 INSERT INTO sessions (session, agent, session_id, agent_id, last_seen)
   SELECT sha256(convert_to('s' || i, 'UTF8')), sha256('main'), 's' || i, 'main', 1700000000000 FROM generate_series(1, 1000) i;
 INSERT INTO originals (hash, ref_id, label, size, is_zstd, payload)
-  SELECT hash, substr(encode(hash, 'hex'), 1, 16), 'x', 4, false, 'text'
-  FROM (SELECT sha256(convert_to('o' || i, 'UTF8')) AS hash FROM generate_series(1, 100000) i) AS all_of_them;
+  SELECT hash, substr(encode(hash, 'hex'), 1, 16), 'x', length(text), false, text
+  FROM (SELECT sha256(convert_to('o' || i, 'UTF8')) AS hash, convert_to('o' || i, 'UTF8') AS text FROM generate_series(1, 100000) i) AS all_of_them;
 INSERT INTO grants SELECT 1 + id % 1000, id, 1700000000000, NULL FROM originals;
 INSERT INTO projections (session, block, place, replacement, original, reason)
   SELECT 1 + id % 1000, hash, 7, '1', id, 'stale' FROM originals;
