@@ -37,7 +37,7 @@ test("two copies of the addon in one process lose nothing of each other", async 
       const text = lines.join("\n");
       const messages = new addon.Handover();
       messages.push(JSON.stringify([{ role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] }]));
-      const { report } = await store.admit(messages, { sessionId: session }, Date.now());
+      const { report } = await store.admit(messages, { sessionId: session }, {}, Date.now());
       assert.equal(report.warning, undefined, `${session} ${round}`);
       admitted.push([report.actions[0].refId, text]);
       const [refId, expected] = admitted[(round * 31) % admitted.length];

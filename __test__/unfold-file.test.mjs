@@ -9,6 +9,7 @@ import { freshDir } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
 const { unfoldFile } = require("../dist/node/lib/unfold-file.js");
+const { readSession } = require("../dist/node/lib/session-file.js");
 const { changeBetween, withChange } = require("../dist/node/lib/json-changes.js");
 
 /** Unfolds every text `@` to a text with all that JSON must escape. */
@@ -53,6 +54,16 @@ test("a compressed session comes out plain", async () => {
   const text = lines.slice(0, 5).join("\n");
   const { bytes } = await unfoldFile(unfolding, written("s.jsonl.gz", gzipSync(text)), {});
   assert.equal(bytes.toString(), unfoldedLines.slice(0, 5).join("\n"));
+});
+
+test("a session with a byte order mark, or in UTF-16, is read like any other", async () => {
+  const text = lines.slice(0, 5).join("\n");
+  const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");
+  for (const written16 of [Buffer.from(`\ufeff${text}`), utf16, Buffer.from(utf16).swap16()]) {
+    const file = written("s.jsonl", written16);
+    assert.equal((await unfoldFile(unfolding, file, {})).bytes.toString(), unfoldedLines.slice(0, 5).join("\n"));
+    assert.deepEqual(readSession(file), readSession(written("s.jsonl", text)));
+  }
 });
 
 test("a JSON array keeps its layout", async () => {

@@ -6,12 +6,21 @@
  */
 
 import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
-import type { AssembleParams, Compact, ContextEngine, HostConfig } from "./host.js";
+import type { AssembleParams, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
 import { pricesOf } from "./prices.js";
 import { noteBudget } from "./room.js";
 import { isIncognito, type Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
+
+/** How the host calls Codex when it runs the turn. */
+const CODEX = "codex-app-server";
+
+/**
+ * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins. Without this it would
+ * take all of it again into every prompt, beside the thread that holds it already. OpenClaw's own runtime does not read this.
+ */
+const contextProjection: ContextProjection = { mode: "thread_bootstrap", epoch: "concertina" };
 
 /** The engine of one turn. */
 export function createEngine(state: PluginState, config: HostConfig | undefined): ContextEngine {
@@ -31,19 +40,24 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       const model = params.runtimeSettings?.model?.resolved ?? params.model;
-      state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model });
+      const isInCodex = params.runtimeSettings?.executionHost?.id === CODEX;
+      state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
       noteBudget(params.sessionId, params.tokenBudget);
+      const untouched = { messages: params.messages, estimatedTokens: 0, contextProjection };
       // Without the library there is no guidance to give either.
-      if (!state.enabled || !canFetch || state.guidance() === undefined) return { messages: params.messages, estimatedTokens: 0 };
-      warnOfPruner(state, config, params);
+      const guidance = state.guidance();
+      if (!state.enabled || !canFetch || guidance === undefined) return untouched;
+      if (!isInCodex) warnOfPruner(state, config, params);
       await inheritFromParent(state, params, scope);
-      const view = await engine.assemble({ ...params, model });
+      // What would be folded here stands in Codex's thread, which nobody can change.
+      const view = isInCodex ? { ...untouched, systemPromptAddition: guidance } : await engine.assemble({ ...params, model });
       await state.logNotices();
       state.sweepWhenDue();
-      return view;
+      return { ...view, contextProjection };
     },
     async commitTurn(params) {
-      if (!state.enabled || isIncognito(params.sessionKey)) return { status: "committed" };
+      // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
+      if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId)) return { status: "committed" };
       const committed = await engine.commitTurn(params);
       await state.logNotices();
       return committed;

@@ -48,7 +48,7 @@ export interface HostModel {
 export interface AssembleParams<M extends AnyMessage = AnyMessage> extends AssembleParameters<M> {
   /** What the turn was started with. */
   prompt?: string;
-  runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null } };
+  runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null }; executionHost?: { id?: string | null } };
 }
 
 /** Session ids come with it only when the child continues its parent's transcript. */
@@ -60,9 +60,15 @@ export interface SubagentSpawnParams {
 /** Compacts as the host does by itself. */
 export type Compact = typeof import("openclaw/plugin-sdk/core").delegateCompactionToRuntime;
 
+/** How a runtime that keeps a thread of its own takes what was assembled: once for each epoch. */
+export interface ContextProjection {
+  mode: "thread_bootstrap";
+  epoch: string;
+}
+
 /** The library's engine, and what the host asks of it beside that. */
 export interface ContextEngine extends LibraryEngine<Compact> {
-  assemble<M extends AnyMessage>(params: AssembleParams<M>): Promise<AssembleResult<M>>;
+  assemble<M extends AnyMessage>(params: AssembleParams<M>): Promise<AssembleResult<M> & { contextProjection: ContextProjection }>;
   prepareSubagentSpawn(params: SubagentSpawnParams): Promise<{ rollback(): void }>;
 }
 
@@ -72,6 +78,8 @@ export interface ToolResult {
 }
 
 export interface ToolResultEvent {
+  /** The thread of a runtime that keeps its own. */
+  threadId?: string;
   toolCallId: string;
   toolName: string;
   args: Record<string, unknown>;
@@ -79,11 +87,19 @@ export interface ToolResultEvent {
   result: ToolResult;
 }
 
+/** Who runs the agent. */
+export type Runtime = "openclaw" | "codex";
+
 /** Which conversation a tool call belongs to. */
 export interface CallContext {
   agentId?: string;
   sessionId?: string;
   sessionKey?: string;
+}
+
+/** The same, and which runtime asks. */
+export interface ToolResultContext extends CallContext {
+  runtime: Runtime;
 }
 
 export interface Tool {
@@ -152,8 +168,8 @@ export interface PluginApi {
   registerContextEngine: (id: string, factory: (context: { config?: HostConfig }) => ContextEngine) => void;
   registerTool: (factory: (context: CallContext) => Tool, options: { name: string }) => void;
   registerAgentToolResultMiddleware: (
-    handler: (event: ToolResultEvent, context: CallContext) => Promise<{ result: ToolResult } | undefined>,
-    options: { runtimes: "openclaw"[] },
+    handler: (event: ToolResultEvent, context: ToolResultContext) => Promise<{ result: ToolResult } | undefined>,
+    options: { runtimes: Runtime[] },
   ) => void;
   registerCommand: (command: {
     name: string;

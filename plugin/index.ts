@@ -25,7 +25,7 @@ export default {
     api.registerContextEngine("concertina", (context) => createEngine(state, context.config));
     api.registerTool((context) => createFetchTool(state, context), { name: FETCH_TOOL });
     api.registerAgentToolResultMiddleware((event, context) => foldToolResult(state, event, context), {
-      runtimes: ["openclaw"],
+      runtimes: ["openclaw", "codex"],
     });
     api.registerCommand({
       name: "concertina",

@@ -6,7 +6,7 @@
  */
 
 import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
-import type { CallContext, ContentBlock, ToolResult, ToolResultEvent } from "./host.js";
+import type { ContentBlock, ToolResult, ToolResultContext, ToolResultEvent } from "./host.js";
 import { hostRedactor } from "./redactor.js";
 import { roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
@@ -20,10 +20,11 @@ const HOST_IMAGE_CHARS = 5_000_000;
 export async function foldToolResult(
   state: PluginState,
   event: ToolResultEvent,
-  context: CallContext,
+  context: ToolResultContext,
 ): Promise<{ result: ToolResult } | undefined> {
   const unheard = refused(event.result.content);
   if (unheard !== undefined) return { result: { ...event.result, content: [tellOf(state, event.toolName, unheard)] } };
+  if (!goesToModel(event, context)) return;
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
   try {
@@ -49,6 +50,15 @@ export async function foldToolResult(
     state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
     return;
   }
+}
+
+/**
+ * Whether the model gets what is returned here. In Codex there are two kinds that it does not get. Results of Codex's own tools are only
+ * shown here: they name no thread. And what a script of the model called is read by that script, which may parse it: its calls have ids
+ * of Codex's making, those of the model have its provider's.
+ */
+function goesToModel({ threadId, toolCallId }: ToolResultEvent, { runtime }: ToolResultContext): boolean {
+  return runtime !== "codex" || (threadId !== undefined && toolCallId.startsWith("call_"));
 }
 
 /** What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name and size. */

@@ -20,6 +20,8 @@ export interface Turn {
   canFetch: boolean;
   /** The model's id, where the host says it. */
   model?: string | undefined;
+  /** Whether Codex ran it. */
+  isInCodex: boolean;
 }
 
 /** Keys of sessions that the host keeps in memory only, as it tells them itself. */
@@ -66,6 +68,11 @@ export class Sessions {
   /** The model of a session's turn. */
   model(sessionId: string): string | undefined {
     return this.#turns.get(sessionId)?.model;
+  }
+
+  /** Whether Codex runs this session's turns. */
+  isInCodex(sessionId: string): boolean {
+    return this.#turns.get(sessionId)?.isInCodex ?? false;
   }
 
   /** Whether a turn of this session was noted. */

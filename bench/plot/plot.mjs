@@ -104,3 +104,14 @@ export function plotFrontier(outcomes) {
     },
   });
 }
+
+/** Figures over the turns of a long run, each in a panel with its own scale. */
+export function plotOverTime(points) {
+  const encoding = { x: { field: "turn", type: "quantitative", title: null }, y: { field: "value", type: "quantitative", title: null } };
+  return draw({
+    data: { values: points },
+    facet: { field: "name", type: "nominal", title: null, columns: 2, sort: null },
+    resolve: { scale: { y: "independent" } },
+    spec: { width: 420, height: 150, mark: { type: "line", color: COLORS[BOLD] }, encoding },
+  });
+}

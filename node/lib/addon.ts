@@ -28,7 +28,7 @@ export declare class NativeConcertina {
   /** What becomes of a fresh result of a tool. */
   atBirth(tool: string): AtBirth
   /** The moment of birth. `messages` holds the result, after its call where that is known. */
-  admit(messages: Handover, session: Session, now: number, hostCutAt?: number | undefined | null, hostKeeps?: number | undefined | null, model?: string | undefined | null): Promise<Folded>
+  admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
   /** Folds a history. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
   /** Records a finished turn with its requests; resolves to whether it was new. */
@@ -533,6 +533,16 @@ export interface Prices {
   cacheTtlMs: number
   /** Whether these are US dollars per million tokens: figures are then in dollars. */
   usdPerMillion?: boolean
+}
+
+/** What is known of a result at its birth, beside the message. */
+export interface BirthOptions {
+  /** The length, in UTF-16 units, at which the host has cut a text. */
+  hostCutAt?: number
+  /** How many UTF-16 units of a text the host sends. */
+  hostKeeps?: number
+  /** The model. */
+  model?: string
 }
 
 /** What assembling is told beside the messages. */

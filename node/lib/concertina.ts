@@ -158,7 +158,8 @@ export class Concertina {
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const call = callOf(message, input.toolName, shown.args);
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message]);
-      const { change, report } = await this.#native.admit(handover, scope, now, input.hostCutAt, input.hostKeeps, input.model);
+      const { hostCutAt, hostKeeps, model } = input;
+      const { change, report } = await this.#native.admit(handover, scope, { hostCutAt, hostKeeps, model }, now);
       const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1), change);
       return { message: messages?.[0] ?? message, report: reportOf(report, changedMeanwhile) };
     });

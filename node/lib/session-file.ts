@@ -28,10 +28,19 @@ interface Row {
 
 const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages";
 
+/** The bytes of a session in UTF-8, unpacked and without the byte order mark that some editors write. */
+export function sessionBytes(file: string): Buffer {
+  const read = readFileSync(file);
+  const bytes = file.endsWith(".gz") ? gunzipSync(read) : read;
+  const mark = bytes.toString("latin1", 0, 3);
+  if (mark === "\u00ef\u00bb\u00bf") return bytes.subarray(3);
+  const encoding = mark.startsWith("\u00ff\u00fe") ? "utf-16le" : mark.startsWith("\u00fe\u00ff") ? "utf-16be" : undefined;
+  return encoding === undefined ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes));
+}
+
 /** Reads a session. @throws an Error that names the file, and the line where one is not JSON. */
 export function readSession(file: string): Message[] {
-  const bytes = readFileSync(file);
-  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+  const text = sessionBytes(file).toString("utf8");
   const messages = text.trimStart().startsWith("[") ? readArray(file, text) : readLines(file, text);
   if (messages.length === 0) throw new Error(`${file} holds no messages; ${FORMS}`);
   return messages;

@@ -4,12 +4,10 @@
  * Only what was unfolded is written anew: rows that this program does not know, and everything else in the rows that it does, stay
  * byte for byte.
  */
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
-
 import type { Message } from "./api.js";
 import type { Concertina } from "./concertina.js";
 import { changeBetween, elementsOf, withChange } from "./json-changes.js";
+import { sessionBytes } from "./session-file.js";
 
 /** An unfolded session. */
 export interface UnfoldedFile {
@@ -30,10 +28,9 @@ interface Piece {
   row?: unknown;
 }
 
-/** Unfolds JSONL or a JSON array of messages; `.gz` of either comes out plain. @throws an Error that names the file. */
+/** Unfolds JSONL or a JSON array of messages; `.gz` of either comes out plain, UTF-16 as UTF-8. @throws an Error that names the file. */
 export async function unfoldFile(concertina: Concertina, file: string, scope: { sessionId?: string; agentId?: string }): Promise<UnfoldedFile> {
-  const read = readFileSync(file);
-  const bytes = file.endsWith(".gz") ? gunzipSync(read) : read;
+  const bytes = sessionBytes(file);
   const isArray = bytes.subarray(0, 1024).toString().trimStart().startsWith("[");
   const pieces = isArray ? elements(file, bytes) : lines(bytes);
   const holders = pieces.filter(({ row }) => messageIn(row) !== undefined);

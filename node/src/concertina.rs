@@ -20,8 +20,8 @@ use crate::handover::Handover;
 use crate::pure::options;
 use crate::registry;
 use crate::report::{
-    AssembleOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session, Stats, Unfolded,
-    WarningRow,
+    AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session, Stats,
+    Unfolded, WarningRow,
 };
 use crate::work::{blocking, heavy};
 
@@ -120,10 +120,8 @@ impl NativeConcertina {
         env: &'env Env,
         messages: &Handover,
         session: Session,
+        options: BirthOptions,
         now: f64,
-        host_cut_at: Option<u32>,
-        host_keeps: Option<u32>,
-        model: Option<String>,
     ) -> napi::Result<PromiseRaw<'env, Folded>> {
         let (engine, slices) = (self.engine()?, messages.slices());
         env.spawn_future(heavy(move || {
@@ -131,9 +129,9 @@ impl NativeConcertina {
             let (message, before) =
                 messages.split_last().ok_or_else(|| Error::bad_argument("messages", "empty", "the result"))?;
             let units = |units: u32| units as usize;
-            let host = HostCuts { before: host_cut_at.map(units), after: host_keeps.map(units) };
+            let host = HostCuts { before: options.host_cut_at.map(units), after: options.host_keeps.map(units) };
             Ok(engine
-                .of_model(model.as_deref())
+                .of_model(options.model.as_deref())
                 .admit_cut(&session.into(), before.last(), message, host, now as i64)
                 .into())
         }))

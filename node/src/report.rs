@@ -44,6 +44,17 @@ impl From<Prices> for StatedPrices {
     }
 }
 
+/// What is known of a result at its birth, beside the message.
+#[napi(object, object_to_js = false)]
+pub struct BirthOptions {
+    /// The length, in UTF-16 units, at which the host has cut a text.
+    pub host_cut_at: Option<u32>,
+    /// How many UTF-16 units of a text the host sends.
+    pub host_keeps: Option<u32>,
+    /// The model.
+    pub model: Option<String>,
+}
+
 /// What assembling is told beside the messages.
 #[napi(object, object_to_js = false)]
 pub struct AssembleOptions {

@@ -1,13 +1,14 @@
-// The two provider dialects that the scripted model speaks: reading a request into rows, writing an answer as a stream.
+// The three provider dialects that the scripted model speaks: reading a request into rows, writing an answer as a stream.
 
 const text = (content) =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
 
 /**
  * One row per message: role, text, tool calls, tool results, images (their base64).
- * Rows of both dialects look alike, so scenarios and assertions need not know which one is spoken.
+ * Rows of all dialects look alike, so scenarios and assertions need not know which one is spoken.
  */
 export function readRows(body) {
+  if (body.input !== undefined) return [row("system", { text: body.instructions ?? "" }), ...body.input.map(readItem)];
   const rows = [];
   if (body.system !== undefined) rows.push(row("system", { text: text(body.system) }));
   for (const message of body.messages ?? []) {
@@ -30,6 +31,14 @@ function row(role, fields) {
   return { role, text: "", calls: [], results: [], images: [], ...fields };
 }
 
+/** An item of the Responses API. What a script or a command is called with there is no JSON: it is `input`. */
+function readItem({ type, role, content, call_id: id, name, arguments: json, input, output }) {
+  if (type === "message") return row(role, { text: text(content) });
+  if (type === "function_call") return row("assistant", { calls: [{ id, name, args: JSON.parse(json || "{}") }] });
+  if (type === "custom_tool_call") return row("assistant", { calls: [{ id, name, args: { input } }] });
+  return row("tool", { results: output === undefined ? [] : [{ id, text: text(output) }] });
+}
+
 function readPart(found, part) {
   if (part.type === "tool_use") found.calls.push({ id: part.id, name: part.name, args: part.input });
   if (part.type === "image_url") found.images.push(part.image_url.url.replace(/^data:[^,]*,/, ""));
@@ -39,9 +48,9 @@ function readPart(found, part) {
   for (const inner of Array.isArray(part.content) ? part.content : []) readPart(found, inner);
 }
 
-/** The names of the tools a request offers. */
+/** The names of the tools a request offers, without the namespaces of the Responses API. */
 export function readTools(body) {
-  return (body.tools ?? []).map((tool) => tool.function?.name ?? tool.name);
+  return (body.tools ?? []).flatMap((tool) => tool.tools ?? [tool]).map((tool) => tool.function?.name ?? tool.name ?? tool.type);
 }
 
 /** Roughly how many tokens an answer has. */
@@ -91,5 +100,26 @@ export function streamAnthropic(response, model, answer, tokens, cached) {
   const stop_reason = answer.calls ? "tool_use" : "end_turn";
   send("message_delta", { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: written } });
   send("message_stop");
+  response.end();
+}
+
+/** The same for OpenAI's Responses API. A call may have a `namespace`; one with `input` has that instead of arguments. */
+export function streamResponses(response, _model, answer, tokens, cached) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (type, fields) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+  const written = tokensOf(answer);
+  const items = (answer.calls ?? []).map(({ id: call_id, name, namespace, args, input }) =>
+    input === undefined
+      ? { type: "function_call", id: `item_${call_id}`, call_id, name, namespace, arguments: JSON.stringify(args) }
+      : { type: "custom_tool_call", id: `item_${call_id}`, call_id, name, input },
+  );
+  if (answer.text !== undefined) items.unshift({ type: "message", id: `item_${tokens}`, role: "assistant", content: [{ type: "output_text", text: answer.text }] });
+  send("response.created", { response: { id: "response" } });
+  items.forEach((item, output_index) => {
+    send("response.output_item.added", { output_index, item });
+    send("response.output_item.done", { output_index, item });
+  });
+  const usage = { input_tokens: tokens, input_tokens_details: { cached_tokens: cached }, output_tokens: written, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: tokens + written };
+  send("response.completed", { response: { id: "response", usage } });
   response.end();
 }

@@ -3,11 +3,14 @@
 import { once } from "node:events";
 import http from "node:http";
 
-import { readRows, readTools, streamAnthropic, streamOpenAi } from "./dialects.mjs";
+import { readRows, readTools, streamAnthropic, streamOpenAi, streamResponses } from "./dialects.mjs";
 import { partsOf, sharedParts } from "./reading.mjs";
 
 /** How the host begins what it asks a sub-agent. */
 const SUBAGENT = "[Subagent Context]";
+
+/** Who answers, by the end of the path; everything else is OpenAI's older dialect. */
+const STREAMS = { messages: streamAnthropic, responses: streamResponses };
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
@@ -53,14 +56,15 @@ export async function startProvider({ signatures, count = (part) => Math.ceil(JS
   }
 
   const server = http.createServer(async (request, response) => {
+    // Codex asks for a socket first.
+    if (request.headers.upgrade !== undefined) return void response.writeHead(426).end();
     const parts = [];
     for await (const part of request) parts.push(part);
     const json = Buffer.concat(parts).toString();
-    const isAnthropic = request.url.split("?")[0].endsWith("/messages");
+    const stream = STREAMS[/[^/]*$/.exec(request.url.split("?")[0])[0]] ?? streamOpenAi;
     try {
       const body = JSON.parse(json);
       const record = { body, chars: json.length, rows: readRows(body), tools: readTools(body) };
-      const stream = isAnthropic ? streamAnthropic : streamOpenAi;
       if (record.tools.length > 0) requests.push(record);
       const counts = partsOf(body).map(count);
       const tokens = sum(counts);

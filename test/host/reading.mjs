@@ -69,7 +69,7 @@ export function pieces({ body }) {
 
 /** The same as they were sent. */
 export function partsOf(body) {
-  return [body.tools, body.system, ...body.messages].filter((part) => part !== undefined);
+  return [body.tools, body.system ?? body.instructions, ...(body.messages ?? body.input)].filter((part) => part !== undefined);
 }
 
 function withoutCacheMarks(key, value) {
