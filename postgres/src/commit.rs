@@ -1,4 +1,4 @@
-//! A batch -> rows, all or none, in three round trips and the commit.
+//! A batch -> rows, all or none, in some eight round trips however large it is.
 //!
 //! The ids in a batch were read before its text was composed; another machine may have written since. So everything that makes a
 //! marker true is checked again inside the transaction, which has the session's row to itself.

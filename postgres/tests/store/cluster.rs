@@ -16,23 +16,15 @@ pub(crate) struct Cluster {
     pub(crate) port: u16,
 }
 
-/// Where PostgreSQL's programs are: `CONCERTINA_POSTGRES`, the search path, or where Debian puts them.
+/// Where PostgreSQL's programs are.
 fn programs() -> Option<PathBuf> {
-    let named = std::env::var_os("CONCERTINA_POSTGRES").map(PathBuf::from);
-    let searched = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
-    let mut installed: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
-        .map(|dirs| dirs.flatten().map(|version| version.path().join("bin")).collect())
-        .unwrap_or_default();
-    installed.sort();
-    installed.reverse();
-    let all = named.into_iter().chain(searched.into_iter().flatten()).chain(installed);
-    let found = all.into_iter().find(|dir| ["initdb", "pg_ctl", "psql"].iter().all(|name| dir.join(name).is_file()));
-    if found.is_none() {
-        println!(
-            "not run: there is no PostgreSQL here; install it (apt-get install postgresql) or set CONCERTINA_POSTGRES=BIN_DIR"
-        );
-    }
-    found
+    let Some(dir) = std::env::var_os("CONCERTINA_POSTGRES").map(PathBuf::from) else {
+        println!("not run: CONCERTINA_POSTGRES names no folder with PostgreSQL's programs, such as /usr/lib/postgresql/15/bin");
+        return None;
+    };
+    let missing = ["initdb", "pg_ctl", "psql"].into_iter().find(|name| !dir.join(name).is_file());
+    assert_eq!(missing, None, "CONCERTINA_POSTGRES is {}", dir.display());
+    Some(dir)
 }
 
 /// The user that may run a server where we are root, who may not.
