@@ -19,7 +19,9 @@ pub(crate) struct Cluster {
 /// Where PostgreSQL's programs are.
 fn programs() -> Option<PathBuf> {
     let Some(dir) = std::env::var_os("CONCERTINA_POSTGRES").map(PathBuf::from) else {
-        println!("not run: CONCERTINA_POSTGRES names no folder with PostgreSQL's programs, such as /usr/lib/postgresql/15/bin");
+        println!(
+            "not run: CONCERTINA_POSTGRES names no folder with PostgreSQL's programs, such as /usr/lib/postgresql/15/bin"
+        );
         return None;
     };
     let missing = ["initdb", "pg_ctl", "psql"].into_iter().find(|name| !dir.join(name).is_file());
