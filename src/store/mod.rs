@@ -9,10 +9,13 @@
 //! The store has no clock: every call that depends on the time is told it.
 
 pub mod figures;
+pub mod id;
 mod options;
+pub mod payload;
 mod records;
 pub mod secrets;
 pub mod sqlite;
+pub mod sums;
 
 use std::collections::BTreeSet;
 

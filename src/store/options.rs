@@ -56,12 +56,12 @@ impl Default for StoreOptions {
 
 impl StoreOptions {
     /// How old the recorded time of a session may be before an assembly that changes nothing writes it again.
-    pub(super) fn touch_interval_ms(&self) -> Millis {
+    pub fn touch_interval_ms(&self) -> Millis {
         self.ttl_ms() / 100
     }
 
     /// What was last referred to before this time is expired.
-    pub(super) fn expired_before(&self, now: Millis) -> Millis {
+    pub fn expired_before(&self, now: Millis) -> Millis {
         now.saturating_sub(self.ttl_ms()).saturating_sub(self.touch_interval_ms())
     }
 

@@ -20,16 +20,21 @@ impl Input {
     }
 }
 
+/// The project's directory, from whichever of its crates this is compiled into.
+fn project() -> &'static Path {
+    let mut ancestors = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    ancestors.find(|dir| dir.join("fixtures").is_dir()).expect("the project has fixtures")
+}
+
 /// The corpus directory, when this machine has one.
 pub(crate) fn root() -> Option<PathBuf> {
-    let root = std::env::var_os("CONCERTINA_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
+    let root = std::env::var_os("CONCERTINA_CORPUS").map_or_else(|| project().join("../shared/corpus"), PathBuf::from);
     root.is_dir().then_some(root)
 }
 
 /// All inputs of a kind (`json`, `logs`, `sessions`, ...): the corpus's, then those of `fixtures/<kind>`; sorted by name.
 pub(crate) fn inputs(kind: &str) -> Vec<Input> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let fixtures = project().join("fixtures");
     let mut found = Vec::new();
     for root in root().into_iter().chain([fixtures]) {
         collect(&root, &root.join(kind), &mut found);

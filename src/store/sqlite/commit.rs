@@ -8,14 +8,13 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::context::{ContextChange, grant, require_grant};
 use super::failure::{Failure, Outcome};
 use super::figures::{add_folded, insert_fetch};
-use super::id;
-use super::payload::Payload;
 use super::read;
 use super::row::Count;
 use super::session::{self, ensure_session};
 use super::sweep::{evict, used_bytes};
 use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, Original, RefId};
+use crate::store::payload::{self, Payload};
 use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope, StoreOptions};
 
 /// A new original, packed before the write lock is taken.
@@ -34,11 +33,7 @@ pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec
 /// Checks a batch's originals and packs those that are not stored.
 pub(super) fn pack<'a>(batch: &'a Batch, stored: &[bool]) -> Result<Vec<Packed<'a>>> {
     let check = |((id, original), is_stored): (&'a (RefId, Original), &bool)| {
-        let found = ContentHash::of(&original.bytes);
-        if found != original.hash || !id.matches(found) {
-            let expected = format!("the bytes that it names; these hash to {}", found.to_hex());
-            return Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected));
-        }
+        payload::check(id, original)?;
         Ok(Packed { id, original, payload: (!is_stored).then(|| Payload::pack(&original.bytes)) })
     };
     batch.originals.iter().zip(stored).map(check).collect()
@@ -59,7 +54,7 @@ pub(super) fn write(
     for Packed { id, original, payload } in packed {
         let row = match find_original(transaction, original.hash)? {
             Some((row, issued)) if id.as_str().starts_with(&issued) => row,
-            None if !id::is_ambiguous(transaction, id, original.hash)? => {
+            None if !read::is_ambiguous(transaction, id, original.hash)? => {
                 // Removed by another process since it was packed, if there is no payload.
                 let payload = payload.unwrap_or_else(|| Payload::pack(&original.bytes));
                 insert_original(transaction, id, original, &payload)?

@@ -11,9 +11,8 @@ use crate::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
 };
+use crate::store::sums::{DAY_MS, Sums};
 use crate::store::{Millis, Scope};
-
-const DAY_MS: Millis = 86_400_000;
 
 /// The sums of requests, in this order; `swept_requests` has them as columns.
 const SUMS: &str = "count(*), sum(is_measured), sum(sent), sum(without), sum(overhead), sum(fetched), \
@@ -127,61 +126,23 @@ pub(super) fn keep_sums(transaction: &Transaction<'_>, session: i64) -> Outcome<
     Ok(())
 }
 
-/// Requests as they are added up: bills in both units.
-#[derive(Default, Clone, Copy)]
-struct Sums {
-    amount: Amount,
-    measured: u64,
-    overhead: u64,
-    fetched: u64,
-    usd: (f64, f64),
-    unpriced: u64,
-}
-
-impl Sums {
-    /// Reads [`SUMS`], from a column on.
-    fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
-        let amount = Amount {
-            requests: count(row, from)?,
-            sent_tokens: count(row, from + 2)?,
-            without_tokens: count(row, from + 3)?,
-            sent_bill: row.get(from + 6)?,
-            without_bill: row.get(from + 7)?,
-        };
-        Ok(Self {
-            amount,
-            measured: count(row, from + 1)?,
-            overhead: count(row, from + 4)?,
-            fetched: count(row, from + 5)?,
-            usd: (row.get(from + 8)?, row.get(from + 9)?),
-            unpriced: count(row, from + 10)?,
-        })
-    }
-
-    fn plus(self, other: Self) -> Self {
-        let (a, b) = (self.amount, other.amount);
-        Self {
-            amount: Amount {
-                requests: a.requests + b.requests,
-                sent_tokens: a.sent_tokens + b.sent_tokens,
-                without_tokens: a.without_tokens + b.without_tokens,
-                sent_bill: a.sent_bill + b.sent_bill,
-                without_bill: a.without_bill + b.without_bill,
-            },
-            measured: self.measured + other.measured,
-            overhead: self.overhead + other.overhead,
-            fetched: self.fetched + other.fetched,
-            usd: (self.usd.0 + other.usd.0, self.usd.1 + other.usd.1),
-            unpriced: self.unpriced + other.unpriced,
-        }
-    }
-
-    fn amount(self, in_usd: bool) -> Amount {
-        match in_usd {
-            true => Amount { sent_bill: self.usd.0, without_bill: self.usd.1, ..self.amount },
-            false => self.amount,
-        }
-    }
+/// Reads [`SUMS`], from a column on.
+fn read_sums(row: &Row<'_>, from: usize) -> rusqlite::Result<Sums> {
+    let amount = Amount {
+        requests: count(row, from)?,
+        sent_tokens: count(row, from + 2)?,
+        without_tokens: count(row, from + 3)?,
+        sent_bill: row.get(from + 6)?,
+        without_bill: row.get(from + 7)?,
+    };
+    Ok(Sums {
+        amount,
+        measured: count(row, from + 1)?,
+        overhead: count(row, from + 4)?,
+        fetched: count(row, from + 5)?,
+        usd: (row.get(from + 8)?, row.get(from + 9)?),
+        unpriced: count(row, from + 10)?,
+    })
 }
 
 /// The figures; `max_bytes` and `path` are the store's.
@@ -202,7 +163,7 @@ pub(super) fn figures(
         .prepare_cached(&format!(
             "SELECT date(at / 1000, 'unixepoch'), {SUMS} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
         ))?
-        .query_map(range, |row| Ok((row.get(0)?, Sums::read(row, 1)?)))?
+        .query_map(range, |row| Ok((row.get(0)?, read_sums(row, 1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let mut fetches: u64 = connection
         .prepare_cached(&format!(
@@ -214,7 +175,7 @@ pub(super) fn figures(
             "SELECT date(day * 86400, 'unixepoch'), requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
                without_usd, unpriced, fetches FROM swept_requests WHERE ?1 IS NULL AND day >= ?2 AND day <= ?3",
         )?
-        .query_map(days_range, |row| Ok((row.get(0)?, Sums::read(row, 1)?, count(row, 12)?)))?
+        .query_map(days_range, |row| Ok((row.get(0)?, read_sums(row, 1)?, count(row, 12)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (day, sums, fetched) in swept {
         let of_day = by_day.entry(day).or_default();
@@ -235,7 +196,7 @@ pub(super) fn figures(
                 session_id: row.get(0)?,
                 session_key: row.get(1)?,
                 last_at: row.get(2)?,
-                amount: Sums::read(row, 3)?.amount(in_usd),
+                amount: read_sums(row, 3)?.amount(in_usd),
             })
         })?
         .collect::<rusqlite::Result<_>>()?;

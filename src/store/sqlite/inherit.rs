@@ -4,9 +4,9 @@ use rusqlite::Transaction;
 
 use super::context::grant;
 use super::failure::Outcome;
-use super::id::hash_range;
 use super::session::{ensure_session, keep};
 use crate::reference::RefId;
+use crate::store::id::hash_range;
 use crate::store::{Millis, Scope, StoreOptions};
 
 /// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. What the child

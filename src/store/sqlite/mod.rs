@@ -8,11 +8,9 @@ mod context;
 mod directory;
 mod failure;
 mod figures;
-mod id;
 mod inherit;
 mod memory;
 mod opened;
-mod payload;
 mod read;
 mod row;
 mod schema;
@@ -145,7 +143,7 @@ impl SqliteStore {
 
 impl Store for SqliteStore {
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>> {
-        self.read(|transaction, _| id::ref_ids(transaction, hashes))
+        self.read(|transaction, _| read::ref_ids(transaction, hashes))
     }
 
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>> {

@@ -1,14 +1,35 @@
 //! Rows -> what callers ask for.
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failure::{Failure, Outcome};
-use super::id::hash_range;
-use super::payload::Payload;
 use super::row::Count;
 use super::session::find_session;
 use crate::reference::{ContentHash, Media, Original, RefId};
+use crate::store::id::{self, hash_range};
+use crate::store::payload::Payload;
 use crate::store::{BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats};
+
+/// The ids of contents: [`id::propose`].
+pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
+    let mut stored = connection.prepare_cached("SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2")?;
+    id::propose(hashes, |first, last| {
+        let near = stored.query_map((first, last), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(near.collect::<rusqlite::Result<_>>()?)
+    })
+}
+
+/// Whether a new original could be confused with a stored one if it got this id.
+pub(super) fn is_ambiguous(connection: &Connection, id: &RefId, hash: ContentHash) -> Outcome<bool> {
+    let (first, last) = hash_range(id.as_str());
+    let found = connection
+        .prepare_cached(
+            "SELECT 1 FROM originals WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id AND hash <> ?4",
+        )?
+        .query_row(params![first, last, hash.to_hex(), hash], |_| Ok(()))
+        .optional()?;
+    Ok(found.is_some())
+}
 
 /// An original that some digits resolve to.
 pub(super) struct Resolved {

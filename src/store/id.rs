@@ -6,13 +6,14 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, params};
-
-use super::failure::Outcome;
+use crate::error::Error;
 use crate::reference::{ContentHash, RefId, SHORT_ID_DIGITS};
 
 /// The smallest and the largest hash that start with these digits.
-pub(super) fn hash_range(digits: &str) -> (ContentHash, ContentHash) {
+///
+/// # Panics
+/// When they are not those of an id.
+pub fn hash_range(digits: &str) -> (ContentHash, ContentHash) {
     let padded = |pad: u8| {
         let mut hash = [pad; 32];
         for (i, digit) in digits.chars().take(64).enumerate() {
@@ -33,17 +34,21 @@ fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
     }
 }
 
-/// The issued ids of stored contents, and for others the ids that they would get now, in this order.
-pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
-    let mut stored = connection.prepare_cached("SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2")?;
+/// The issued ids of stored contents, and for others the ids that they would get now, in this order. `stored` says what is stored
+/// from one hash to another, with its issued id.
+///
+/// # Errors
+/// Those of `stored`; [`Error::BadRefId`] where what is stored is no id.
+pub fn propose<E: From<Error>>(
+    hashes: &[ContentHash],
+    mut stored: impl FnMut(ContentHash, ContentHash) -> Result<Vec<(ContentHash, String)>, E>,
+) -> Result<Vec<RefId>, E> {
     // What this call proposed, by the first digits.
     let mut proposed: HashMap<[u8; 8], Vec<(ContentHash, RefId)>> = HashMap::new();
     let mut ids = Vec::with_capacity(hashes.len());
     for &hash in hashes {
         let (first, last) = hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str());
-        let near = stored
-            .query_map((first, last), |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<Vec<(ContentHash, String)>>>()?;
+        let near = stored(first, last)?;
         if let Some((_, id)) = near.iter().find(|(other, _)| *other == hash) {
             ids.push(RefId::parse(id)?);
             continue;
@@ -60,18 +65,6 @@ pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcom
         ids.push(id);
     }
     Ok(ids)
-}
-
-/// Whether a new original could be confused with a stored one if it got this id.
-pub(super) fn is_ambiguous(connection: &Connection, id: &RefId, hash: ContentHash) -> Outcome<bool> {
-    let (first, last) = hash_range(id.as_str());
-    let found = connection
-        .prepare_cached(
-            "SELECT 1 FROM originals WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id AND hash <> ?4",
-        )?
-        .query_row(params![first, last, hash.to_hex(), hash], |_| Ok(()))
-        .optional()?;
-    Ok(found.is_some())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The bytes of an original -> the bytes on disk, and back.
+//! The bytes of an original -> the bytes that a backend keeps, and back.
 //!
 //! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash come out. And it
 //! never depends on what the journal says of zstd: a process that was killed at any moment may have been inside it.
@@ -9,23 +9,23 @@ use ruzstd::decoding::StreamingDecoder;
 
 use crate::error::{Error, Result};
 use crate::foreign::calling;
-use crate::reference::{ContentHash, RefId};
+use crate::reference::{ContentHash, Original, RefId};
 
 /// Compression level: the best ratio per millisecond on tool outputs.
 const ZSTD_LEVEL: i32 = 3;
 
 /// The bytes of an original as they lie on disk.
 #[derive(Debug)]
-pub(super) struct Payload {
+pub struct Payload {
     /// Whether they are compressed.
-    pub(super) is_zstd: bool,
+    pub is_zstd: bool,
     /// The bytes.
-    pub(super) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 impl Payload {
     /// Packs bytes; what does not shrink stays as it is.
-    pub(super) fn pack(bytes: &[u8]) -> Self {
+    pub fn pack(bytes: &[u8]) -> Self {
         match calling("zstd", bytes, || Ok(zstd::bulk::compress(bytes, ZSTD_LEVEL))) {
             Some(Ok(packed)) if packed.len() < bytes.len() => Self { is_zstd: true, bytes: packed },
             _ => Self { is_zstd: false, bytes: bytes.to_vec() },
@@ -36,7 +36,7 @@ impl Payload {
     ///
     /// # Errors
     /// [`Error::OriginalDamaged`]; for bytes that do not even unpack it names the hash of the packed ones.
-    pub(super) fn unpack(self, size: u64, hash: ContentHash, ref_id: &RefId) -> Result<Vec<u8>> {
+    pub fn unpack(self, size: u64, hash: ContentHash, ref_id: &RefId) -> Result<Vec<u8>> {
         let bytes = match self.is_zstd.then(|| decompress(&self.bytes, size)) {
             Some(Some(bytes)) => bytes,
             Some(None) | None => self.bytes,
@@ -47,6 +47,19 @@ impl Payload {
         }
         Err(Error::OriginalDamaged { ref_id: ref_id.to_string(), found: found.to_hex() })
     }
+}
+
+/// Whether an original is what its hash and its id say.
+///
+/// # Errors
+/// [`Error::BadArgument`] where it is not.
+pub fn check(id: &RefId, original: &Original) -> Result<()> {
+    let found = ContentHash::of(&original.bytes);
+    if found == original.hash && id.matches(found) {
+        return Ok(());
+    }
+    let expected = format!("the bytes that it names; these hash to {}", found.to_hex());
+    Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected))
 }
 
 /// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we take.

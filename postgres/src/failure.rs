@@ -1,0 +1,137 @@
+//! What can go wrong below the store, and which [`Error`] each becomes.
+//!
+//! Every error names the server as `host:port/database`; the password is in none.
+
+use std::error::Error as _;
+
+use concertina::error::Error;
+use tokio_postgres::error::SqlState;
+
+/// The result of work on a connection, before the error knows its server.
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// The reason of [`Failure::NoRoom`].
+pub(crate) const NO_ROOM: &str = "its limit is reached";
+
+/// Why work on a connection did not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The server's or the connection's reason.
+    Sql(tokio_postgres::Error),
+    /// There is no connection, or the server does not answer: what happened.
+    Away(String),
+    /// Not intact, another program's, or of a version that this program does not know: what was found.
+    Damaged(String),
+    /// Not the database that the caller has read from.
+    Replaced,
+    /// The size limit is reached; something may be removed, alone.
+    NoRoom,
+    /// The size limit is reached and nothing may be removed.
+    Full(String),
+    /// An error that needs no server.
+    Other(Error),
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Failure {
+    fn state(&self) -> Option<&SqlState> {
+        match self {
+            Self::Sql(error) => error.code(),
+            _ => None,
+        }
+    }
+
+    /// Whether the connection is gone, so that nobody knows what became of the statement.
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Sql(error) => error.code().is_none_or(|state| {
+                [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(state)
+                    || state.code().starts_with("08")
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether a fresh connection may do better: this one is gone, or what it has prepared or found is.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.is_lost()
+            || self.state().is_some_and(|state| {
+                [
+                    SqlState::UNDEFINED_TABLE,
+                    SqlState::INVALID_SCHEMA_NAME,
+                    SqlState::INVALID_SQL_STATEMENT_NAME,
+                    SqlState::FEATURE_NOT_SUPPORTED,
+                ]
+                .contains(state)
+            })
+    }
+
+    /// Whether the same transaction may succeed when it is made again: others were in its way.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.state().is_some_and(|state| {
+            [
+                SqlState::T_R_SERIALIZATION_FAILURE,
+                SqlState::T_R_DEADLOCK_DETECTED,
+                // Two new originals got one id at once; the second is refused when it looks again.
+                SqlState::UNIQUE_VIOLATION,
+            ]
+            .contains(state)
+        })
+    }
+
+    /// The error of the crate, for a server that is waited for `waited_ms`.
+    pub(crate) fn at(self, server: &str, waited_ms: u64) -> Error {
+        let path = server.to_owned();
+        let is_conflict = self.is_conflict();
+        let error = match self {
+            Self::Sql(error) => error,
+            Self::Away(reason) => return Error::StoreUnavailable { path, reason },
+            Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
+            Self::Replaced => return Error::StoreReplaced { path },
+            Self::NoRoom => return Error::StoreFull { path, reason: NO_ROOM.to_owned() },
+            Self::Full(reason) => return Error::StoreFull { path, reason },
+            Self::Other(error) => return error,
+        };
+        let reason = reason(&error);
+        match error.code() {
+            _ if is_conflict => Error::StoreLocked { path, waited_ms },
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::StoreLocked { path, waited_ms },
+            Some(&SqlState::DISK_FULL) => Error::StoreFull { path, reason },
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::StoreUnavailable { path, reason },
+            // Our statements are constant: one that does not compile met foreign tables.
+            Some(state) if state.code().starts_with("XX") || state.code().starts_with("42") => {
+                Error::StoreDamaged { path, reason }
+            }
+            _ => Error::StoreUnavailable { path, reason },
+        }
+    }
+}
+
+/// The server's words with their code, or all that is known of why a connection failed.
+fn reason(error: &tokio_postgres::Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        let detail = error.detail().map(|detail| format!("; {detail}")).unwrap_or_default();
+        return format!("{} ({}){detail}", error.message(), error.code().code());
+    }
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_words = cause.to_string();
+        if !words.contains(&cause_words) {
+            words = format!("{words}: {cause_words}");
+        }
+        source = cause.source();
+    }
+    words
+}

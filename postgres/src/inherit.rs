@@ -1,0 +1,70 @@
+//! What a sub-agent's session is given of its parent's: all, or what is named.
+
+use concertina::reference::RefId;
+use concertina::store::id::hash_range;
+use concertina::store::{Millis, Scope};
+
+use crate::commit::hashes;
+use crate::failure::Outcome;
+use crate::link::call;
+use crate::pool::Writing;
+use crate::row::{at, first};
+use crate::session::ensure;
+use crate::text::{escaped, key};
+
+const PARENT: &str =
+    "INSERT INTO sessions (session, agent, session_id, agent_id, last_seen) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (session, agent) DO NOTHING";
+const FIND: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
+const ALL: &str = "SELECT original FROM access WHERE session = $1 AND referred_at >= $2";
+const NAMED: &str =
+    "SELECT DISTINCT originals.id FROM unnest($3::bytea[], $4::bytea[], $5::text[]) AS given (first, last, digits)
+     JOIN originals ON originals.hash BETWEEN given.first AND given.last AND starts_with(given.digits, originals.ref_id)
+     WHERE EXISTS (SELECT 1 FROM access WHERE session = $1 AND original = originals.id AND referred_at >= $2)";
+const CHILD: &str = "UPDATE sessions SET parent = $2 WHERE id = $1";
+const GIVE: &str = "INSERT INTO grants (session, original, granted_at, left_at)
+     SELECT $1, original, $3, NULL FROM unnest($2::bigint[]) AS given (original)
+     ON CONFLICT (session, original) DO UPDATE SET granted_at = excluded.granted_at, left_at = NULL";
+const PROJECTIONS: &str = "INSERT INTO projections (session, block, place, replacement, original, reason)
+     SELECT $2, block, place, replacement, original, reason FROM projections
+     WHERE session = $1 AND original = ANY($3::bigint[]) ORDER BY original, id
+     ON CONFLICT (session, block, place) DO NOTHING";
+const PRINTED: &str = "INSERT INTO printed (session, text, is_answer, original, saved)
+     SELECT $2, text, is_answer, original, saved FROM printed WHERE session = $1 AND original = ANY($3::bigint[])
+     ON CONFLICT (session, text) DO NOTHING";
+
+/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. What the child
+/// already has stays as it is.
+pub(crate) fn inherit(
+    writing: &mut Writing<'_>,
+    parent: &Scope,
+    child: &Scope,
+    named: Option<&[RefId]>,
+    (held, expired_before): (bool, Millis),
+) -> Outcome<()> {
+    let now = writing.now;
+    let (session, agent) = (key(&parent.session_id), key(&parent.agent_id));
+    let (session_id, agent_id) = (escaped(&parent.session_id), escaped(&parent.agent_id));
+    let found =
+        writing.run(&[call!(PARENT, session, agent, session_id, agent_id, now), call!(FIND, session, agent)])?;
+    let parent: Option<i64> = first(&found[1])?;
+    let child = ensure(writing, child, held)?;
+    let rows = match named {
+        None => writing.run(&[call!(ALL, parent, expired_before)])?,
+        Some(named) => {
+            let ranges: Vec<_> = named.iter().map(|id| hash_range(id.as_str())).collect();
+            let (from, to) = (hashes(ranges.iter().map(|(from, _)| from)), hashes(ranges.iter().map(|(_, to)| to)));
+            let digits: Vec<&str> = named.iter().map(RefId::as_str).collect();
+            writing.run(&[call!(NAMED, parent, expired_before, from, to, digits)])?
+        }
+    };
+    let given = rows[0].iter().map(|row| at(row, 0)).collect::<Outcome<Vec<i64>>>()?;
+    writing
+        .run(&[
+            call!(CHILD, child, parent),
+            call!(GIVE, child, given, now),
+            call!(PROJECTIONS, parent, child, given),
+            call!(PRINTED, parent, child, given),
+        ])
+        .map(drop)
+}

@@ -1,0 +1,30 @@
+//! The durable store in PostgreSQL, for several machines at once: the promises of [`concertina::store::Store`], kept by one database.
+//!
+//! A namespace is a schema; several tenants may have theirs in one database and do not see each other. Access is a row: a session is
+//! granted an original by putting or inheriting it, and all that the session's ledger says about that original falls with the grant.
+//!
+//! What is acknowledged is on the server's disk (`synchronous_commit`, which sessions switch on where it is off); on a standby too only
+//! where the server is told to wait for it. A store needs sessions of its own: a pooler must not give one session's statements to
+//! several of the server's. PostgreSQL 14 or newer.
+
+#![forbid(unsafe_code)]
+
+mod commit;
+mod context;
+mod failure;
+mod figures;
+mod inherit;
+mod link;
+mod options;
+mod pool;
+mod read;
+mod row;
+mod schema;
+mod server;
+mod session;
+mod store;
+mod sweep;
+mod text;
+
+pub use options::{Clock, PostgresOptions};
+pub use store::PostgresStore;

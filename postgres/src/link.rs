@@ -1,0 +1,128 @@
+//! One connection, with what is prepared on it.
+//!
+//! Statements of a flight are sent together and answered in order, so that a flight costs one round trip. Nothing waits for ever:
+//! every flight has a deadline, also where the server is there and silent.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row, Statement};
+
+use crate::failure::{Failure, Outcome};
+use crate::server::Server;
+
+/// A statement with its parameters.
+pub(crate) struct Call<'a> {
+    pub(crate) sql: &'static str,
+    pub(crate) params: Vec<&'a (dyn ToSql + Sync)>,
+}
+
+/// A statement of a flight: `call!(SQL, parameter, ...)`.
+macro_rules! call {
+    ($sql:expr $(, $param:expr)* $(,)?) => {
+        $crate::link::Call { sql: $sql, params: vec![$(&$param),*] }
+    };
+}
+pub(crate) use call;
+
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const COMMIT: &str = "COMMIT";
+
+/// One connection. Dropping it closes it, and the server undoes what was not committed.
+pub(crate) struct Link {
+    client: Client,
+    statements: HashMap<&'static str, Statement>,
+    deadline: Duration,
+    is_silent: bool,
+    // The connection is a task of this: it goes on while a call waits here.
+    runtime: Runtime,
+}
+
+impl Link {
+    /// Connects and sets the session up.
+    pub(crate) fn open(server: &Server) -> Outcome<Self> {
+        let system = |error: std::io::Error| Failure::Away(error.to_string());
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
+        let patience = server.connect_timeout;
+        let connecting = async {
+            let (client, connection) = server.config.connect(server.tls.clone()).await?;
+            // Its error comes back from the call that it fails.
+            drop(tokio::spawn(connection));
+            client.batch_execute(&server.setup).await?;
+            Ok::<_, tokio_postgres::Error>(client)
+        };
+        let client = match runtime.block_on(async { timeout(patience, connecting).await }) {
+            Ok(connected) => connected?,
+            Err(_) => return Err(silent(patience)),
+        };
+        let deadline = server.statement_timeout + Duration::from_secs(1);
+        Ok(Self { client, statements: HashMap::new(), deadline, is_silent: false, runtime })
+    }
+
+    /// Whether it may be used again.
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.is_silent && !self.client.is_closed()
+    }
+
+    /// Runs a flight; its rows, by statement. The first failure counts.
+    pub(crate) fn run(&mut self, calls: &[Call<'_>]) -> Outcome<Vec<Vec<Row>>> {
+        let Self { client, statements, deadline, runtime, .. } = self;
+        let flight = async {
+            let mut missing: Vec<&'static str> =
+                calls.iter().map(|call| call.sql).filter(|sql| !statements.contains_key(sql)).collect();
+            missing.sort_unstable();
+            missing.dedup();
+            let prepared = join_all(missing.iter().map(|sql| client.prepare(sql))).await;
+            for (sql, statement) in missing.into_iter().zip(prepared) {
+                statements.insert(sql, statement?);
+            }
+            let answers = calls.iter().map(|call| client.query(&statements[call.sql], &call.params));
+            join_all(answers).await.into_iter().collect::<Result<Vec<_>, _>>()
+        };
+        match runtime.block_on(async { timeout(*deadline, flight).await }) {
+            Ok(answers) => Ok(answers?),
+            Err(_) => {
+                self.is_silent = true;
+                Err(silent(self.deadline))
+            }
+        }
+    }
+
+    /// Runs a flight of reading statements on one consistent state.
+    pub(crate) fn read(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        if calls.len() == 1 {
+            return self.run(&calls);
+        }
+        let mut flight = vec![call!(BEGIN_READ)];
+        flight.extend(calls);
+        flight.push(call!(COMMIT));
+        let mut answers = self.run(&flight)?;
+        answers.pop();
+        answers.remove(0);
+        Ok(answers)
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) fn batch(&mut self, sql: &str) -> Outcome<()> {
+        let Self { client, deadline, runtime, .. } = self;
+        match runtime.block_on(async { timeout(*deadline, client.batch_execute(sql)).await }) {
+            Ok(done) => Ok(done?),
+            Err(_) => {
+                self.is_silent = true;
+                Err(silent(self.deadline))
+            }
+        }
+    }
+
+    pub(crate) fn commit(&mut self) -> Outcome<()> {
+        self.run(&[call!(COMMIT)]).map(drop)
+    }
+}
+
+fn silent(patience: Duration) -> Failure {
+    Failure::Away(format!("it did not answer within {} ms", patience.as_millis()))
+}

@@ -1,0 +1,221 @@
+//! Connections, and what becomes of a call whose connection is lost.
+//!
+//! The pool holds places for connections, not connections: whoever takes an empty place connects, so that an error comes at once and
+//! with its reason, and a connection that is lost is replaced where it was.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use concertina::error::{Error, Result};
+use concertina::reference::ContentHash;
+use concertina::store::Millis;
+use r2d2::ManageConnection;
+use tokio_postgres::Row;
+
+use crate::failure::{Failure, Outcome};
+use crate::link::{Call, Link, call};
+use crate::options::Clock;
+use crate::row::{at, first};
+use crate::schema;
+use crate::server::Server;
+
+/// How often a transaction that was in the way of another is made again.
+const CONFLICTS_MAX: u32 = 10;
+
+/// A place for a connection.
+#[derive(Default)]
+pub(crate) struct Place(Option<Link>);
+
+/// Makes places, which cannot fail.
+pub(crate) struct Places;
+
+impl ManageConnection for Places {
+    type Connection = Place;
+    type Error = std::convert::Infallible;
+
+    fn connect(&self) -> std::result::Result<Place, Self::Error> {
+        Ok(Place::default())
+    }
+
+    fn is_valid(&self, _: &mut Place) -> std::result::Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn has_broken(&self, _: &mut Place) -> bool {
+        false
+    }
+}
+
+/// Who may write meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// Other writers that add.
+    Shared,
+    /// Nobody: what is removed here, another one could be about to name.
+    Alone,
+}
+
+/// The connections to one server.
+pub(crate) struct Pool {
+    pub(crate) server: Server,
+    places: r2d2::Pool<Places>,
+    clock: Clock,
+    busy_timeout_ms: u64,
+    /// The generation that was last seen; 0 before the first.
+    generation: AtomicU64,
+    replaced: AtomicU64,
+}
+
+/// A transaction that writes.
+pub(crate) struct Writing<'a> {
+    pub(crate) link: &'a mut Link,
+    pub(crate) generation: u64,
+    pub(crate) now: Millis,
+}
+
+impl Writing<'_> {
+    pub(crate) fn run(&mut self, calls: &[Call<'_>]) -> Outcome<Vec<Vec<Row>>> {
+        self.link.run(calls)
+    }
+}
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+const SHARED: &str = "SELECT pg_advisory_xact_lock_shared(1129202516, $1::text::regnamespace::oid::bigint::integer)";
+const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
+/// Which database this is, the time, and the transaction.
+pub(crate) const WHICH: &str = "SELECT identity::text || ' ' || (SELECT system_identifier FROM pg_control_system())
+      || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+      || ' ' || (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+      || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()),
+    moment($1::bigint) FROM store";
+const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
+const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
+
+impl Pool {
+    pub(crate) fn open(server: Server, size: u32, clock: Clock, busy_timeout_ms: u64) -> Result<Self> {
+        let places = r2d2::Pool::builder()
+            .max_size(size.max(1))
+            .connection_timeout(server.connect_timeout)
+            .test_on_check_out(false)
+            .max_lifetime(None)
+            .build(Places)
+            .map_err(|error| Error::StoreUnavailable { path: server.name.clone(), reason: error.to_string() })?;
+        let (generation, replaced) = (AtomicU64::new(0), AtomicU64::new(0));
+        let pool = Self { server, places, clock, busy_timeout_ms, generation, replaced };
+        pool.with(|_| Ok(()))?;
+        Ok(pool)
+    }
+
+    /// How often the database was found replaced since the last time that this was asked.
+    pub(crate) fn take_replaced(&self) -> u64 {
+        self.replaced.swap(0, Ordering::Relaxed)
+    }
+
+    fn connect(&self) -> Outcome<Link> {
+        let mut link = Link::open(&self.server)?;
+        schema::prepare(&mut link, &self.server.namespace)?;
+        Ok(link)
+    }
+
+    /// Reads which database this is, and the time: a row of [`WHICH`].
+    pub(crate) fn which(&self, rows: &[Row]) -> Outcome<(u64, Millis)> {
+        let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
+        let identity: String = at(row, 0)?;
+        let hash = ContentHash::of(identity.as_bytes());
+        // 53 bits, which JavaScript has, and never 0.
+        let generation = (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1;
+        let before = self.generation.swap(generation, Ordering::Relaxed);
+        if before != 0 && before != generation {
+            self.replaced.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok((generation, at(row, 1)?))
+    }
+
+    /// What SQL's `moment` is told of the time.
+    pub(crate) fn told(&self, now: Millis) -> Option<Millis> {
+        self.clock.told(now)
+    }
+
+    /// Works on a connection. `work` leaves no transaction open unless it fails; it is called again, from the start, on a fresh
+    /// connection when its own is lost, and when others were in its way.
+    pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Link) -> Outcome<T>) -> Result<T> {
+        let named = |failure: Failure| failure.at(&self.server.name, self.busy_timeout_ms);
+        let busy = |_| Failure::Away(format!("all {} connections of the pool are in use", self.places.max_size()));
+        let mut place = self.places.get().map_err(busy).map_err(named)?;
+        let (mut conflicts, mut is_second) = (0, false);
+        loop {
+            // Taken out, so that a panic closes it with all that it began.
+            let mut link = match place.0.take().filter(Link::is_usable) {
+                Some(link) => link,
+                None => self.connect().map_err(named)?,
+            };
+            let failure = match work(&mut link) {
+                Ok(done) => {
+                    place.0 = Some(link);
+                    return Ok(done);
+                }
+                Err(failure) => failure,
+            };
+            if failure.is_stale() && !is_second {
+                is_second = true;
+                continue;
+            }
+            if link.is_usable() && !failure.is_stale() && link.batch("ROLLBACK").is_ok() {
+                place.0 = Some(link);
+            }
+            if !failure.is_conflict() || conflicts == CONFLICTS_MAX {
+                return Err(named(failure));
+            }
+            conflicts += 1;
+            thread::sleep(Duration::from_millis(u64::from(conflicts) * 3));
+        }
+    }
+
+    /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise, unless the connection was
+    /// lost while it was made durable and no other could be had. Then nobody knows, and the caller makes the call again. That is
+    /// safe: originals are known by their hash, and of projections, printed texts and turns the first row stays, which then is the
+    /// caller's own; what decided nothing writes no receipts.
+    pub(crate) fn write<T>(
+        &self,
+        gate: Gate,
+        now: Millis,
+        mut work: impl FnMut(&mut Writing<'_>) -> Outcome<T>,
+    ) -> Result<T> {
+        let told = self.told(now);
+        let lock = if gate == Gate::Shared { SHARED } else { ALONE };
+        let mut unknown: Option<(String, T)> = None;
+        self.with(|link| {
+            if let Some((transaction, done)) = unknown.take()
+                && is_committed(link, &transaction)
+            {
+                return Ok(done);
+            }
+            let begun =
+                link.run(&[call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)])?;
+            let (generation, now) = self.which(&begun[2])?;
+            let transaction: Option<String> = first(&begun[3])?;
+            let done = work(&mut Writing { link, generation, now })?;
+            match link.commit() {
+                Err(failure) if failure.is_lost() => {
+                    unknown = transaction.map(|transaction| (transaction, done));
+                    Err(failure)
+                }
+                committed => committed.map(|()| done),
+            }
+        })
+    }
+}
+
+/// Whether a transaction whose end was not heard of did end well. A server that does not know it says no.
+fn is_committed(link: &mut Link, transaction: &str) -> bool {
+    for _ in 0..50 {
+        let status = link.run(&[call!(STATUS, transaction)]);
+        match status.ok().and_then(|rows| first::<Option<String>>(&rows[0]).ok().flatten().flatten()).as_deref() {
+            Some("committed") => return true,
+            Some("in progress") => thread::sleep(Duration::from_millis(20)),
+            _ => return false,
+        }
+    }
+    false
+}

@@ -1,0 +1,218 @@
+//! Rows -> what callers ask for.
+
+use std::collections::BTreeMap;
+
+use concertina::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
+use concertina::store::id::{self, hash_range};
+use concertina::store::payload::Payload;
+use concertina::store::{
+    BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats, StoreOptions,
+};
+use tokio_postgres::Row;
+
+use crate::commit::hashes;
+use crate::failure::{Failure, Outcome};
+use crate::link::{Link, call};
+use crate::pool::{Pool, WHICH};
+use crate::row::{at, count, first, hash, text, text_or_null};
+use crate::text::key;
+
+/// Ids, with what is stored near them.
+pub(crate) const NEAR: &str =
+    "SELECT DISTINCT hash, ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given (first, last)
+     JOIN originals ON hash BETWEEN given.first AND given.last";
+
+/// An original that some digits resolve to, when it was last referred to by the agent, and the time.
+pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd, payload, referred.at, moment($5::bigint)
+     FROM originals CROSS JOIN LATERAL (
+       SELECT max(referred_at) AS at FROM access WHERE original = originals.id AND $4 IN (agent, parent_agent)) AS referred
+     WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
+
+/// The rows of a session's projection after a row id, in the order in which they were written.
+pub(crate) const IN_FORCE_SINCE: &str = "SELECT projections.id, block, place, replacement, hash, reason FROM projections
+     JOIN originals ON originals.id = projections.original WHERE session = $1 AND projections.id > $2 ORDER BY projections.id";
+
+/// How a session shows some blocks.
+pub(crate) const IN_FORCE_OF: &str =
+    "SELECT projections.id, projections.block, projections.place, replacement, hash, reason
+     FROM unnest($2::bytea[], $3::bigint[]) AS given (block, place)
+     JOIN projections ON session = $1 AND projections.block = given.block AND projections.place = given.place
+     JOIN originals ON originals.id = projections.original";
+
+/// A row of [`IN_FORCE_SINCE`] or [`IN_FORCE_OF`].
+pub(crate) fn projection(row: &Row) -> Outcome<(i64, Projection)> {
+    let projection = Projection {
+        block: BlockKey { hash: hash(row, 1)?, place: at(row, 2)? },
+        replacement: text(row, 3)?,
+        original: hash(row, 4)?,
+        reason: text(row, 5)?,
+    };
+    Ok((at(row, 0)?, projection))
+}
+
+/// The ids of contents: [`id::propose`].
+pub(crate) fn ref_ids(link: &mut Link, of: &[ContentHash]) -> Outcome<Vec<RefId>> {
+    let ranges: Vec<_> = of.iter().map(|hash| hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str())).collect();
+    let (from, to) = (hashes(ranges.iter().map(|(from, _)| from)), hashes(ranges.iter().map(|(_, to)| to)));
+    let rows = link.run(&[call!(NEAR, from, to)])?.remove(0);
+    let near = rows.iter().map(|row| Ok((hash(row, 0)?, at(row, 1)?))).collect::<Outcome<BTreeMap<_, String>>>()?;
+    id::propose(of, |from, to| Ok(near.range(from..=to).map(|(hash, id)| (*hash, id.clone())).collect()))
+}
+
+/// The original behind an id, checked.
+pub(crate) fn get(
+    pool: &Pool,
+    link: &mut Link,
+    options: &StoreOptions,
+    (id, agent_id): (&RefId, &str),
+    now: Millis,
+) -> Outcome<Option<(RefId, Original)>> {
+    let (from, to) = hash_range(id.as_str());
+    let (from, to, digits) = (from.0.as_slice(), to.0.as_slice(), id.as_str());
+    let (agent, told) = (key(agent_id), pool.told(now));
+    for row in &link.run(&[call!(GET, from, to, digits, agent, told)])?[0] {
+        if at::<Millis>(row, 7)? < options.expired_before(at(row, 8)?) {
+            continue;
+        }
+        let (hash, issued): (_, String) = (hash(row, 0)?, at(row, 1)?);
+        let id = RefId::parse(&issued)
+            .map_err(|_| Failure::Damaged(format!("the id of the original {} is {issued:?}", hash.to_hex())))?;
+        let payload = Payload { is_zstd: at(row, 5)?, bytes: at(row, 6)? };
+        let bytes = payload.unpack(count(row, 4)?, hash, &id)?;
+        let media = text_or_null(row, 2)?.map_or(Media::Text, Media::Image);
+        return Ok(Some((id, Original { hash, bytes, media, label: text(row, 3)? })));
+    }
+    Ok(None)
+}
+
+/// What a session knows, in the order in which it was first written.
+pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Ledger> {
+    macro_rules! of_session {
+        ($columns:literal, $from:literal, $rest:literal) => {
+            concat!(
+                "SELECT ",
+                $columns,
+                " FROM ",
+                $from,
+                " WHERE session = (SELECT id FROM sessions WHERE session = $1 AND agent = $2) ",
+                $rest
+            )
+        };
+    }
+    const PROJECTIONS: &str = of_session!(
+        "projections.id, block, place, replacement, hash, reason",
+        "projections JOIN originals ON originals.id = projections.original",
+        "ORDER BY projections.id"
+    );
+    const PRINTED: &str = of_session!(
+        "text, is_answer, hash, saved",
+        "printed JOIN originals ON originals.id = printed.original",
+        "ORDER BY text"
+    );
+    const ADMITTED: &str =
+        of_session!("at, greatest(tokens_before - tokens_after, 0)", "receipts", "AND kind = 'admit' ORDER BY id");
+    const EPOCHS: &str = of_session!("at, reason, tokens_freed, tokens_rebilled, blocks", "epochs", "ORDER BY id");
+    const LAST: &str = of_session!("at", "requests", "ORDER BY id DESC LIMIT 1");
+    const SESSION: &str = "SELECT tools, is_off FROM sessions WHERE session = $1 AND agent = $2";
+    let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
+    let told: Option<Millis> = None;
+    let answers = link.read(vec![
+        call!(WHICH, told),
+        call!(PROJECTIONS, session, agent),
+        call!(PRINTED, session, agent),
+        call!(ADMITTED, session, agent),
+        call!(EPOCHS, session, agent),
+        call!(LAST, session, agent),
+        call!(SESSION, session, agent),
+    ])?;
+    let (generation, _) = pool.which(&answers[0])?;
+    let Some(known) = answers[6].first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
+    let rows = answers[1].iter().map(projection).collect::<Outcome<Vec<_>>>()?;
+    Ok(Ledger {
+        version: rows.last().map_or(0, |(row, _)| *row),
+        projections: rows.into_iter().map(|(_, projection)| projection).collect(),
+        printed: answers[2].iter().map(printed).collect::<Outcome<_>>()?,
+        admitted: timed(&answers[3])?,
+        epochs: answers[4].iter().map(logged_epoch).collect::<Outcome<_>>()?,
+        tools: at::<Option<&[u8]>>(known, 0)?.map(|_| hash(known, 0)).transpose()?,
+        is_off: at(known, 1)?,
+        last_request: first(&answers[5])?,
+        generation,
+    })
+}
+
+fn printed(row: &Row) -> Outcome<PrintedText> {
+    let printed = if at(row, 1)? { Printed::Copy } else { Printed::Placeholder };
+    Ok(PrintedText { text: hash(row, 0)?, printed, original: hash(row, 2)?, saved: count(row, 3)? })
+}
+
+/// Rows of a time and a count.
+pub(crate) fn timed(rows: &[Row]) -> Outcome<Vec<(Millis, u64)>> {
+    rows.iter().map(|row| Ok((at(row, 0)?, count(row, 1)?))).collect()
+}
+
+/// Totals of the sessions of this name, or of the whole store.
+pub(crate) fn stats(link: &mut Link, session_id: Option<&str>) -> Outcome<Stats> {
+    const SESSIONS: &str = "SELECT count(*), (SELECT count(*) FROM turns JOIN sessions ON sessions.id = turns.session
+             WHERE $1::bytea IS NULL OR sessions.session = $1)
+         FROM sessions WHERE $1::bytea IS NULL OR session = $1";
+    const RECEIVED: &str = "SELECT coalesce(sum(tokens_before), 0)::bigint, coalesce(sum(tokens_after), 0)::bigint
+         FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE $1::bytea IS NULL OR sessions.session = $1";
+    const SWEPT: &str = "SELECT turns, tokens_before, tokens_after FROM swept WHERE $1::bytea IS NULL";
+    const RECEIPTS: &str = "SELECT at, kind, tokens_before, tokens_after, detail FROM receipts
+         JOIN sessions ON sessions.id = receipts.session
+         WHERE $1::bytea IS NULL OR sessions.session = $1 ORDER BY receipts.id DESC LIMIT 100";
+    const EPOCHS: &str = "SELECT at, reason, tokens_freed, tokens_rebilled, blocks FROM epochs
+         JOIN sessions ON sessions.id = epochs.session
+         WHERE $1::bytea IS NULL OR sessions.session = $1 ORDER BY epochs.id DESC LIMIT 100";
+    let session = session_id.map(key);
+    let answers = link.read(vec![
+        call!(SESSIONS, session),
+        call!(STORED_OF, session),
+        call!(RECEIVED, session),
+        call!(SWEPT, session),
+        call!(RECEIPTS, session),
+        call!(EPOCHS, session),
+    ])?;
+    let number = |answer: usize, column: usize| match answers[answer].first() {
+        Some(row) => count(row, column),
+        None => Ok(0),
+    };
+    Ok(Stats {
+        sessions: number(0, 0)?,
+        originals: number(1, 0)?,
+        original_bytes: number(1, 1)?,
+        stored_bytes: number(1, 2)?,
+        turns: number(0, 1)? + number(3, 0)?,
+        receipts: answers[4].iter().map(receipt).collect::<Outcome<_>>()?,
+        tokens_before: number(2, 0)? + number(3, 1)?,
+        tokens_after: number(2, 1)? + number(3, 2)?,
+        epochs: answers[5].iter().map(logged_epoch).collect::<Outcome<_>>()?,
+    })
+}
+
+/// Originals, their size as they were, and as they are stored.
+pub(crate) const STORED_OF: &str =
+    "SELECT count(*), coalesce(sum(size), 0)::bigint, coalesce(sum(octet_length(payload)), 0)::bigint FROM originals
+     WHERE $1::bytea IS NULL OR id IN (SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session = $1))";
+
+fn receipt(row: &Row) -> Outcome<(Millis, Receipt)> {
+    let receipt = Receipt {
+        kind: text(row, 1)?,
+        tokens_before: count(row, 2)?,
+        tokens_after: count(row, 3)?,
+        detail: text(row, 4)?,
+    };
+    Ok((at(row, 0)?, receipt))
+}
+
+/// Columns: `at`, then those of an [`Epoch`].
+fn logged_epoch(row: &Row) -> Outcome<(Millis, Epoch)> {
+    let epoch = Epoch {
+        reason: text(row, 1)?,
+        tokens_freed: count(row, 2)?,
+        tokens_rebilled: count(row, 3)?,
+        blocks: count(row, 4)?,
+    };
+    Ok((at(row, 0)?, epoch))
+}

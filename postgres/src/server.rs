@@ -1,0 +1,149 @@
+//! Where the database is, and how to connect to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use concertina::error::{Error, Result};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::options::PostgresOptions;
+
+/// A server with a database, and what every session on it begins with.
+pub(crate) struct Server {
+    pub(crate) config: Config,
+    pub(crate) tls: MakeRustlsConnect,
+    /// `host:port/database`, for messages.
+    pub(crate) name: String,
+    /// The schema.
+    pub(crate) namespace: String,
+    /// Statements that begin a session.
+    pub(crate) setup: String,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) statement_timeout: Duration,
+}
+
+impl Server {
+    /// # Errors
+    /// [`Error::BadArgument`] for an address or a namespace that is none; [`Error::StoreUnavailable`] for certificates that cannot be
+    /// read.
+    pub(crate) fn new(url: &str, namespace: &str, options: &PostgresOptions) -> Result<Self> {
+        // The address is not repeated: it may hold a password.
+        let bad = |error: tokio_postgres::Error| {
+            Error::bad_argument("url", error, "postgresql://user:password@host:port/database?sslmode=require")
+        };
+        let mut config: Config = url.parse().map_err(bad)?;
+        if !is_namespace(namespace) {
+            let expected = "1 to 63 of a-z, 0-9 and _, beginning with a letter and not with pg_";
+            let got: String = namespace.chars().take(80).collect();
+            return Err(Error::bad_argument("namespace", format!("{got:?}"), expected));
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("concertina");
+        }
+        config.connect_timeout(options.connect_timeout);
+        config.tcp_user_timeout(options.statement_timeout);
+        config.keepalives_idle(Duration::from_secs(30));
+        let name = name(&config);
+        let tls = tls(&config, options, &name)?;
+        let statement_ms = options.statement_timeout.as_millis().clamp(1, 2_147_483_647);
+        let lock_ms = options.store.busy_timeout_ms.clamp(1, 2_147_483_647);
+        // What is acknowledged is on disk, whatever the server's default is.
+        let setup = format!(
+            "SET search_path TO \"{namespace}\", pg_temp; SET statement_timeout = {statement_ms}; SET lock_timeout = {lock_ms}; \
+             SET idle_in_transaction_session_timeout = 60000; SET client_min_messages = warning; SET jit = off; \
+             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+        );
+        Ok(Self {
+            config,
+            tls,
+            name,
+            namespace: namespace.to_owned(),
+            setup,
+            connect_timeout: options.connect_timeout,
+            statement_timeout: options.statement_timeout,
+        })
+    }
+}
+
+/// Whether a name can stand in SQL as it is, and is not the system's.
+fn is_namespace(name: &str) -> bool {
+    (1..=63).contains(&name.len())
+        && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && !name.starts_with("pg_")
+        && !["public", "information_schema"].contains(&name)
+}
+
+fn name(config: &Config) -> String {
+    let port = |at: usize| config.get_ports().get(at).or(config.get_ports().first()).copied().unwrap_or(5432);
+    let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| match host {
+        Host::Tcp(host) => format!("{host}:{}", port(at)),
+        #[cfg(unix)]
+        Host::Unix(path) => format!("{}:{}", path.display(), port(at)),
+    });
+    let hosts: Vec<String> = hosts.collect();
+    format!("{}/{}", hosts.join(","), config.get_dbname().or(config.get_user()).unwrap_or_default())
+}
+
+fn tls(config: &Config, options: &PostgresOptions, name: &str) -> Result<MakeRustlsConnect> {
+    let unavailable = |reason: String| Error::StoreUnavailable { path: name.to_owned(), reason };
+    let mut roots = RootCertStore::empty();
+    if config.get_ssl_mode() != SslMode::Disable {
+        // What of the system's cannot be read is missed when a certificate is checked.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    }
+    if let Some(path) = &options.root_certificates {
+        let unreadable = |error: &dyn std::fmt::Display| unavailable(format!("{}: {error}", path.display()));
+        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))? {
+            let certificate = certificate.map_err(|error| unreadable(&error))?;
+            roots.add(certificate).map_err(|error| unreadable(&error))?;
+        }
+    }
+    let client = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unavailable(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(client))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(url: &str, namespace: &str) -> Result<Server> {
+        Server::new(url, namespace, &PostgresOptions::default())
+    }
+
+    #[test]
+    fn a_server_is_named_without_its_password() {
+        let server = server("postgresql://me:secret@db.example:6000/store?sslmode=disable", "tenant_1").unwrap();
+        assert_eq!(server.name, "db.example:6000/store");
+        assert!(!server.setup.contains("secret"));
+    }
+
+    #[test]
+    fn a_bad_address_is_refused_and_not_repeated() {
+        for url in ["postgresql://me:secret@host:port/x", "postgresql://me:secret@host/x?nonsense=secret", "secret"] {
+            let error = server(url, "tenant").map(drop).unwrap_err();
+            assert!(matches!(error, Error::BadArgument { .. }));
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_plain_names_are_namespaces() {
+        let url = "postgresql://localhost/x?sslmode=disable";
+        for good in ["a", "tenant_17", "select", &"x".repeat(63)] {
+            assert!(server(url, good).is_ok(), "{good}");
+        }
+        for bad in ["", "A", "1a", "a-b", "a\"; DROP SCHEMA x", "pg_x", "public", "ä", &"x".repeat(64)] {
+            assert!(server(url, bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The store: each promise, and the transaction that keeps it.
+
+use std::collections::BTreeSet;
+
+use concertina::error::Result;
+use concertina::reference::{ContentHash, Original, RefId};
+use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
+
+use crate::failure::Outcome;
+use crate::link::call;
+use crate::options::PostgresOptions;
+use crate::pool::{Gate, Pool, WHICH};
+use crate::row::{at, text};
+use crate::server::Server;
+use crate::session::{self, HELD, IS_OFF};
+use crate::sweep::{self, PURGEABLE};
+use crate::text::{escaped, key};
+use crate::{commit, figures, inherit, read};
+
+/// How long warnings are kept.
+const WARNINGS_MS: Millis = 7 * concertina::store::sums::DAY_MS;
+
+/// A [`Store`] in a PostgreSQL database. Any number may be open on one namespace, on any machine, each with its own options.
+///
+/// Its methods block, and panic on a thread that drives an asynchronous runtime, as all of a runtime's blocking calls do.
+pub struct PostgresStore {
+    options: StoreOptions,
+    pool: Pool,
+}
+
+impl PostgresStore {
+    /// Opens the namespace of a database, creating its tables where they are missing.
+    ///
+    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates are checked when TLS is used;
+    /// `sslmode=require` insists on it, and `sslmode=disable` does without.
+    ///
+    /// # Errors
+    /// [`concertina::error::Error::BadArgument`] for an address or a namespace that is none;
+    /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses;
+    /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's or comes from a newer version (it is left as it is).
+    pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
+        let server = Server::new(url, namespace, &options)?;
+        let pool = Pool::open(server, options.pool_size, options.clock, options.store.busy_timeout_ms)?;
+        Ok(Self { options: options.store, pool })
+    }
+
+    /// The server and the database, as errors name them: `host:port/database`.
+    pub fn server(&self) -> &str {
+        &self.pool.server.name
+    }
+
+    fn held(&self) -> bool {
+        session::is_held(&self.options)
+    }
+}
+
+impl Store for PostgresStore {
+    fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>> {
+        self.pool.with(|link| read::ref_ids(link, hashes))
+    }
+
+    fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>> {
+        commit::commit(&self.pool, &self.options, scope, batch, now)
+    }
+
+    fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>> {
+        self.pool.with(|link| read::get(&self.pool, link, &self.options, (id, agent_id), now))
+    }
+
+    fn ledger(&self, scope: &Scope) -> Result<Ledger> {
+        self.pool.with(|link| read::ledger(&self.pool, link, scope))
+    }
+
+    fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus> {
+        self.pool.write(Gate::Shared, now, |writing| session::write_turn(writing, scope, turn, self.held()))
+    }
+
+    fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
+        self.pool.with(|link| figures::recent(link, scope, since))
+    }
+
+    fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
+        let of_store = || (self.options.max_bytes, format!("{}/{}", self.server(), self.pool.server.namespace));
+        self.pool.with(|link| figures::figures(link, query, of_store()))
+    }
+
+    fn sessions(&self) -> Result<Vec<KnownSession>> {
+        self.pool.with(|link| link.run(&[call!(figures::KNOWN)])?[0].iter().map(figures::known).collect())
+    }
+
+    fn warn(&self, text: &str, now: Millis) -> Result<()> {
+        const FORGET: &str = "DELETE FROM warnings WHERE at < $1";
+        const WARN: &str = "INSERT INTO warnings (at, text) VALUES ($1, $2)";
+        let text = escaped(text);
+        self.pool.write(Gate::Shared, now, |writing| {
+            let (now, before) = (writing.now, writing.now.saturating_sub(WARNINGS_MS));
+            writing.run(&[call!(FORGET, before), call!(WARN, now, text)]).map(drop)
+        })
+    }
+
+    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
+        const WARNINGS: &str = "SELECT at, text FROM warnings WHERE at >= $1 ORDER BY id DESC LIMIT 100";
+        self.pool.with(|link| {
+            link.run(&[call!(WARNINGS, since)])?[0].iter().map(|row| Ok((at(row, 0)?, text(row, 1)?))).collect()
+        })
+    }
+
+    fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
+        self.pool.write(Gate::Shared, now, |writing| session::switch(writing, scope, is_off, self.held()))
+    }
+
+    fn is_off(&self, scope: &Scope) -> Result<bool> {
+        let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
+        self.pool.with(|link| Ok(!link.run(&[call!(IS_OFF, session, agent)])?[0].is_empty()))
+    }
+
+    fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
+        if parent == child {
+            return Ok(());
+        }
+        self.pool.write(Gate::Shared, now, |writing| {
+            let expired_before = self.options.expired_before(writing.now);
+            inherit::inherit(writing, parent, child, named, (self.held(), expired_before))
+        })
+    }
+
+    fn end_session(&self, session_id: &str, now: Millis) -> Result<()> {
+        self.pool.write(Gate::Shared, now, |writing| session::end(writing, session_id))
+    }
+
+    fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
+        let differs = self.pool.with(|link| {
+            let told = self.pool.told(now);
+            let answers = link.read(vec![call!(WHICH, told), call!(HELD)])?;
+            let (_, now) = self.pool.which(&answers[0])?;
+            Ok(!session::unsettled(&answers[1], alive, now)?.0.is_empty())
+        })?;
+        if !differs {
+            return Ok(0);
+        }
+        self.pool.write(Gate::Shared, now, |writing| session::settle(writing, alive))
+    }
+
+    fn stats(&self, session_id: Option<&str>) -> Result<Stats> {
+        self.pool.with(|link| read::stats(link, session_id))
+    }
+
+    fn sweep(&self, now: Millis) -> Result<Removed> {
+        let options = &self.options;
+        let alone = |work: &dyn Fn(&mut crate::pool::Writing<'_>) -> Outcome<(Removed, bool)>| {
+            let mut removed = Removed::default();
+            loop {
+                let (step, has_more) = self.pool.write(Gate::Alone, now, |writing| work(writing))?;
+                removed.originals += step.originals;
+                removed.bytes += step.bytes;
+                if !has_more {
+                    return Ok::<_, concertina::error::Error>(removed);
+                }
+            }
+        };
+        let expired = alone(&|writing| sweep::expire(writing, options))?;
+        let evicted = alone(&|writing| {
+            let step = sweep::shrink(writing, options)?;
+            Ok((step, step.originals == sweep::STEP as u64))
+        })?;
+        let sessions = self.pool.write(Gate::Alone, now, |writing| sweep::forget_silent_sessions(writing, options))?;
+        Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
+    }
+
+    fn purge(&self, session_id: &str) -> Result<Removed> {
+        self.pool.write(Gate::Alone, 0, |writing| sweep::purge(writing, session_id))
+    }
+
+    fn purgeable(&self, session_id: &str) -> Result<Removed> {
+        let session = key(session_id);
+        self.pool.with(|link| sweep::purgeable(&link.run(&[call!(PURGEABLE, session)])?[0]))
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let is_replaced = self.pool.take_replaced() > 0;
+        let replaced = || format!("the database at {} was replaced or restored while it was in use", self.server());
+        is_replaced.then(replaced).into_iter().collect()
+    }
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("server", &self.server())
+            .field("namespace", &self.pool.server.namespace)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,43 @@
+//! Text <-> TEXT, which cannot hold U+0000.
+//!
+//! U+0000 becomes U+0001 and `0`, U+0001 becomes U+0001 and `1`; all other text is stored as it is, for people to read.
+
+use std::borrow::Cow;
+
+use concertina::reference::ContentHash;
+
+/// As it is stored.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte > 1) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0"))
+}
+
+/// As it was.
+pub(crate) fn unescaped(text: String) -> String {
+    if !text.contains('\u{1}') {
+        return text;
+    }
+    text.replace("\u{1}0", "\0").replace("\u{1}1", "\u{1}")
+}
+
+/// What a name is looked up by.
+pub(crate) fn key(name: &str) -> Vec<u8> {
+    ContentHash::of(name.as_bytes()).0.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_comes_back_and_none_is_stored_with_a_nul() {
+        for text in ["", "a", "\0", "\u{1}", "\u{1}0", "\0\u{1}", "\u{1}\0\u{1}1\u{1}\u{1}0", "漢\0字", "\u{1}1\u{1}0"]
+        {
+            let stored = escaped(text);
+            assert!(!stored.contains('\0'));
+            assert_eq!(unescaped(stored.into_owned()), text);
+        }
+    }
+}

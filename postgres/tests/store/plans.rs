@@ -1,0 +1,85 @@
+//! How the server finds rows, and how long a commit takes.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use concertina::reference::{ContentHash, Original};
+use concertina::store::{Batch, Store};
+
+use crate::cluster::Cluster;
+use crate::suite::{START, batch_of, projection, scope};
+
+const FILL: &str = "SET search_path TO plans;
+INSERT INTO sessions (session, agent, session_id, agent_id, last_seen)
+  SELECT sha256(convert_to('s' || i, 'UTF8')), sha256('main'), 's' || i, 'main', 1700000000000 FROM generate_series(1, 1000) i;
+INSERT INTO originals (hash, ref_id, label, size, is_zstd, payload)
+  SELECT hash, substr(encode(hash, 'hex'), 1, 16), 'x', length(text), false, text
+  FROM (SELECT sha256(convert_to('o' || i, 'UTF8')) AS hash, convert_to('o' || i, 'UTF8') AS text FROM generate_series(1, 100000) i) AS all_of_them;
+INSERT INTO grants SELECT 1 + id % 1000, id, 1700000000000, NULL FROM originals;
+INSERT INTO projections (session, block, place, replacement, original, reason)
+  SELECT 1 + id % 1000, hash, 7, '1', id, 'stale' FROM originals;
+INSERT INTO printed SELECT 1 + id % 1000, hash, true, id, 0 FROM originals;
+INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
+  SELECT 1 + id % 1000, 1700000000000, 'admit', 2, 1, '{}' FROM originals;
+ANALYZE";
+
+#[test]
+fn no_hot_call_reads_a_whole_table() {
+    let Some(cluster) = Cluster::start() else { return };
+    drop(cluster.open("plans"));
+    cluster.sql(FILL);
+    let scans = || {
+        // A session tells what it counted when it ends, or after a second.
+        std::thread::sleep(Duration::from_millis(1500));
+        cluster.sql(
+            "SELECT relname || ' ' || seq_scan FROM pg_stat_user_tables WHERE schemaname = 'plans'
+             AND relname IN ('sessions', 'originals', 'grants', 'projections', 'printed', 'receipts') ORDER BY 1",
+        )
+    };
+    let before = scans();
+    let store = cluster.open("plans");
+    // Often enough for the plans that serve any parameters.
+    for round in 0..20 {
+        let me = scope("main", &format!("s{}", 1 + round));
+        let hash = ContentHash::of(format!("o{}", 1 + round).as_bytes());
+        assert!(store.get(&hash.to_ref_id(16), "main", START).unwrap().is_some());
+        assert_eq!(store.get(&hash.to_ref_id(16), "other", START).unwrap(), None);
+        let ledger = store.ledger(&me).unwrap();
+        assert_eq!(ledger.projections.len(), 100);
+        let in_context: BTreeSet<_> = ledger.projections.iter().map(|row| row.original).collect();
+        let warm = Batch { in_context: Some(in_context.clone()), ..Batch::after(&ledger) };
+        store.commit(&me, &warm, START).unwrap();
+        let text = format!("new {round}");
+        let batch = Batch {
+            projections: vec![projection(&text, "1", &text)],
+            withdrawn: vec![ledger.projections[0].block],
+            in_context: Some(in_context),
+            since: ledger.version,
+            ..batch_of(&store, vec![Original::text(&text, "test")])
+        };
+        assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);
+    }
+    drop(store);
+    assert_eq!(scans(), before);
+}
+
+#[test]
+fn a_commit_of_many_originals_takes_few_round_trips() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = cluster.open("speed");
+    for count in [1, 16, 256] {
+        let mut times: Vec<Duration> = (0..15)
+            .map(|round| {
+                let line = |part: usize| format!("{round} unit_{part}_{count} took {} ms\n", part * 7919 % 977);
+                let texts = (0..count).map(|part| Original::text(&line(part).repeat(300), "bench"));
+                let batch = batch_of(&store, texts.collect());
+                let start = Instant::now();
+                store.commit(&scope("main", "s"), &batch, START).unwrap();
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        println!("a commit of {count} originals of 8 KB: {:.2} ms", times[7].as_secs_f64() * 1e3);
+        assert!(times[7] < Duration::from_secs(2));
+    }
+}
