@@ -22,7 +22,7 @@ export const places = [
   { file: "package-lock.json", pattern: /"name": "openclaw-concertina",\n\s+"version": "([^"]+)"/g, times: 2 },
   { file: "openclaw.plugin.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
   { file: "Cargo.toml", pattern: /^\[workspace\.package\]\nversion = "([^"]+)"/gm, times: 1 },
-  { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: 4 },
+  { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: 5 },
 ];
 
 /** What is wrong with the versions in these texts, by file. */
