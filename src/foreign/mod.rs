@@ -1,10 +1,12 @@
-//! Calls into code that no guard reaches: parsers and compression written in C, codecs of images. A crash there ends the whole
-//! process, and a loop there never ends.
+//! Calls into code that no guard reaches: parsers and compression written in C. A crash there ends the whole process, and a loop
+//! there never ends.
 //!
 //! So a crash happens once. What such code is given is noted before and the note is cleared after ([`Journal`]); a note that is
 //! found later names the text that ended a process inside that code. The text is not given to that code again, and after
 //! [`CRASHES_MAX`] such texts none is, until another version, which may have it mended. What does not come back is given up
 //! ([`apart`]) and counts as a crash.
+//!
+//! A process that is killed may have been in such code by chance. So what must not be lost needs another way than that code.
 
 mod journal;
 mod thread;
