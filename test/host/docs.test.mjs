@@ -5,7 +5,6 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { withoutCompilers } from "../tools.mjs";
@@ -51,19 +50,6 @@ const command = (...args) => timed(() => host.openclaw(args));
 
 const sessionKey = "agent:main:main";
 
-/** What a command in a chat answers, asked as the Control UI asks. */
-const inChat = (message) => timed(async () => {
-  const history = async () => (await host.call("chat.history", { sessionKey })).messages;
-  const { length } = await history();
-  await host.call("chat.send", { sessionKey, message, idempotencyKey: message });
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
-    const messages = await history();
-    const last = messages.at(-1);
-    if (messages.length > length && last.role === "assistant") return last.content.map(({ text }) => text ?? "").join("\n");
-  }
-  throw new Error(`${message} was not answered`);
-});
-
 const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
 
 test("from the published packages to a saved figure in the chat, as docs/quickstart.md shows it", async () => {
@@ -72,7 +58,7 @@ test("from the published packages to a saved figure in the chat, as docs/quickst
   const start = await timed(async () => (await host.start(), ""));
   provider.play(RUN_THE_TESTS.steps);
   const turn = await timed(async () => (await host.turn(sessionKey, RUN_THE_TESTS.user)).reply);
-  const figure = await inChat("/concertina");
+  const figure = await timed(() => host.slash(sessionKey, "/concertina"));
   const again = await command("concertina", "stats");
   assert.match(figure.output, /: [1-9][\d.]* % saved/);
 
@@ -148,9 +134,8 @@ function named() {
 }
 
 test("every command of OpenClaw that a page names does what it says", async () => {
-  const [session] = (await host.openclawJson(["concertina", "stats"])).sessions ?? (await host.call("sessions.list", {})).sessions;
-  const id = session.sessionId ?? session.id;
-  const asked = { DIR: path.join(host.root, "unfolded"), ID: id, "page.html": path.join(host.root, "page.html") };
+  const [{ sessionId }] = (await host.openclawJson(["concertina", "stats"])).sessions;
+  const asked = { DIR: path.join(host.root, "unfolded"), ID: sessionId, "page.html": path.join(host.root, "page.html") };
   // What a terminal asks, a script says beforehand.
   const said = { "plugins install openclaw-concertina": ["--force", "--accept-capabilities"], [`concertina purge --session ID`]: ["--yes"] };
   const commands = named().toSorted((one, other) => Number(one.includes("purge")) - Number(other.includes("purge")));

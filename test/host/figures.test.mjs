@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { countTokens } from "../../index.js";
 import { readRows } from "./dialects.mjs";
@@ -68,16 +67,7 @@ const near = (found, expected, share) => assert.ok(Math.abs(found / expected - 1
 const commands = (...args) => with_.host.run(["concertina", ...args]);
 
 /** What `/concertina` answers. */
-async function slash(words) {
-  const { messages: before } = await with_.host.call("chat.history", { sessionKey: SESSION });
-  await with_.host.call("chat.send", { sessionKey: SESSION, message: `/concertina ${words}`.trim(), idempotencyKey: `${words}-${Date.now()}` });
-  for (let tries = 0; tries < 50; tries++) {
-    await sleep(200);
-    const { messages } = await with_.host.call("chat.history", { sessionKey: SESSION });
-    if (messages.length > before.length && messages.at(-1).role === "assistant") return JSON.stringify(messages.at(-1)).replaceAll("\\n", "\n");
-  }
-  throw new Error(`/concertina ${words} was not answered`);
-}
+const slash = (words) => with_.host.slash(SESSION, `/concertina ${words}`.trim());
 
 before(async () => {
   [with_, alone] = await Promise.all([startHost("with Concertina", true), startHost("without", false)]);

@@ -15,6 +15,7 @@ const OPENCLAW = path.join(HERE, "node_modules/openclaw/openclaw.mjs");
 const TOKEN = "host-test";
 const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
+const SLASH_MS = 60_000;
 /** Signals that end a test run before its time, and what it then exits with: the hosts it started must end with it. */
 const ENDING = [["SIGINT", 130], ["SIGTERM", 143]];
 
@@ -192,6 +193,19 @@ export class Host {
     const body = await response.json();
     if (!response.ok) throw new Error(`the turn failed: ${JSON.stringify(body)}\n${this.log}`);
     return { reply: body.choices[0].message.content, ms: Date.now() - started };
+  }
+
+  /** Sends a slash command to a conversation, as the Control UI does, and waits for what the chat answers. */
+  async slash(sessionKey, message) {
+    const history = async () => (await this.call("chat.history", { sessionKey })).messages;
+    const { length } = await history();
+    await this.call("chat.send", { sessionKey, message, idempotencyKey: `${message}-${Date.now()}` });
+    for (const end = Date.now() + SLASH_MS; Date.now() < end; await sleep(100)) {
+      const messages = await history();
+      const last = messages.at(-1);
+      if (messages.length > length && last.role === "assistant") return last.content.map(({ text }) => text ?? "").join("\n");
+    }
+    throw new Error(`${message} was not answered`);
   }
 
   /** Ends the gateway and removes everything. */

@@ -136,14 +136,7 @@ test("the command line works beside the gateway", async () => {
 });
 
 test("the chat command tells what this session saved", async () => {
-  await host.call("chat.send", { sessionKey: SESSION, message: "/concertina", idempotencyKey: "chat-command" });
-  let answer = "";
-  for (let tries = 0; tries < 20 && !answer.includes("tokens sent"); tries++) {
-    await sleep(200);
-    const { messages } = await host.call("chat.history", { sessionKey: SESSION });
-    answer = JSON.stringify(messages.at(-1));
-  }
-  assert.match(answer, /tokens sent +[\d,]+, [\d,]+ without Concertina: [\d.]+ % saved/);
+  assert.match(await host.slash(SESSION, "/concertina"), /tokens sent +[\d,]+, [\d,]+ without Concertina: [\d.]+ % saved/);
 });
 
 test("compaction is the host's own, and the session goes on", async () => {
