@@ -1,7 +1,6 @@
 //! The class with a store. Every opener has its own options; the store behind it may be shared (see [`crate::registry`]).
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts};
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 use crate::guard::{guard, to_napi};
 use crate::handover::Handover;
 use crate::pure::options;
-use crate::registry;
+use crate::registry::{self, StorePlace};
 use crate::report::{
     AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session, Stats,
     Unfolded, WarningRow,
@@ -46,11 +45,11 @@ pub struct NativeConcertina {
 
 #[napi]
 impl NativeConcertina {
-    /// Opens the store in a directory. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
+    /// Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
     /// damaged file is set aside under a name with that date, and a new one takes its place.
     #[napi(factory)]
     pub async fn open(
-        dir: String,
+        place: StorePlace,
         options_json: String,
         retention: Option<String>,
         today: Option<String>,
@@ -64,10 +63,8 @@ impl NativeConcertina {
                     return Err(Error::bad_argument("retention", format!("{other:?}"), "\"clock\" or \"host\""));
                 }
             };
-            let dir = std::path::absolute(Path::new(&dir))
-                .map_err(|error| Error::StoreUnavailable { path: dir.clone(), reason: error.to_string() })?;
             let options = StoreOptions { retention, ..StoreOptions::from(&config) };
-            let (store, aside) = registry::open(dir, options, today.as_deref())?;
+            let (store, aside) = registry::open(place, options, today.as_deref())?;
             let engine = Mutex::new(Some(Arc::new(Engine::new(store, config)?)));
             Ok(Self { engine, warnings, notices: Mutex::new(aside.into_iter().collect()) })
         })

@@ -1,46 +1,90 @@
 //! The stores that this copy of the addon has open. A host evaluates the plugin's module several times in one process: whoever opens a
-//! directory with equal options shares the store there, its connections and its memory. A further opener takes 30 KB so, not 400.
+//! place with equal options shares the store there, its connections and its memory. A further opener of a directory takes 30 KB so, not 400.
 //!
-//! That is only ever saved work. An opener with other options, and another copy of the addon, has a store of its own on the same file.
+//! That is only ever saved work. An opener with other options, and another copy of the addon, has a store of its own at the same place.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
-use concertina::error::Result;
+use concertina::error::{Error, Result};
 use concertina::store::{Scope, SqliteStore, Store, StoreOptions};
+use concertina_postgres::{PostgresOptions, PostgresStore};
 use dashmap::DashMap;
+use napi_derive::napi;
 
-type Place = Arc<Mutex<Weak<SqliteStore>>>;
+/// Where a store lives: in `dir`, or in a database.
+#[napi(object)]
+pub struct StorePlace {
+    /// A directory.
+    pub dir: Option<String>,
+    /// The address of a PostgreSQL database.
+    pub url: Option<String>,
+    /// The tenant in that database.
+    pub namespace: Option<String>,
+}
 
-static OPEN: LazyLock<DashMap<(PathBuf, StoreOptions), Place>> = LazyLock::new(DashMap::new);
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Place {
+    Directory(PathBuf),
+    Database { url: String, namespace: String },
+}
 
-/// The store of a directory. With `today` a damaged file is set aside under that date; a line says so.
+type Held = Arc<Mutex<Weak<dyn Store>>>;
+
+static OPEN: LazyLock<DashMap<(Place, StoreOptions), Held>> = LazyLock::new(DashMap::new);
+
+impl TryFrom<StorePlace> for Place {
+    type Error = Error;
+
+    fn try_from(given: StorePlace) -> Result<Self> {
+        match given {
+            StorePlace { dir: Some(dir), url: None, namespace: None } => std::path::absolute(Path::new(&dir))
+                .map(Self::Directory)
+                .map_err(|error| Error::StoreUnavailable { path: dir, reason: error.to_string() }),
+            StorePlace { dir: None, url: Some(url), namespace } => {
+                Ok(Self::Database { url, namespace: namespace.unwrap_or_else(|| "concertina".into()) })
+            }
+            // The address is not repeated: it may hold a password.
+            _ => Err(Error::bad_argument("dir", "not all that says where", "given alone, or else url, with or without namespace")),
+        }
+    }
+}
+
+/// The store of a place. With `today` a damaged file is set aside under that date; a line says so.
 pub(crate) fn open(
-    dir: PathBuf,
+    place: StorePlace,
     options: StoreOptions,
     today: Option<&str>,
-) -> Result<(Arc<SqliteStore>, Option<String>)> {
-    OPEN.retain(|_, place| Arc::strong_count(place) > 1 || held(place).strong_count() > 0);
-    let place = Arc::clone(&OPEN.entry((dir.clone(), options.clone())).or_default());
-    // Opening takes a while: whoever opens another directory does not wait for it.
-    let mut held = held(&place);
-    if let Some(store) = held.upgrade().filter(|store| reads(store)) {
+) -> Result<(Arc<dyn Store>, Option<String>)> {
+    let place = Place::try_from(place)?;
+    OPEN.retain(|_, held| Arc::strong_count(held) > 1 || lock(held).strong_count() > 0);
+    let nothing = || Arc::new(Mutex::new(Weak::<SqliteStore>::new() as Weak<dyn Store>));
+    let held = Arc::clone(&OPEN.entry((place.clone(), options.clone())).or_insert_with(nothing));
+    // Opening takes a while: whoever opens another place does not wait for it.
+    let mut held = lock(&held);
+    if let Some(store) = held.upgrade().filter(|store| reads(&**store)) {
         return Ok((store, None));
     }
-    let (store, aside) = match today {
-        Some(today) => SqliteStore::open_or_set_aside(&dir, options, today)?,
-        None => (SqliteStore::open(&dir, options)?, None),
+    let (store, aside): (Arc<dyn Store>, _) = match (place, today) {
+        (Place::Directory(dir), Some(today)) => {
+            let (store, aside) = SqliteStore::open_or_set_aside(&dir, options, today)?;
+            (Arc::new(store), aside)
+        }
+        (Place::Directory(dir), None) => (Arc::new(SqliteStore::open(&dir, options)?), None),
+        (Place::Database { url, namespace }, _) => {
+            let options = PostgresOptions { store: options, ..PostgresOptions::default() };
+            (Arc::new(PostgresStore::open(&url, &namespace, options)?), None)
+        }
     };
-    let store = Arc::new(store);
     *held = Arc::downgrade(&store);
     Ok((store, aside))
 }
 
-fn held(place: &Place) -> std::sync::MutexGuard<'_, Weak<SqliteStore>> {
-    place.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(held: &Held) -> std::sync::MutexGuard<'_, Weak<dyn Store>> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a store still reads its file. One that was damaged under it must not keep a new opener from setting it aside.
-fn reads(store: &SqliteStore) -> bool {
+/// Whether a store still reads what it has. One that was damaged under it must not keep a new opener from setting it aside.
+fn reads(store: &dyn Store) -> bool {
     store.ledger(&Scope { agent_id: String::new(), session_id: String::new() }).is_ok()
 }
