@@ -5,8 +5,9 @@
  * engine and the tool. What must be shared is in the store's file.
  */
 
-import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 
 import type { OptionsInForce } from "../node/lib/addon.js";
 import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
@@ -123,7 +124,7 @@ export class PluginState {
     const { sccsStoreUrl: url } = this.given;
     if (url === undefined || url === "") return { dir: this.directory() };
     if (typeof url !== "string") throw new Error("sccsStoreUrl is a secret reference that the host has not resolved");
-    return { url, namespace: this.options.sccsStoreNamespace };
+    return { url, namespace: this.options.sccsStoreNamespace, host: hostId(this.#api.runtime.state.resolveStateDir()) };
   }
 
   /** Whether there is a store; asking makes none. */
@@ -209,6 +210,20 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
+}
+
+/** What tells this gateway from others that share a database: drawn once, and kept in its state directory. */
+function hostId(stateDir: string): string {
+  const file = join(stateDir, "concertina", "host-id");
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(file, randomUUID(), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const id = readFileSync(file, "utf8").trim();
+  if (id === "") throw new Error(`${file} is empty; it must hold a name of this gateway that no other one has`);
+  return id;
 }
 
 /**
