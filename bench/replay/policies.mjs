@@ -51,10 +51,10 @@ function softTrim() {
 const toolTokens = () =>
   countTokens(JSON.stringify({ name: tool.FETCH_TOOL, description: tool.fetchToolDescription, parameters: tool.fetchToolParameters }));
 
-/** Concertina with a store of its own. Its guidance and its tool are billed with every request. */
+/** Concertina with a store of its own, or that of a database. Its guidance and its tool are billed with every request. */
 async function concertina({ config, schedule, prices, model }) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
-  const opened = await Concertina.open({ ...config, schedule, dir });
+  const opened = await Concertina.open({ ...(config.url === undefined ? { dir } : {}), ...config, schedule });
   const sessionId = "replay";
   const warned = (report) => {
     if (report.warning) throw new Error(`the store failed during the replay: ${report.warning.message}`);

@@ -5,15 +5,18 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-import { freePort } from "./host.mjs";
+import { freePort } from "../port.mjs";
 
+/** Where Debian puts each version. */
+const DEBIAN = "/usr/lib/postgresql";
 const NEEDED = ["initdb", "pg_ctl", "psql"];
 
 /** Where PostgreSQL's programs are; undefined where there are none, or where we are root, who may not run a server, and nobody else may. */
 export function programs() {
   if (process.getuid?.() === 0 && user().uid === undefined) return undefined;
   const given = process.env.CONCERTINA_POSTGRES;
-  const installed = fs.globSync("/usr/lib/postgresql/*/bin").sort((one, other) => Number(other.split("/")[4]) - Number(one.split("/")[4]));
+  const versions = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN).sort((one, other) => Number(other) - Number(one)) : [];
+  const installed = versions.map((version) => path.join(DEBIAN, version, "bin"));
   return (given ? [given] : installed).find((dir) => NEEDED.every((name) => fs.existsSync(path.join(dir, name))));
 }
 

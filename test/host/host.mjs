@@ -2,12 +2,13 @@
 
 import { spawn } from "node:child_process";
 import fs from "node:fs";
-import net from "node:net";
+
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { freePort } from "../port.mjs";
 import { callGateway } from "./gateway.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -251,12 +252,4 @@ function killGroup(child, signal) {
   } catch {
     // Already gone.
   }
-}
-
-export async function freePort() {
-  const server = net.createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,0 +1,53 @@
+// Whether a session is sent with the same bytes whichever store is behind it: `node bench/replay/stores.mjs SESSIONS... [--mode full]`.
+//
+// Replays each session with a store in a directory and with one in a PostgreSQL server of its own, and compares every request. Originals
+// that only age would remove stay in both: a directory's store goes by the recorded times, a database's by its own clock.
+import assert from "node:assert/strict";
+import { parseArgs } from "node:util";
+
+import { main } from "../../scripts/steps.mjs";
+import { Database, programs } from "../../test/host/database.mjs";
+import { POLICIES } from "./policies.mjs";
+import { requests } from "./session.mjs";
+import { find, load } from "./sessions.mjs";
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { mode: { type: "string", default: "host" } } });
+const POLICY = ["every-turn", "cache-aware"];
+const NEVER_OLD = { sccsStorageTtlSeconds: 20 * 365 * 86_400 };
+const PRICES = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: 300_000 };
+
+async function sent(messages, policy, place) {
+  const engine = await POLICIES[policy].open({ config: { ...NEVER_OLD, ...place }, prices: PRICES, model: "claude-opus-4-6" });
+  const all = [];
+  try {
+    for await (const request of requests(messages, engine, values.mode)) all.push(JSON.stringify(request.messages));
+  } finally {
+    await engine.close();
+  }
+  return all;
+}
+
+main(async () => {
+  if (positionals.length === 0) throw new Error("sessions are missing");
+  if (!["host", "full"].includes(values.mode)) throw new Error(`--mode is ${JSON.stringify(values.mode)}; it must be host or full`);
+  if (programs() === undefined) throw new Error("PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder");
+  const database = await new Database().start();
+  let [calls, bytes, sessions] = [0, 0, 0];
+  try {
+    for (const { file } of find(positionals)) {
+      const { name, messages } = load(file);
+      for (const policy of POLICY) {
+        const here = await sent(messages, policy, {});
+        const there = await sent(messages, policy, { url: database.url, namespace: `replay_${calls}` });
+        assert.equal(there.length, here.length, name);
+        here.forEach((request, call) => assert.ok(request === there[call], `${name}, ${policy}: request ${call + 1} is another one`));
+        calls += here.length;
+        bytes += here.reduce((sum, request) => sum + request.length, 0);
+      }
+      console.error(`${++sessions}. ${name}: the same`);
+    }
+  } finally {
+    database.remove();
+  }
+  console.log(`${sessions} sessions, ${calls} requests, ${(bytes / 1e9).toFixed(2)} billion characters: the same from both stores`);
+});
