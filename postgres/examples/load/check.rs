@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use concertina::assemble::{Engine, Fetch, FetchedBlock};
+use concertina::assemble::{Engine, Fetch};
 use concertina::store::Scope;
 
 use crate::gateway::{options, tell};
@@ -30,9 +30,7 @@ pub(crate) fn check(
     for issued in originals {
         let asked = Fetch { ref_ids: vec![issued.id.clone()], max_chars: usize::MAX, ..Fetch::default() };
         match engine.fetch(&nobody, &asked, 0).map(|answer| answer.blocks) {
-            Ok(blocks) if matches!(&blocks[..], [FetchedBlock::Text(text)] if issued.is(text.as_bytes())) => {
-                tell(&Event::Kept);
-            }
+            Ok(blocks) if issued.is(&blocks) => tell(&Event::Kept),
             Ok(_) => tell(&Event::Wrong(format!("{} was acknowledged and leads to other bytes", issued.id))),
             Err(error) => tell(&Event::Wrong(format!("{} was acknowledged: {error}", issued.id))),
         }

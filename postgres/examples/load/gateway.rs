@@ -98,11 +98,7 @@ pub(crate) fn now() -> Millis {
 
 /// What hosts say of an assembly.
 pub(crate) fn options() -> AssembleOptions {
-    AssembleOptions {
-        model: Some("claude-opus-4-6".into()),
-        token_budget: Some(200_000),
-        ..AssembleOptions::default()
-    }
+    AssembleOptions { model: Some("claude-opus-4-6".into()), token_budget: Some(200_000), ..AssembleOptions::default() }
 }
 
 impl Gateway {
@@ -171,7 +167,10 @@ impl Gateway {
                 Some(hash) => self.learn(Issued { id: id.clone(), hash }, false),
                 // A copy that goes back to the original it came from.
                 None if self.known().ids.contains(id) => {}
-                None => tell(&Event::Wrong(format!("{name}: {id} stands for a block that it is not the hash of"))),
+                None => {
+                    let (at, reason) = ((action.message, action.block), action.reason);
+                    tell(&Event::Wrong(format!("{name}: {id} ({reason}) is not the hash of the block {at:?}")));
+                }
             }
         }
     }
@@ -198,6 +197,7 @@ fn content(kind: &Kind) -> Option<Vec<u8>> {
         Kind::Text(text) => Some(text.as_bytes().to_vec()),
         Kind::Call(call) => Some(call.arguments.to_json().into_bytes()),
         Kind::Thinking(part) => Some(part.to_string().into_bytes()),
-        Kind::Image(_) | Kind::Other => None,
+        Kind::Image(image) => base64_simd::STANDARD.decode_to_vec(image.base64?).ok(),
+        Kind::Other => None,
     }
 }

@@ -75,7 +75,7 @@ fn measure(args: &Args) -> Result<bool, String> {
         (Asked::Server, None) => return Err("there is no server to measure".to_owned()),
     };
     if let Some(most) = args.grow {
-        return grow::grow(&place, most).map(|()| true);
+        return grow::grow(&place, most, server.as_ref()).map(|()| true);
     }
     let transcripts = tempfile::tempdir().map_err(|error| format!("no place for transcripts: {error}"))?;
     let counted = || server.as_ref().map(report::server_counts).transpose();
@@ -83,5 +83,8 @@ fn measure(args: &Args) -> Result<bool, String> {
     let outcome = run::run(&args.load, &place, transcripts.path(), inputs)?;
     let after = counted()?;
     report::print(&args.load, &place, &outcome, before.zip(after));
+    if let Some(server) = &server {
+        report::print_rows(server, &args.namespace)?;
+    }
     Ok(outcome.wrong.is_empty())
 }

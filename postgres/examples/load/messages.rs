@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use concertina::assemble::FetchedBlock;
 use concertina::reference::ContentHash;
 use serde::{Deserialize, Serialize};
 
@@ -64,8 +65,13 @@ pub(crate) struct Issued {
 }
 
 impl Issued {
-    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
-        ContentHash::of(bytes).to_hex() == self.hash
+    /// Whether an answer is this original and nothing else, byte for byte.
+    pub(crate) fn is(&self, answer: &[FetchedBlock]) -> bool {
+        match answer {
+            [FetchedBlock::Text(text)] => ContentHash::of(text.as_bytes()).to_hex() == self.hash,
+            [FetchedBlock::Image(bytes, _)] => ContentHash::of(bytes).to_hex() == self.hash,
+            _ => false,
+        }
     }
 }
 
@@ -79,11 +85,16 @@ pub(crate) enum Event {
     /// A session was assembled for the first time.
     Assembled(String),
     /// A fetched original had the bytes that its id stands for; `foreign` where another gateway had folded it.
-    Fetched { foreign: bool },
+    Fetched {
+        foreign: bool,
+    },
     /// What a session shows was compared with what it had shown.
     Compared(Compared),
     /// What a session shows in the end, as a hash of its messages.
-    Shown { session: String, hash: String },
+    Shown {
+        session: String,
+        hash: String,
+    },
     /// An acknowledged original is there.
     Kept,
     /// Something that must not be.

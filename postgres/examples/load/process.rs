@@ -40,7 +40,8 @@ impl Process {
             let mut wrong = None;
             for line in BufReader::new(output).split(b'\n') {
                 let event = line.map_err(|error| error.to_string()).and_then(|line| {
-                    serde_json::from_slice(&line).map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&line)))
+                    serde_json::from_slice(&line)
+                        .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&line)))
                 });
                 match event {
                     Ok(event) => {

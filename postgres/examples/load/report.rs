@@ -31,6 +31,37 @@ pub(crate) fn server_counts(server: &Cluster) -> Result<Counts, String> {
     })
 }
 
+/// How many rows a store of our own has for what it holds.
+pub(crate) fn print_rows(server: &Cluster, namespace: &str) -> Result<(), String> {
+    const TABLES: [&str; 11] = [
+        "originals",
+        "sessions",
+        "grants",
+        "printed",
+        "projections",
+        "receipts",
+        "requests",
+        "turns",
+        "epochs",
+        "fetches",
+        "folded",
+    ];
+    let mut originals = 0.0;
+    let mut shares = Vec::new();
+    for table in TABLES {
+        let row = server.sql(&format!("SELECT count(*) FROM {namespace}.{table}")).into_iter().next();
+        let count: f64 = row.unwrap_or_default().parse().map_err(|error| format!("{table}: {error}"))?;
+        if table == "originals" {
+            originals = count;
+        } else {
+            shares.push(format!("{:.0} {table}", 1e3 * count / f64::max(originals, 1.0)));
+        }
+    }
+    let bytes = server.sql(&format!("SELECT avg(octet_length(payload))::bigint FROM {namespace}.originals"));
+    println!("rows for each 1,000 of {originals} originals of {} bytes: {}", bytes.concat(), shares.join(", "));
+    Ok(())
+}
+
 pub(crate) fn print(load: &Load, place: &Place, outcome: &Outcome, counts: Option<(Counts, Counts)>) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let store = match place {
@@ -47,7 +78,9 @@ pub(crate) fn print(load: &Load, place: &Place, outcome: &Outcome, counts: Optio
         outcome.kills
     );
     outcome.took.print(outcome.seconds);
-    println!("\ntimes in milliseconds; calls of the store, and processor time in them on the gateway's side, for each job");
+    println!(
+        "\ntimes in milliseconds; calls of the store, and processor time in them on the gateway's side, for each job"
+    );
 
     if let Some((before, after)) = counts {
         let jobs: u64 = outcome.took.0.values().map(|took| took.whole.count()).sum();
@@ -70,8 +103,12 @@ pub(crate) fn print(load: &Load, place: &Place, outcome: &Outcome, counts: Optio
         of(Compared::Epoch)
     );
     let several = outcome.shown.values().filter(|ways| ways.values().sum::<usize>() > 1).count();
-    println!("at the end: {} of {} acknowledged originals fetched elsewhere byte for byte; {several} of {} sessions shown by several gateways at once, all alike",
-        outcome.kept, outcome.issued.len(), outcome.shown.len());
+    println!(
+        "at the end: {} of {} acknowledged originals fetched elsewhere byte for byte; {several} of {} sessions shown by several gateways at once, all alike",
+        outcome.kept,
+        outcome.issued.len(),
+        outcome.shown.len()
+    );
     spread(outcome);
     println!("errors: {}", outcome.wrong.len());
     outcome.wrong.iter().take(20).for_each(|wrong| println!("  {wrong}"));

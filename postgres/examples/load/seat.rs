@@ -165,9 +165,8 @@ impl<'g> Seat<'g> {
         let Some(session) = Session::read(&gateway.transcripts, &name)? else { return Ok(()) };
         let Some(mark) = &session.shown else { return Ok(()) };
         let history = &session.history[..mark.messages];
-        let reply = gateway.timed(true, || {
-            (Job::Visit, gateway.engine.assemble(&session.scope, history, &options(), mark.now))
-        });
+        let reply = gateway
+            .timed(true, || (Job::Visit, gateway.engine.assemble(&session.scope, history, &options(), mark.now)));
         gateway.acknowledge(&name, history, 0, &reply);
         let is_own = name.starts_with(&format!("g{}-", gateway.play.gateway));
         let by = if is_own { Compared::Same } else { Compared::Elsewhere };
@@ -185,24 +184,21 @@ impl<'g> Seat<'g> {
             (list[list.len() - 1 - rank].clone(), foreign)
         };
         let asked = Fetch { ref_ids: vec![issued.id.clone()], max_chars: usize::MAX, ..Fetch::default() };
-        let answer =
-            gateway.timed(false, || (Job::Fetch, gateway.engine.fetch(&session.scope, &asked, now())));
+        let answer = gateway.timed(false, || (Job::Fetch, gateway.engine.fetch(&session.scope, &asked, now())));
         let answer = answer.map_err(|error| error.to_string())?;
         if let Some(warning) = &answer.warning {
             return Err(format!("{} {}", warning.code, warning.message));
         }
-        let [FetchedBlock::Text(text)] = &answer.blocks[..] else {
-            return Err(format!("fetching {} brought {} blocks", issued.id, answer.blocks.len()));
-        };
-        if !issued.is(text.as_bytes()) {
-            return Err(format!("fetching {} brought other bytes, {} of them", issued.id, text.len()));
+        if !issued.is(&answer.blocks) {
+            return Err(format!("fetching {} did not bring its bytes", issued.id));
         }
         tell(&Event::Fetched { foreign });
         let call_id = format!("fetch_{}", session.history.len());
-        let call = json!({ "type": "toolCall", "id": call_id, "name": FETCH_TOOL, "arguments": { "ref_ids": [issued.id] } });
+        let call =
+            json!({ "type": "toolCall", "id": call_id, "name": FETCH_TOOL, "arguments": { "ref_ids": [issued.id] } });
         session.push(json!({ "role": "assistant", "content": [call] }), next, now())?;
         let result = json!({ "role": "toolResult", "toolCallId": call_id, "toolName": FETCH_TOOL, "isError": false,
-            "content": [{ "type": "text", "text": text }] });
+            "content": answer.blocks.iter().map(part).collect::<Vec<_>>() });
         session.push(result, next, now())
     }
 
@@ -215,10 +211,18 @@ impl<'g> Seat<'g> {
         let key = format!("turn:{}", session.turns);
         let messages = &session.history[session.turn_from..];
         let turn = FinishedTurn { advancement_key: &key, session_key: Some(name), messages, ..FinishedTurn::default() };
-        let done = gateway.timed(true, || {
-            (Job::CommitTurn, gateway.engine.commit_turn(&session.scope, &turn, now()))
-        });
+        let done = gateway.timed(true, || (Job::CommitTurn, gateway.engine.commit_turn(&session.scope, &turn, now())));
         done.map_err(|error| error.to_string())?;
         session.end_turn()
+    }
+}
+
+/// An answer as a part of a message.
+fn part(block: &FetchedBlock) -> Value {
+    match block {
+        FetchedBlock::Text(text) => json!({ "type": "text", "text": text }),
+        FetchedBlock::Image(bytes, mime) => {
+            json!({ "type": "image", "data": base64_simd::STANDARD.encode_to_string(bytes), "mimeType": mime })
+        }
     }
 }

@@ -20,10 +20,12 @@ impl Zipf {
     /// A number below `count`; `None` where that is 0.
     pub(crate) fn below(&self, count: usize, random: &mut impl Rng) -> Option<usize> {
         // What is too large is drawn again: the first rank is drawn often enough.
-        (count > 0).then(|| loop {
-            let rank = self.0.sample(random);
-            if rank < count {
-                return rank;
+        (count > 0).then(|| {
+            loop {
+                let rank = self.0.sample(random);
+                if rank < count {
+                    return rank;
+                }
             }
         })
     }
