@@ -139,7 +139,7 @@ fn said(error: impl std::fmt::Display) -> String {
 }
 
 fn text(words: &mut lexopt::Parser) -> Result<String, String> {
-    words.value().and_then(|value| value.string()).map_err(said)
+    words.value().and_then(ValueExt::string).map_err(said)
 }
 
 fn number(words: &mut lexopt::Parser, name: &str, range: std::ops::RangeInclusive<usize>) -> Result<usize, String> {

@@ -5,12 +5,12 @@
 SET LOCAL session_replication_role = replica; -- what the keys of these rows refer to is there
 SET LOCAL synchronous_commit = off;
 
-INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held)
-  SELECT sha256(convert_to('session ' || i, 'UTF8')), sha256('main'), 'session ' || i, 'main', :now, false
+INSERT INTO sessions (id, session, agent, session_id, agent_id, last_seen, held) OVERRIDING SYSTEM VALUE
+  SELECT i, sha256(convert_to('session ' || i, 'UTF8')), sha256('main'), 'session ' || i, 'main', :now, false
   FROM generate_series(:from / 100 + 1, :to / 100) AS i;
 
-INSERT INTO originals (hash, ref_id, label, size, is_zstd, payload)
-  SELECT hash, substr(encode(hash, 'hex'), 1, 16), 'a label of some thirty characters', length(payload), false, payload
+INSERT INTO originals (id, hash, ref_id, label, size, is_zstd, payload) OVERRIDING SYSTEM VALUE
+  SELECT :from + row_number() OVER (ORDER BY hash), hash, substr(encode(hash, 'hex'), 1, 16), 'a label of some thirty characters', length(payload), false, payload
   FROM (SELECT sha256(payload) AS hash, payload
         FROM (SELECT convert_to(rpad('original ' || i || ' ', 100, 'what a tool printed '), 'UTF8') AS payload
               FROM generate_series(:from + 1, :to) AS i) AS texts) AS hashed

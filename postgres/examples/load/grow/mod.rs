@@ -41,6 +41,10 @@ pub(crate) fn grow(place: &Place, most: u64, server: Option<&Cluster>) -> Result
     if sql.run("SELECT 1 FROM originals LIMIT 1")? != Vec::<Vec<String>>::new() {
         return Err(format!("the namespace {namespace} is not empty; --namespace names another one"));
     }
+    // What measuring adds has ids beyond all that are filled in.
+    for table in ["sessions", "originals"] {
+        sql.run(&format!("SELECT setval(pg_get_serial_sequence('{table}', 'id'), 1000000000)"))?;
+    }
     let mut measured: Vec<(Size, Vec<Call>)> = Vec::new();
     let mut filled = 0;
     let sizes = SIZES.into_iter().filter(|size| *size < most).chain([most - most % 1000]);
