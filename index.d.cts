@@ -141,6 +141,10 @@ export interface Options {
 	sccsStorageTtlSeconds?: number;
 	/** Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one starts in its state directory. Default "". */
 	sccsStorageDir?: string;
+	/** Address of a PostgreSQL database that keeps the originals of several machines instead of a directory, `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw; never printed. Only the plugin does this: the library has `url`. Default "". */
+	sccsStoreUrl?: string;
+	/** Tenant in that database: a schema of this name, which no other tenant sees. Only the plugin does this: the library has `namespace`. Default "concertina". */
+	sccsStoreNamespace?: string;
 	/** How many originals are held in memory; the disk holds more. Default 10000, at least 1000. */
 	sccsMaxEntries?: number;
 	/** Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is left, nothing more is folded. Default 1073741824, at least 1048576. */
@@ -274,6 +278,13 @@ export interface StageInfo {
 	lossless: boolean;
 	/** The types it works on. */
 	contentTypes: Array<string>;
+}
+/** What was copied. */
+export interface Migrated {
+	/** How many rows, by table. */
+	rows: Record<string, number>;
+	/** Ids of originals that were damaged in the source already: they are as damaged now. */
+	damaged: Array<string>;
 }
 /** How prose is shortened. */
 export interface ProseOptions {
@@ -604,9 +615,20 @@ export type Message = AnyMessage & {
 };
 /** A vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
-/** Where a store lives, how long it keeps originals, and every option. */
-export type OpenOptions = {
+/** Where a store lives: in a directory, or, for several machines, in a PostgreSQL database. */
+export type StorePlace = {
 	dir: string;
+	url?: undefined;
+	namespace?: undefined;
+} | {
+	/** `postgresql://user:password@host:port/database?sslmode=require`. */
+	url: string;
+	/** The tenant: a schema of this name. Default "concertina". */
+	namespace?: string;
+	dir?: undefined;
+};
+/** Where a store lives, how long it keeps originals, and every option. */
+export type OpenOptions = StorePlace & {
 	/** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
 	retention?: "clock" | "host";
 	/** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
@@ -662,14 +684,14 @@ export type Redactor = (text: string) => string;
 export declare const FETCH_CHARS = 15900;
 /** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
 export declare function guidance(): string;
-/** One open store with one set of options. Several may be open on one directory, in one process or in several. */
+/** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
 export declare class Concertina {
 	#private;
 	private constructor();
 	/**
-	 * Opens the store in `dir`, creating it on first use, readable by its owner only.
+	 * Opens the store in `dir`, creating it on first use, readable by its owner only; or in the database at `url`.
 	 *
-	 * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory cannot be used.
+	 * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database cannot be used.
 	 */
 	static open(options: OpenOptions): Promise<Concertina>;
 	/** One line for each lenient option that had to be corrected. */
@@ -1030,6 +1052,18 @@ export declare const compressProseSync: typeof compressProse;
 export declare const preprocessSync: typeof preprocess;
 /** {@link compressRules}, by the name of the other synchronous twins. */
 export declare const compressRulesSync: typeof compressRules;
+/**
+ * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody else can write
+ * to either meanwhile. When it fails the target is empty, and the source is never changed.
+ *
+ * @param input.progress is told about once a second how many originals were copied
+ * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty
+ */
+export declare function migrate(input: {
+	from: StorePlace;
+	to: StorePlace;
+	progress?: (originals: number) => void;
+}): Promise<Migrated>;
 /**
  * Evicts what is stale from a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
  *

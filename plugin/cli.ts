@@ -1,5 +1,5 @@
 /**
- * `openclaw concertina ...`: figures, sweep, purge, fetch and unfold, in a process of its own beside the gateway.
+ * `openclaw concertina ...`: figures, sweep, purge, fetch, unfold and migrate, in a process of its own beside the gateway.
  *
  * Figures and originals go to standard output, failures to standard error with exit status 1.
  */
@@ -10,7 +10,8 @@ import { createInterface } from "node:readline/promises";
 
 import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
 import { figuresText } from "../node/lib/figures-text.js";
-import { agentOf, type Concertina, type ContentBlock, type Removed } from "../node/lib/index.js";
+import { agentOf, type Concertina, type ContentBlock, migrate, type Removed } from "../node/lib/index.js";
+import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
 import { type NamedSession, sessionsNamed } from "../node/lib/named-sessions.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { readTranscript } from "../node/lib/session-file.js";
@@ -142,7 +143,26 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--agent <id>", "Only sessions of this agent")
       .option("--out <dir>", "Where to (default: concertina-unfolded-DATE in the current directory)")
       .action((options: UnfoldOptions) => withStore(state, (store) => unfold(state, store, options)));
+    root
+      .command("migrate")
+      .description("Copy all originals between the directory and the database of sccsStoreUrl, while no gateway runs")
+      .requiredOption("--to <where>", '"database" or "directory"; it must be empty')
+      .option("--json", "Print JSON")
+      .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state, options)));
   }, { descriptors });
+}
+
+async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {
+  if (to !== "database" && to !== "directory") throw new Error(`--to is ${JSON.stringify(to)}; it must be "database" or "directory"`);
+  const [database, directory] = [state.place(), { dir: state.directory() }];
+  if (database.url === undefined) throw new Error("sccsStoreUrl names no database; set it first: openclaw config set plugins.entries.concertina.config.sccsStoreUrl ...");
+  if (to === "database" && !existsSync(state.storeFile())) throw new Error(`there is no store in ${directory.dir}: nothing has been folded there`);
+  const [from, target] = to === "database" ? [directory, database] : [database, directory];
+  const done = await migrate({ from, to: target, progress: migrationLine });
+  print(asJson ? json(done) : migrationText(done));
+  if (to === "directory" && !asJson) print("It is used from the gateway's next start without sccsStoreUrl.");
+  for (const id of done.damaged) complain(damagedLine(id));
+  if (done.damaged.length > 0) process.exitCode = 1;
 }
 
 async function unfold(state: PluginState, store: Concertina, options: UnfoldOptions): Promise<void> {
@@ -233,7 +253,7 @@ async function withAnyStore(state: PluginState, run: (store: Concertina | undefi
   let store: Concertina | undefined;
   await orFail(async () => {
     for (const line of state.optionWarnings) complain(line);
-    if (existsSync(state.storeFile())) store = await state.open();
+    if (state.hasStore) store = await state.open();
     await run(store);
   });
   for (const notice of store?.notices() ?? []) complain(notice);

@@ -5,12 +5,13 @@
  * engine and the tool. What must be shared is in the store's file.
  */
 
+import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
 import type { OptionsInForce } from "../node/lib/addon.js";
 import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
 import { optionsInForce } from "../node/lib/in-force.js";
-import { Concertina, describe, guidance, type Options } from "../node/lib/index.js";
+import { Concertina, describe, guidance, type Options, type StorePlace } from "../node/lib/index.js";
 import { complaintLine, isNews } from "./complaints.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostSessions, type HostSession } from "./host-sessions.js";
@@ -111,10 +112,23 @@ export class PluginState {
     }
   }
 
-  /** Opens the store; a damaged one is set aside under today's date. @throws when it cannot be opened. */
-  open(): Promise<Concertina> {
+  /** Opens the store; a damaged file is set aside under today's date. @throws when it cannot be opened. */
+  async open(): Promise<Concertina> {
     const today = new Date().toISOString().slice(0, 10);
-    return Concertina.open({ ...this.options, dir: this.directory(), retention: "host", today });
+    return Concertina.open({ ...this.options, ...this.place(), retention: "host", today });
+  }
+
+  /** Where the store lives. @throws where the host could not resolve the address of a database. */
+  place(): StorePlace {
+    const { sccsStoreUrl: url } = this.given;
+    if (url === undefined || url === "") return { dir: this.directory() };
+    if (typeof url !== "string") throw new Error("sccsStoreUrl is a secret reference that the host has not resolved");
+    return { url, namespace: this.options.sccsStoreNamespace };
+  }
+
+  /** Whether there is a store; asking makes none. */
+  get hasStore(): boolean {
+    return this.place().url !== undefined || existsSync(this.storeFile());
   }
 
   /** Does something with the store, where there is one, and logs what the store has to tell about it. */
@@ -148,7 +162,7 @@ export class PluginState {
     this.#store?.then((store) => store?.warn({ text })).catch(() => {});
   }
 
-  /** Where the store lives. */
+  /** Where the store lives that is not in a database. */
   directory(): string {
     const directory = this.#ownDirectory ?? "concertina";
     return isAbsolute(directory) ? directory : join(this.#api.runtime.state.resolveStateDir(), directory);

@@ -84,8 +84,9 @@ function schema(options, helpOf) {
 }
 
 /** What the host's settings page shows. It takes what does not say otherwise for advanced, and a name with "secret" in it for a secret. */
-function uiHints(settings) {
-  const hint = ({ name, section, label, help }) => ({ label, help, advanced: section !== "basic", tags: [section], ...(/secret/i.test(name) ? { sensitive: false } : {}) });
+function uiHints(settings, secrets) {
+  const sensitive = (name) => (secrets.includes(name) ? { sensitive: true } : /secret/i.test(name) ? { sensitive: false } : {});
+  const hint = ({ name, section, label, help }) => ({ label, help, advanced: section !== "basic", tags: [section], ...sensitive(name) });
   return Object.fromEntries(settings.map((setting) => [setting.name, hint(setting)]));
 }
 
@@ -140,7 +141,8 @@ main(async () => {
   const helpOf = (name) => settings.find((setting) => setting.name === name).help;
   const { uiHints: _, configGroups: __, configSchema: ___, ...manifest } = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  const page = { configGroups: configGroups(settings), uiHints: uiHints(settings), configSchema: schema(inPlugin, helpOf) };
+  const secrets = manifest.configContracts.secretInputs.paths.map((secret) => secret.path);
+  const page = { configGroups: configGroups(settings), uiHints: uiHints(settings, secrets), configSchema: schema(inPlugin, helpOf) };
   write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, ...page }, null, 2)}\n`);
   replaceBetween("docs/options.md", "options", table(options, settings, HOST_DEFAULTS));
   write(NOTICES, await notices());

@@ -8,11 +8,13 @@
 
 pub mod models;
 pub mod settings;
+mod store_url;
 
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use models::Models;
+pub use store_url::StoreUrl;
 
 /// How the type of an option reads from and writes to JSON.
 trait OptionValue: Sized + Clone {
@@ -441,6 +443,10 @@ knobs! {
     sccs_storage_ttl_seconds: u64 = 86400, "sccsStorageTtlSeconds", [min 600], lenient;
     /// Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one starts in its state directory.
     sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
+    /// Address of a PostgreSQL database that keeps the originals of several machines instead of a directory, `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw; never printed. Only the plugin does this: the library has `url`.
+    sccs_store_url: StoreUrl = StoreUrl::default(), "sccsStoreUrl";
+    /// Tenant in that database: a schema of this name, which no other tenant sees. Only the plugin does this: the library has `namespace`.
+    sccs_store_namespace: String = "concertina".to_owned(), "sccsStoreNamespace";
     /// How many originals are held in memory; the disk holds more.
     sccs_max_entries: u64 = 10000, "sccsMaxEntries", [min 1000], lenient;
     /// Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is left, nothing more is folded.
@@ -527,7 +533,7 @@ fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {
         (Some("array"), _) => "an array of strings".into(),
         (Some("object"), _) => "an object".into(),
         (Some(kind), _) => format!("a {kind}"),
-        (None, _) => "something else".into(),
+        (None, _) => "text, or a secret reference that the host has resolved".into(),
     }
 }
 

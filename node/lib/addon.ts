@@ -14,10 +14,10 @@ export interface AtBirth {
 /** One open store with one set of options. */
 export declare class NativeConcertina {
   /**
-   * Opens the store in a directory. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
+   * Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
    * damaged file is set aside under a name with that date, and a new one takes its place.
    */
-  static open(dir: string, optionsJson: string, retention?: string | undefined | null, today?: string | undefined | null): Promise<NativeConcertina>
+  static open(place: StorePlace, optionsJson: string, retention?: string | undefined | null, today?: string | undefined | null): Promise<NativeConcertina>
   /**
    * What an operator should know and has not been told yet, one line each: a file that was replaced, set aside, or open to
    * others.
@@ -231,6 +231,24 @@ export interface Change {
   patches: Array<string>
   /** JSON array of kept indexes and `[inserted message]`, where the order changes. */
   slots?: string
+}
+
+/** What was copied. */
+export interface Migrated {
+  /** How many rows, by table. */
+  rows: Record<string, number>
+  /** Ids of originals that were damaged in the source already: they are as damaged now. */
+  damaged: Array<string>
+}
+
+/** A copy that says how far it is. */
+export declare class NativeMigration {
+  /** A copy that has not begun. */
+  constructor()
+  /** How many originals were copied so far. */
+  get copied(): number
+  /** Copies everything into an empty store, reads it back, and compares. */
+  run(from: StorePlace, to: StorePlace): Promise<Migrated>
 }
 
 /** The options in force, all of them, and one line for each that was wrong. */
@@ -512,6 +530,16 @@ export declare function __panic(): void
 
 /** The same on a worker thread. */
 export declare function __panicOnWorker(): Promise<void>
+
+/** Where a store lives: in `dir`, or in a database. */
+export interface StorePlace {
+  /** A directory. */
+  dir?: string
+  /** The address of a PostgreSQL database. */
+  url?: string
+  /** The tenant in that database. */
+  namespace?: string
+}
 
 /** Whose content a call is about. */
 export interface Session {

@@ -4,7 +4,7 @@ import type { Options } from "./options.js";
 
 export type {
   Action, BlockRow, CompressedProse, CompressedRules, CompressResult, ContentBlock, Detection, EpochReport, EpochRow, FetchRequest, Hints,
-  MessagesReport, Original, Prices, ProseOptions, ProseReceipt, ProtectedSpan, ReceiptRow, Removed, RepairStats, Report, RuleFile, RuleRow,
+  MessagesReport, Migrated, Original, Prices, ProseOptions, ProseReceipt, ProtectedSpan, ReceiptRow, Removed, RepairStats, Report, RuleFile, RuleRow,
   RulesOptions, RulesReport, Segment, SqueezeStats, StageContext, StageInfo, StageRow, Stats, Substitution, Warning,
 } from "./addon.js";
 export type { Options };
@@ -21,9 +21,19 @@ export type Message = AnyMessage & { [field: string]: unknown };
 /** A vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 
+/** Where a store lives: in a directory, or, for several machines, in a PostgreSQL database. */
+export type StorePlace =
+  | { dir: string; url?: undefined; namespace?: undefined }
+  | {
+    /** `postgresql://user:password@host:port/database?sslmode=require`. */
+    url: string;
+    /** The tenant: a schema of this name. Default "concertina". */
+    namespace?: string;
+    dir?: undefined;
+  };
+
 /** Where a store lives, how long it keeps originals, and every option. */
-export type OpenOptions = {
-  dir: string;
+export type OpenOptions = StorePlace & {
   /** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
   retention?: "clock" | "host";
   /** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */

@@ -4,11 +4,11 @@ import { parseArgs } from "node:util";
 
 import { analyze } from "./cli/analyze.js";
 import { type Command, type Values, UsageError } from "./cli/command.js";
-import { fetch, purge, stats, sweep, unfold } from "./cli/stores.js";
+import { fetch, migrate, purge, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
 import { version } from "./version.js";
 
-const COMMANDS: Record<string, Command> = { analyze, compress, restore, squeeze, fetch, stats, unfold, sweep, purge };
+const COMMANDS: Record<string, Command> = { analyze, compress, restore, squeeze, fetch, stats, unfold, sweep, purge, migrate };
 
 const HELP = `Usage: openclaw-concertina <command> [options]
 
@@ -16,7 +16,8 @@ ${Object.entries(COMMANDS).map(([name, command]) => helpOf(name, command)).join(
 
   --help, --version
 
-fetch, stats, unfold, sweep and purge work on the store in --dir DIR. SESSION is JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array
+fetch, stats, unfold, sweep and purge work on the store in --dir DIR, or in the PostgreSQL database --url postgresql://... (--namespace
+NAME). env:NAME stands for what that environment variable holds: an address with a password should be in no list of processes. SESSION is JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array
 of messages (.gz of either is fine), or, for analyze, an agent's database of OpenClaw. - is standard input.`;
 
 function helpOf(name: string, { usage, about: [what, ...options] }: Command): string {

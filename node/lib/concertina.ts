@@ -1,5 +1,5 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
-import type { NativeConcertina, Session } from "./addon.js";
+import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addon.js";
 import type {
   Action, AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, Stats,
 } from "./api.js";
@@ -88,7 +88,20 @@ function reportOf(report: Report, changedMeanwhile: number[]): Report {
   };
 }
 
-/** One open store with one set of options. Several may be open on one directory, in one process or in several. */
+/** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
+export function placeOf({ dir, url, namespace }: { dir?: unknown; url?: unknown; namespace?: unknown }): AddonPlace {
+  if (url === undefined) {
+    needString("dir", dir);
+    if (namespace !== undefined) badArgument("namespace", namespace, "absent where there is no url");
+    return { dir };
+  }
+  needString("url", url);
+  if (dir !== undefined) badArgument("dir", dir, "absent where a url is given");
+  if (namespace !== undefined) needString("namespace", namespace);
+  return { url, namespace };
+}
+
+/** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
 export class Concertina {
   readonly #native: NativeConcertina;
 
@@ -98,17 +111,17 @@ export class Concertina {
   }
 
   /**
-   * Opens the store in `dir`, creating it on first use, readable by its owner only.
+   * Opens the store in `dir`, creating it on first use, readable by its owner only; or in the database at `url`.
    *
-   * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory cannot be used.
+   * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database cannot be used.
    */
   static async open(options: OpenOptions): Promise<Concertina> {
     needObject("options", options);
-    const { dir, retention, today, ...config } = options;
-    needString("dir", dir);
+    const { dir, url, namespace, retention, today, ...config } = options;
+    const place = placeOf({ dir, url, namespace });
     if (today !== undefined) needString("today", today);
     if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(dir, JSON.stringify(config), retention, today)));
+    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, JSON.stringify(config), retention, today)));
   }
 
   /** One line for each lenient option that had to be corrected. */

@@ -12,6 +12,7 @@ export {
   compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess,
   preprocessAsync, preprocessSync, protectedSpans, redactPrivate, tokenize,
 } from "./prose.js";
+export { migrate } from "./migrate.js";
 export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./pure.js";
 export { rewindTool } from "./rewind.js";
 export type { RewindCall } from "./rewind.js";

@@ -50,6 +50,10 @@ export interface Options {
   sccsStorageTtlSeconds?: number;
   /** Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one starts in its state directory. Default "". */
   sccsStorageDir?: string;
+  /** Address of a PostgreSQL database that keeps the originals of several machines instead of a directory, `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw; never printed. Only the plugin does this: the library has `url`. Default "". */
+  sccsStoreUrl?: string;
+  /** Tenant in that database: a schema of this name, which no other tenant sees. Only the plugin does this: the library has `namespace`. Default "concertina". */
+  sccsStoreNamespace?: string;
   /** How many originals are held in memory; the disk holds more. Default 10000, at least 1000. */
   sccsMaxEntries?: number;
   /** Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is left, nothing more is folded. Default 1073741824, at least 1048576. */

@@ -88,7 +88,8 @@ export function createSccsIntegration(input: {
 
 async function openStore(cfg: Partial<OpenOptions>, logger: Logger): Promise<Concertina> {
   const dir = cfg.sccsStorageDir || cfg.dir || path.join(homedir(), ".openclaw", "sccs");
-  const concertina = await Concertina.open({ ...cfg, dir });
+  const place = cfg.url === undefined ? { dir } : { url: cfg.url, namespace: cfg.namespace };
+  const concertina = await Concertina.open({ ...cfg, ...place } as OpenOptions);
   for (const line of concertina.warnings) logger.warn(`sccs: ${line}`);
   return concertina;
 }

@@ -13,6 +13,7 @@ pub mod concertina;
 pub mod fusion;
 mod guard;
 pub mod handover;
+pub mod migration;
 pub mod options;
 pub mod prose;
 pub mod pure;

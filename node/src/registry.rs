@@ -45,7 +45,11 @@ impl TryFrom<StorePlace> for Place {
                 Ok(Self::Database { url, namespace: namespace.unwrap_or_else(|| "concertina".into()) })
             }
             // The address is not repeated: it may hold a password.
-            _ => Err(Error::bad_argument("dir", "not all that says where", "given alone, or else url, with or without namespace")),
+            _ => Err(Error::bad_argument(
+                "dir",
+                "not all that says where",
+                "given alone, or else url, with or without namespace",
+            )),
         }
     }
 }

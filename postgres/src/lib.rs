@@ -19,6 +19,7 @@ mod options;
 mod pool;
 mod read;
 mod row;
+mod rows;
 mod schema;
 mod server;
 mod session;

@@ -137,10 +137,15 @@ impl Pool {
         self.clock.told(now)
     }
 
+    /// The error of a failure, which names the server.
+    pub(crate) fn named(&self, failure: Failure) -> Error {
+        failure.at(&self.server.name, self.busy_timeout_ms)
+    }
+
     /// Works on a connection. `work` leaves no transaction open unless it fails; it is called again, from the start, on a fresh
     /// connection when its own is lost, and when others were in its way.
     pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Link) -> Outcome<T>) -> Result<T> {
-        let named = |failure: Failure| failure.at(&self.server.name, self.busy_timeout_ms);
+        let named = |failure| self.named(failure);
         let busy = |_| Failure::Away(format!("all {} connections of the pool are in use", self.places.max_size()));
         let mut place = self.places.get().map_err(busy).map_err(named)?;
         let (mut conflicts, mut is_second) = (0, false);

@@ -83,12 +83,13 @@ pub(crate) fn settle(writing: &mut Writing<'_>, alive: &BTreeSet<String>) -> Out
 
 /// Records a turn with its requests.
 pub(crate) fn write_turn(writing: &mut Writing<'_>, scope: &Scope, turn: &Turn, held: bool) -> Outcome<TurnStatus> {
-    const TURN: &str = "INSERT INTO turns (session, advancement, at) VALUES ($1, $2, $3)
+    const TURN: &str = "INSERT INTO turns (session, advancement, advancement_key, at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (session, advancement) DO NOTHING RETURNING 1";
     const NAMED: &str = "UPDATE sessions SET session_key = $2 WHERE id = $1";
     let session = ensure(writing, scope, held)?;
-    let (advancement, now) = (key(&turn.advancement_key), writing.now);
-    if writing.run(&[call!(TURN, session, advancement, now)])?[0].is_empty() {
+    let (advancement, advancement_key) = (key(&turn.advancement_key), escaped(&turn.advancement_key));
+    let now = writing.now;
+    if writing.run(&[call!(TURN, session, advancement, advancement_key, now)])?[0].is_empty() {
         return Ok(TurnStatus::Duplicate);
     }
     let name = turn.session_key.as_deref().map(escaped);

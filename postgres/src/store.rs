@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::link::call;
 use crate::options::PostgresOptions;
 use crate::pool::{Gate, Pool, WHICH};
@@ -16,7 +17,7 @@ use crate::server::Server;
 use crate::session::{self, HELD, IS_OFF};
 use crate::sweep::{self, PURGEABLE};
 use crate::text::{escaped, key};
-use crate::{commit, figures, inherit, read};
+use crate::{commit, figures, inherit, read, rows};
 
 /// How long warnings are kept.
 const WARNINGS_MS: Millis = 7 * concertina::store::sums::DAY_MS;
@@ -81,7 +82,7 @@ impl Store for PostgresStore {
     }
 
     fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
-        let of_store = || (self.options.max_bytes, format!("{}/{}", self.server(), self.pool.server.namespace));
+        let of_store = || (self.options.max_bytes, self.place());
         self.pool.with(|link| figures::figures(link, query, of_store()))
     }
 
@@ -175,6 +176,26 @@ impl Store for PostgresStore {
     fn purgeable(&self, session_id: &str) -> Result<Removed> {
         let session = key(session_id);
         self.pool.with(|link| sweep::purgeable(&link.run(&[call!(PURGEABLE, session)])?[0]))
+    }
+
+    fn export(&self, take: &mut Sink<'_>) -> Result<()> {
+        let mut has_begun = false;
+        self.pool.write(Gate::Alone, 0, |writing| {
+            // Rows that were taken cannot be taken back.
+            if std::mem::replace(&mut has_begun, true) {
+                return Err(Failure::Away("the connection was lost while everything was read".to_owned()));
+            }
+            rows::export(writing, take)
+        })
+    }
+
+    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
+        let named = |failure| self.pool.named(failure);
+        self.pool.write(Gate::Alone, 0, |writing| rows::import(writing, &named, fill))
+    }
+
+    fn place(&self) -> String {
+        format!("{}/{}", self.server(), self.pool.server.namespace)
     }
 
     fn notices(&self) -> Vec<String> {

@@ -26,7 +26,8 @@ CREATE TABLE sessions (
   tools BYTEA CHECK (length(tools) = 32), -- a hash of those that its last assembled context had
   held BOOLEAN NOT NULL DEFAULT FALSE, -- keeps all that it was granted until its host ends it
   ended_at BIGINT, -- NULL while it has not ended
-  parent BIGINT REFERENCES sessions (id) ON DELETE SET NULL, -- the session that this one works for
+  -- The session that this one works for; deferrable, because rows that are copied from another store may refer to later ones.
+  parent BIGINT REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE,
   is_off BOOLEAN NOT NULL DEFAULT FALSE, -- whether nothing more is to be folded in it
   UNIQUE (session, agent)
 ) WITH (fillfactor = 70);
@@ -92,7 +93,8 @@ CREATE INDEX printed_by_original ON printed (session, original);
 
 CREATE TABLE turns (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-  advancement BYTEA NOT NULL CHECK (length(advancement) = 32), -- SHA-256 of what the host knows the turn by
+  advancement BYTEA NOT NULL CHECK (length(advancement) = 32), -- SHA-256 of advancement_key
+  advancement_key TEXT NOT NULL, -- what the host knows the turn by
   at BIGINT NOT NULL,
   PRIMARY KEY (session, advancement)
 );

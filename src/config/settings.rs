@@ -89,6 +89,8 @@ settings! {
         "rules.maxChars": "Length of the repeated rules (characters)", "Files that do not fit are left out and named.";
     }
     Expert {
+        "sccsStoreUrl": "Shared database", "For several machines: a PostgreSQL database that keeps the originals instead of a directory. A secret reference, or an address.";
+        "sccsStoreNamespace": "Tenant in the database", "A schema of its own in that database. Gateways with the same name share originals.";
         "maxDeferredTurns": "Longest wait (user turns)", "Content that may go waits at most this long for a good moment.";
         "models": "Options by model", "Patterns of model names, each with its own thrift, ages or sizes: { \"*haiku*\": { \"thrift\": \"high\" } }.";
         "minTokensToSqueeze": "Smallest content to fold by age (tokens)", "Counts when folding by age alone. Smaller content stays.";

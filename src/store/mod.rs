@@ -8,6 +8,7 @@
 //!
 //! The store has no clock: every call that depends on the time is told it.
 
+pub mod copy;
 pub mod figures;
 pub mod id;
 mod options;
@@ -16,6 +17,7 @@ mod records;
 pub mod secrets;
 pub mod sqlite;
 pub mod sums;
+pub mod tables;
 
 use std::collections::BTreeSet;
 
@@ -118,6 +120,18 @@ pub trait Store: Send + Sync {
 
     /// What [`Store::purge`] would remove.
     fn purgeable(&self, session_id: &str) -> Result<Removed>;
+
+    /// Reads every row of every table, table by table, while nobody else writes. What `take` returns ends it.
+    fn export(&self, take: &mut tables::Sink<'_>) -> Result<()>;
+
+    /// Fills an empty store with what `fill` puts, in one transaction. `fill` may be called again, from the start.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::BadArgument`] for a store that is not empty.
+    fn import(&self, fill: &mut dyn FnMut(&mut tables::Sink<'_>) -> Result<()>) -> Result<()>;
+
+    /// Where the store is, as errors name it.
+    fn place(&self) -> String;
 
     /// What an operator should know and has not been told yet, one line each: a file that was replaced, rights that were
     /// narrowed.

@@ -4,6 +4,7 @@ import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { ParseArgsConfig } from "node:util";
 
+import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
 
 /** Values of options, as given. */
@@ -26,6 +27,9 @@ export class UsageError extends Error {}
 
 export const TEXT = { type: "string" } as const;
 export const SWITCH = { type: "boolean" } as const;
+
+/** The options that say which store. */
+export const STORE = { dir: TEXT, url: TEXT, namespace: TEXT };
 
 /** The option's text. */
 export function textOf(values: Values, name: string): string | undefined {
@@ -62,12 +66,29 @@ export function readInput(file: string): Buffer {
   }
 }
 
-/** Opens the store of `--dir`, which must be there. */
+/**
+ * The place that `dir` or `url` names: a directory, the address of a database, or `env:NAME`, an environment variable that holds such an
+ * address, which then stands in no list of processes. @throws UsageError for an empty variable.
+ */
+export function placeNamed(name: string, namespace: string | undefined): StorePlace {
+  const [, variable] = /^env:(.+)$/.exec(name) ?? [];
+  const place = variable === undefined ? name : process.env[variable];
+  if (place === undefined || place === "") throw new UsageError(`the environment variable ${variable} is not set`);
+  return /^postgres(ql)?:\/\//.test(place) ? { url: place, namespace } : { dir: place };
+}
+
+/** Fails where a directory holds no store: asking makes none. */
+export function needStore({ dir }: StorePlace): void {
+  if (dir !== undefined && !existsSync(path.join(dir, "concertina.sqlite"))) throw new Error(`${dir} holds no store: there is no concertina.sqlite in it`);
+}
+
+/** Opens the store of `--dir` or `--url`, which must be there. */
 export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>): Promise<void> {
-  const dir = textOf(values, "dir");
-  if (dir === undefined) throw new UsageError("--dir is missing");
-  if (!existsSync(path.join(dir, "concertina.sqlite"))) throw new Error(`${dir} holds no store: there is no concertina.sqlite in it`);
-  const concertina = await Concertina.open({ dir });
+  const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
+  if ((dir === undefined) === (url === undefined)) throw new UsageError("say which store with --dir, or with --url");
+  const place = placeNamed(url ?? dir ?? "", namespace);
+  needStore(place);
+  const concertina = await Concertina.open(place);
   try {
     await body(concertina);
   } finally {

@@ -3,11 +3,13 @@ import { writeFileSync } from "node:fs";
 
 import type { Concertina } from "../concertina.js";
 import { figuresText } from "../figures-text.js";
+import { migrate as migrated } from "../migrate.js";
+import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
 import { sessionsNamed } from "../named-sessions.js";
 import { periodsOf, writeReport } from "../page.js";
 import { bytes, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
-import { type Command, isAgreed, numberOf, printJson, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+import { type Command, isAgreed, needStore, numberOf, placeNamed, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
 const ALL_CHARS = 2 ** 31;
 
@@ -19,7 +21,7 @@ async function sessionOf(concertina: Concertina, named: string): Promise<string>
 export const fetch: Command = {
   usage: "REF...",
   about: ["print originals by their ids", "--lines A-B, --chars A-B, --pattern REGEX", "--agent ID           whose they are (default main)"],
-  options: { dir: TEXT, lines: TEXT, chars: TEXT, pattern: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
+  options: { ...STORE, lines: TEXT, chars: TEXT, pattern: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   run: (refIds, values) =>
     withStore(values, async (concertina) => {
@@ -44,7 +46,7 @@ export const fetch: Command = {
 export const stats: Command = {
   usage: "",
   about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--html FILE          as a page, in one file", "--json"],
-  options: { dir: TEXT, session: TEXT, html: TEXT, json: SWITCH },
+  options: { ...STORE, session: TEXT, html: TEXT, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
@@ -60,7 +62,7 @@ export const stats: Command = {
 export const sweep: Command = {
   usage: "",
   about: ["remove what expired", "--json"],
-  options: { dir: TEXT, json: SWITCH },
+  options: { ...STORE, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
@@ -73,7 +75,7 @@ export const sweep: Command = {
 export const purge: Command = {
   usage: "SESSION",
   about: ["forget a session, by its id or key; asks first", "--yes                without asking", "--json"],
-  options: { dir: TEXT, yes: SWITCH, json: SWITCH },
+  options: { ...STORE, yes: SWITCH, json: SWITCH },
   takes: { least: 1, most: 1 },
   run: ([named = ""], values) =>
     withStore(values, async (concertina) => {
@@ -98,7 +100,7 @@ export const unfold: Command = {
     "--session ID|KEY, --agent ID   whose placeholders they are",
     "--json               print what was done, as JSON; needs --out",
   ],
-  options: { dir: TEXT, out: TEXT, session: TEXT, agent: TEXT, json: SWITCH },
+  options: { ...STORE, out: TEXT, session: TEXT, agent: TEXT, json: SWITCH },
   takes: { least: 1, most: 1 },
   run: ([file = ""], values) => {
     const out = textOf(values, "out");
@@ -117,6 +119,26 @@ export const unfold: Command = {
       console.error(`${number(unfolded)} placeholders unfolded, ${number(missing.length)} left`);
       if (missing.length > 0) process.exitCode = 1;
     });
+  },
+};
+
+export const migrate: Command = {
+  usage: "FROM TO",
+  about: [
+    "copy a whole store into another one, which must be empty, and compare: each a directory, postgresql://... or env:NAME",
+    "--from-namespace NAME, --to-namespace NAME   the tenant in a database (default concertina)",
+    "--json",
+  ],
+  options: { "from-namespace": TEXT, "to-namespace": TEXT, json: SWITCH },
+  takes: { least: 2, most: 2 },
+  run: async ([source = "", target = ""], values) => {
+    const [from, to] = [placeNamed(source, textOf(values, "from-namespace")), placeNamed(target, textOf(values, "to-namespace"))];
+    needStore(from);
+    const done = await migrated({ from, to, progress: migrationLine });
+    if (values.json) printJson(done);
+    else console.log(migrationText(done));
+    for (const id of done.damaged) console.error(damagedLine(id));
+    if (done.damaged.length > 0) process.exitCode = 1;
   },
 };
 

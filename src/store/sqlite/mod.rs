@@ -13,6 +13,7 @@ mod memory;
 mod opened;
 mod read;
 mod row;
+mod rows;
 mod schema;
 mod session;
 mod sweep;
@@ -33,6 +34,7 @@ use self::memory::{Memory, memory};
 use self::opened::{Opened, Which};
 use self::turn::Turn;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
+use super::tables::Sink;
 use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 use crate::error::{Error, Result};
 use crate::foreign::Journal;
@@ -198,7 +200,7 @@ impl Store for SqliteStore {
     }
 
     fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
-        let of_store = || (self.options.max_bytes, self.path().display().to_string());
+        let of_store = || (self.options.max_bytes, self.place());
         self.read(|transaction, _| figures::figures(transaction, query, of_store()))
     }
 
@@ -281,6 +283,20 @@ impl Store for SqliteStore {
 
     fn purgeable(&self, session_id: &str) -> Result<Removed> {
         self.read(|transaction, _| sweep::purgeable(transaction, session_id))
+    }
+
+    fn export(&self, take: &mut Sink<'_>) -> Result<()> {
+        // It writes nothing, and lets nobody else.
+        self.write(|transaction, _| rows::export(transaction, take))
+    }
+
+    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
+        let named = |failure: Failure| failure.at(self.path(), self.options.busy_timeout_ms);
+        self.write(|transaction, _| rows::import(transaction, &named, fill))
+    }
+
+    fn place(&self) -> String {
+        self.path().display().to_string()
     }
 
     fn notices(&self) -> Vec<String> {

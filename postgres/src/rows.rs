@@ -1,0 +1,204 @@
+//! All rows out of the database, and into an empty one.
+
+use std::sync::LazyLock;
+
+use concertina::error::{Error, Result};
+use concertina::store::copy::not_empty;
+use concertina::store::tables::{Cell, Kind, Sink, TABLES, Table};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::failure::{Failure, Outcome};
+use crate::link::{Call, call};
+use crate::pool::Writing;
+use crate::row::{at, first, text_or_null};
+use crate::text::{escaped, key};
+
+/// How many rows are under way at once, at most, and about how many of their bytes.
+const ROWS: usize = 1000;
+const BYTES: usize = 4 << 20;
+
+/// Columns that follow from others: the SHA-256 of a text.
+const DERIVED: [(&str, &str, &str); 3] = [
+    ("sessions", "session", "session_id"),
+    ("sessions", "agent", "agent_id"),
+    ("turns", "advancement", "advancement_key"),
+];
+
+/// What is said about a table.
+struct Statements {
+    is_filled: String,
+    empty: String,
+    declare: String,
+    fetch: String,
+    close: String,
+    insert: String,
+    /// Lets the numbers of new rows begin after those of the rows that are there.
+    number: Option<String>,
+}
+
+static STATEMENTS: LazyLock<Vec<(&'static Table, Statements)>> =
+    LazyLock::new(|| TABLES.iter().map(|table| (*table, Statements::of(table))).collect());
+
+fn derived(table: &Table) -> impl Iterator<Item = (&'static str, usize)> {
+    let named = DERIVED.iter().filter(|(of, ..)| *of == table.name);
+    named.filter_map(|(_, column, from)| Some((*column, table.columns.iter().position(|(name, _)| name == from)?)))
+}
+
+impl Statements {
+    fn of(table: &Table) -> Self {
+        let name = table.name;
+        let (mut columns, mut types): (Vec<&str>, Vec<&str>) =
+            table.columns.iter().map(|(name, kind)| (*name, type_of(*kind))).unzip();
+        for (column, _) in derived(table) {
+            columns.push(column);
+            types.push("bytea");
+        }
+        let given: Vec<String> = types.iter().zip(1..).map(|(kind, at)| format!("${at}::{kind}[]")).collect();
+        // A row may be as large as an original.
+        let step = if name == "originals" { 20 } else { ROWS };
+        Self {
+            is_filled: format!("SELECT EXISTS (SELECT 1 FROM {name})"),
+            empty: format!("DELETE FROM {name}"),
+            declare: format!("DECLARE {name}_rows NO SCROLL CURSOR FOR {}", table.select(" COLLATE \"C\"")),
+            fetch: format!("FETCH {step} FROM {name}_rows"),
+            close: format!("CLOSE {name}_rows"),
+            insert: format!(
+                "INSERT INTO {name} ({}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest({})",
+                columns.join(", "),
+                given.join(", ")
+            ),
+            number: (columns[0] == "id").then(|| {
+                format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), greatest(1, max(id)), max(id) IS NOT NULL) FROM {name}")
+            }),
+        }
+    }
+}
+
+fn type_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "bigint",
+        Kind::Flag => "boolean",
+        Kind::Real => "double precision",
+        Kind::Text => "text",
+        Kind::Bytes => "bytea",
+    }
+}
+
+/// Reads every row of every table.
+pub(crate) fn export(writing: &mut Writing<'_>, take: &mut Sink<'_>) -> Outcome<()> {
+    for (table, statements) in &*STATEMENTS {
+        writing.link.batch(&statements.declare)?;
+        loop {
+            let rows = writing.run(&[call!(&statements.fetch)])?.remove(0);
+            if rows.is_empty() {
+                break;
+            }
+            for row in &rows {
+                let cells = table.columns.iter().enumerate().map(|(at, (_, kind))| cell(row, at, *kind));
+                take(table, cells.collect::<Outcome<_>>()?)?;
+            }
+        }
+        writing.link.batch(&statements.close)?;
+    }
+    Ok(())
+}
+
+fn cell(row: &Row, column: usize, kind: Kind) -> Outcome<Cell> {
+    let cell = match kind {
+        Kind::Integer => at::<Option<i64>>(row, column)?.map(Cell::Integer),
+        Kind::Flag => at::<Option<bool>>(row, column)?.map(|flag| Cell::Integer(flag.into())),
+        Kind::Real => at::<Option<f64>>(row, column)?.map(Cell::Real),
+        Kind::Text => text_or_null(row, column)?.map(Cell::Text),
+        Kind::Bytes => at::<Option<Vec<u8>>>(row, column)?.map(Cell::Bytes),
+    };
+    Ok(cell.unwrap_or(Cell::Null))
+}
+
+/// Fills the tables of an empty namespace. `named` makes an error of a failure.
+pub(crate) fn import(
+    writing: &mut Writing<'_>,
+    named: &dyn Fn(Failure) -> Error,
+    fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
+) -> Outcome<()> {
+    // A session may refer to a later one.
+    writing.link.batch("SET CONSTRAINTS ALL DEFERRED")?;
+    for (table, statements) in &*STATEMENTS {
+        let is_filled = first(&writing.run(&[call!(&statements.is_filled)])?[0])?.unwrap_or(false);
+        if is_filled && table.begins_empty() {
+            return Err(not_empty(table).into());
+        }
+        writing.run(&[call!(&statements.empty)])?;
+    }
+    let mut waiting = Waiting::default();
+    fill(&mut |table, row| {
+        if waiting.is_full(table) {
+            waiting.write(writing).map_err(named)?;
+        }
+        waiting.take(table, row);
+        Ok(())
+    })?;
+    waiting.write(writing)?;
+    for number in STATEMENTS.iter().filter_map(|(_, statements)| statements.number.as_ref()) {
+        writing.run(&[call!(number)])?;
+    }
+    const USAGE: &str = "INSERT INTO usage SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals";
+    writing.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
+}
+
+/// Rows of one table that are not written yet.
+#[derive(Default)]
+struct Waiting {
+    table: Option<&'static Table>,
+    rows: Vec<Vec<Cell>>,
+    bytes: usize,
+}
+
+impl Waiting {
+    fn is_full(&self, next: &'static Table) -> bool {
+        self.rows.len() == ROWS || self.bytes >= BYTES || self.table.is_some_and(|table| !std::ptr::eq(table, next))
+    }
+
+    fn take(&mut self, table: &'static Table, row: Vec<Cell>) {
+        self.table = Some(table);
+        self.bytes += row.iter().map(weight).sum::<usize>();
+        self.rows.push(row);
+    }
+
+    fn write(&mut self, writing: &mut Writing<'_>) -> Outcome<()> {
+        let (rows, Some(table)) = (std::mem::take(&mut self.rows), self.table.take()) else { return Ok(()) };
+        self.bytes = 0;
+        let insert = STATEMENTS.iter().find(|(other, _)| std::ptr::eq(*other, table)).map(|(_, all)| &all.insert);
+        let Some(insert) = insert else { return Err(Failure::Damaged(format!("there is no table {}", table.name))) };
+        let mut columns: Vec<_> = (0..table.columns.len()).map(|at| column(&rows, at, table.columns[at].1)).collect();
+        columns.extend(derived(table).map(|(_, from)| -> Box<dyn ToSql + Sync> {
+            let keys = rows.iter().map(|row| if let Cell::Text(text) = &row[from] { Some(key(text)) } else { None });
+            Box::new(keys.collect::<Vec<_>>())
+        }));
+        writing.run(&[Call { sql: insert, params: columns.iter().map(|column| &**column).collect() }]).map(drop)
+    }
+}
+
+fn weight(cell: &Cell) -> usize {
+    match cell {
+        Cell::Text(text) => text.len(),
+        Cell::Bytes(bytes) => bytes.len(),
+        Cell::Null | Cell::Integer(_) | Cell::Real(_) => 8,
+    }
+}
+
+/// A column of rows, as a parameter. What is of another kind than the column's is NULL, which the table refuses.
+fn column(rows: &[Vec<Cell>], at: usize, kind: Kind) -> Box<dyn ToSql + Sync> {
+    macro_rules! column {
+        ($cell:pat => $value:expr) => {
+            Box::new(rows.iter().map(|row| if let $cell = &row[at] { Some($value) } else { None }).collect::<Vec<_>>())
+        };
+    }
+    match kind {
+        Kind::Integer => column!(Cell::Integer(number) => *number),
+        Kind::Flag => column!(Cell::Integer(number) => *number == 1),
+        Kind::Real => column!(Cell::Real(number) => *number),
+        Kind::Text => column!(Cell::Text(text) => escaped(text).into_owned()),
+        Kind::Bytes => column!(Cell::Bytes(bytes) => bytes.clone()),
+    }
+}

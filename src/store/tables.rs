@@ -1,0 +1,230 @@
+//! What a store holds, row by row, as every backend has it: so that one can be copied into another.
+//!
+//! A backend may have further columns that follow from these.
+
+use Kind::{Bytes, Flag, Integer, Real, Text};
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Integer,
+    /// A number that is 0 or 1.
+    Flag,
+    /// A floating-point number.
+    Real,
+    /// Text, U+0000 included.
+    Text,
+    /// Bytes.
+    Bytes,
+}
+
+/// A value of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// None.
+    Null,
+    /// Of an [`Kind::Integer`] or a [`Kind::Flag`].
+    Integer(i64),
+    /// Of a [`Kind::Real`].
+    Real(f64),
+    /// Of a [`Kind::Text`].
+    Text(String),
+    /// Of a [`Kind::Bytes`].
+    Bytes(Vec<u8>),
+}
+
+/// A table: its name, its columns, and how many of them, from the first on, no two rows have in common.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns. Rows are read in the order of the first ones.
+    pub columns: &'static [(&'static str, Kind)],
+    /// How many columns identify a row; none where there is one row.
+    pub key: usize,
+}
+
+/// Takes rows.
+pub type Sink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> crate::error::Result<()> + 'a;
+
+/// The place of the columns of [`ORIGINALS`] that say what an original is.
+pub const ORIGINAL: OriginalColumns = OriginalColumns { hash: 1, ref_id: 2, size: 5, is_zstd: 6, payload: 7 };
+
+/// Places of columns.
+#[expect(missing_docs, reason = "the columns' own names")]
+pub struct OriginalColumns {
+    pub hash: usize,
+    pub ref_id: usize,
+    pub size: usize,
+    pub is_zstd: usize,
+    pub payload: usize,
+}
+
+/// The originals, the one table with large rows.
+pub static ORIGINALS: Table = Table {
+    name: "originals",
+    columns: &[
+        ("id", Integer),
+        ("hash", Bytes),
+        ("ref_id", Text),
+        ("mime", Text),
+        ("label", Text),
+        ("size", Integer),
+        ("is_zstd", Flag),
+        ("payload", Bytes),
+    ],
+    key: 1,
+};
+
+/// Every table, each after those that its rows refer to.
+pub static TABLES: [&Table; 14] = [
+    &Table {
+        name: "sessions",
+        columns: &[
+            ("id", Integer),
+            ("session_id", Text),
+            ("agent_id", Text),
+            ("session_key", Text),
+            ("last_seen", Integer),
+            ("tools", Bytes),
+            ("held", Flag),
+            ("ended_at", Integer),
+            ("parent", Integer),
+            ("is_off", Flag),
+        ],
+        key: 1,
+    },
+    &ORIGINALS,
+    &Table {
+        name: "grants",
+        columns: &[("session", Integer), ("original", Integer), ("granted_at", Integer), ("left_at", Integer)],
+        key: 2,
+    },
+    &Table {
+        name: "projections",
+        columns: &[
+            ("id", Integer),
+            ("session", Integer),
+            ("block", Bytes),
+            ("place", Integer),
+            ("replacement", Text),
+            ("original", Integer),
+            ("reason", Text),
+        ],
+        key: 1,
+    },
+    &Table {
+        name: "printed",
+        columns: &[
+            ("session", Integer),
+            ("text", Bytes),
+            ("is_answer", Flag),
+            ("original", Integer),
+            ("saved", Integer),
+        ],
+        key: 2,
+    },
+    &Table { name: "turns", columns: &[("session", Integer), ("advancement_key", Text), ("at", Integer)], key: 2 },
+    &Table {
+        name: "receipts",
+        columns: &[
+            ("id", Integer),
+            ("session", Integer),
+            ("at", Integer),
+            ("kind", Text),
+            ("tokens_before", Integer),
+            ("tokens_after", Integer),
+            ("detail", Text),
+        ],
+        key: 1,
+    },
+    &Table {
+        name: "epochs",
+        columns: &[
+            ("id", Integer),
+            ("session", Integer),
+            ("at", Integer),
+            ("reason", Text),
+            ("tokens_freed", Integer),
+            ("tokens_rebilled", Integer),
+            ("blocks", Integer),
+        ],
+        key: 1,
+    },
+    &Table {
+        name: "requests",
+        columns: &[
+            ("id", Integer),
+            ("session", Integer),
+            ("at", Integer),
+            ("is_measured", Flag),
+            ("sent", Integer),
+            ("without", Integer),
+            ("overhead", Integer),
+            ("fetched", Integer),
+            ("sent_bill", Real),
+            ("without_bill", Real),
+            ("usd", Real),
+        ],
+        key: 1,
+    },
+    &Table {
+        name: "fetches",
+        columns: &[("id", Integer), ("session", Integer), ("at", Integer), ("ref_id", Text), ("tokens", Integer)],
+        key: 1,
+    },
+    &Table {
+        name: "folded",
+        columns: &[
+            ("session", Integer),
+            ("day", Integer),
+            ("kind", Text),
+            ("tokens_before", Integer),
+            ("tokens_after", Integer),
+        ],
+        key: 3,
+    },
+    &Table { name: "warnings", columns: &[("id", Integer), ("at", Integer), ("text", Text)], key: 1 },
+    &Table {
+        name: "swept",
+        columns: &[("turns", Integer), ("tokens_before", Integer), ("tokens_after", Integer)],
+        key: 0,
+    },
+    &Table {
+        name: "swept_requests",
+        columns: &[
+            ("day", Integer),
+            ("requests", Integer),
+            ("measured", Integer),
+            ("sent", Integer),
+            ("without", Integer),
+            ("overhead", Integer),
+            ("fetched", Integer),
+            ("sent_bill", Real),
+            ("without_bill", Real),
+            ("sent_usd", Real),
+            ("without_usd", Real),
+            ("unpriced", Integer),
+            ("fetches", Integer),
+        ],
+        key: 1,
+    },
+];
+
+impl Table {
+    /// Whether a new store holds no row of it.
+    pub fn begins_empty(&self) -> bool {
+        self.key > 0
+    }
+
+    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this collation.
+    pub fn select(&self, collation: &str) -> String {
+        let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        let order: Vec<String> = (self.columns[..self.key].iter())
+            .map(|(name, kind)| format!("{name}{}", if *kind == Text { collation } else { "" }))
+            .collect();
+        let order = if order.is_empty() { String::new() } else { format!(" ORDER BY {}", order.join(", ")) };
+        format!("SELECT {} FROM {}{order}", columns.join(", "), self.name)
+    }
+}
