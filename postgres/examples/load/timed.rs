@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, TurnStatus};
 
 /// What calls of the store took on this thread.
@@ -86,5 +87,8 @@ timed! {
     fn sweep(&self, now: Millis) -> Result<Removed>;
     fn purge(&self, session_id: &str) -> Result<Removed>;
     fn purgeable(&self, session_id: &str) -> Result<Removed>;
+    fn export(&self, take: &mut Sink<'_>) -> Result<()>;
+    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()>;
+    fn place(&self) -> String;
     fn notices(&self) -> Vec<String>;
 }

@@ -31,10 +31,12 @@ INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
   FROM generate_series(:from + 1, :to) AS id WHERE id % 10 < 4;
 
 INSERT INTO requests (session, at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill)
-  SELECT (id - 1) / 100 + 1, :now - id % 2592000 * 1000, true, 20000, 40000, 500, 0, 2500, 5000
+  SELECT (id - 1) / 100 + 1, :now - id % 2592000 * 1000::bigint, true, 20000, 40000, 500, 0, 2500, 5000
   FROM generate_series(:from + 1, :to) AS id, generate_series(1, 2);
 
-INSERT INTO turns SELECT (id - 1) / 100 + 1, sha256(int8send(id)), :now FROM generate_series(:from + 1, :to) AS id WHERE id % 5 = 0;
+INSERT INTO turns
+  SELECT (id - 1) / 100 + 1, sha256(convert_to('turn:' || id, 'UTF8')), 'turn:' || id, :now
+  FROM generate_series(:from + 1, :to) AS id WHERE id % 5 = 0;
 INSERT INTO fetches (session, at, ref_id, tokens)
   SELECT (id - 1) / 100 + 1, :now, '0123456789abcdef', 500 FROM generate_series(:from + 1, :to) AS id WHERE id % 5 = 0;
 INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)

@@ -45,21 +45,33 @@ pub(crate) fn grow(place: &Place, most: u64, server: Option<&Cluster>) -> Result
     for table in ["sessions", "originals"] {
         sql.run(&format!("SELECT setval(pg_get_serial_sequence('{table}', 'id'), 1000000000)"))?;
     }
-    let mut measured: Vec<(Size, Vec<Call>)> = Vec::new();
+    let mut measured = Vec::new();
+    let grown = grow_by_steps(place, most, server, &sql, &mut measured);
+    // Also where a larger size failed.
+    print_calls(&measured);
+    grown
+}
+
+fn grow_by_steps(
+    place: &Place,
+    most: u64,
+    server: Option<&Cluster>,
+    sql: &Sql,
+    measured: &mut Vec<(Size, Vec<Call>)>,
+) -> Result<(), String> {
     let mut filled = 0;
     let sizes = SIZES.into_iter().filter(|size| *size < most).chain([most - most % 1000]);
     for originals in sizes {
         let began = Instant::now();
         set(server, |setting| format!("ALTER SYSTEM SET {setting}"));
-        fill(&sql, filled, originals)?;
+        fill(sql, filled, originals)?;
         set(server, |setting| format!("ALTER SYSTEM RESET {}", setting.split(' ').next().unwrap_or_default()));
         filled = originals;
         let took = began.elapsed().as_secs_f64();
         println!("{originals} originals in {} sessions, filled in {took:.0} s", originals / 100);
         measured.push(measure::measure(place, Size { originals })?);
-        print_sizes(&sql, originals)?;
+        print_sizes(sql, originals)?;
     }
-    print_calls(&measured);
     Ok(())
 }
 
