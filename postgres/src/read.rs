@@ -18,9 +18,9 @@ use crate::row::{at, count, first, hash, text, text_or_null};
 use crate::text::key;
 
 /// Ids, with what is stored near them.
-pub(crate) const NEAR: &str =
-    "SELECT DISTINCT hash, ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given (first, last)
-     JOIN originals ON hash BETWEEN given.first AND given.last";
+pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given (first, last)
+     CROSS JOIN LATERAL (
+       SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS near";
 
 /// An original that some digits resolve to, when it was last referred to by the agent, and the time.
 pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd, payload, referred.at, moment($5::bigint)

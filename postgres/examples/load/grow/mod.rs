@@ -21,6 +21,9 @@ const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];
 /// Originals that are filled in by one transaction.
 const STEP: u64 = 500_000;
 
+/// Ids from here on are of what measuring adds.
+const ADDED_FROM: u64 = 1_000_000_000;
+
 const FILL: &str = include_str!("fill.sql");
 
 /// Sizes of tables with their TOAST, and of indexes, the largest first.
@@ -38,29 +41,38 @@ pub(crate) fn grow(place: &Place, most: u64, server: Option<&Cluster>) -> Result
     // Makes the tables.
     drop(place.open().map_err(|error| error.to_string())?);
     let sql = Sql::connect(url, namespace)?;
-    if sql.run("SELECT 1 FROM originals LIMIT 1")? != Vec::<Vec<String>>::new() {
-        return Err(format!("the namespace {namespace} is not empty; --namespace names another one"));
-    }
+    let filled = filled(&sql, namespace)?;
     // What measuring adds has ids beyond all that are filled in.
     for table in ["sessions", "originals"] {
-        sql.run(&format!("SELECT setval(pg_get_serial_sequence('{table}', 'id'), 1000000000)"))?;
+        let beyond = format!("greatest({ADDED_FROM}, (SELECT max(id) FROM {table}))");
+        sql.run(&format!("SELECT setval(pg_get_serial_sequence('{table}', 'id'), {beyond})"))?;
     }
     let mut measured = Vec::new();
-    let grown = grow_by_steps(place, most, server, &sql, &mut measured);
+    let grown = grow_by_steps(place, (filled, most), server, &sql, &mut measured);
     // Also where a larger size failed.
     print_calls(&measured);
     grown
 }
 
+/// How many originals an earlier run has filled in, which this one goes on from.
+fn filled(sql: &Sql, namespace: &str) -> Result<u64, String> {
+    let all = format!("SELECT count(*), coalesce(max(id), 0) FROM originals WHERE id < {ADDED_FROM}");
+    let rows = sql.run(&all)?;
+    match rows.first().map(|row| (row[0].clone(), row[1].parse::<u64>())) {
+        Some((count, Ok(last))) if count == last.to_string() && last % 1000 == 0 => Ok(last),
+        _ => Err(format!("the namespace {namespace} holds what --grow did not fill in; --namespace names another one")),
+    }
+}
+
 fn grow_by_steps(
     place: &Place,
-    most: u64,
+    (mut filled, most): (u64, u64),
     server: Option<&Cluster>,
     sql: &Sql,
     measured: &mut Vec<(Size, Vec<Call>)>,
 ) -> Result<(), String> {
-    let mut filled = 0;
     let sizes = SIZES.into_iter().filter(|size| *size < most).chain([most - most % 1000]);
+    let sizes: Vec<u64> = sizes.filter(|size| *size >= filled).collect();
     for originals in sizes {
         let began = Instant::now();
         set(server, |setting| format!("ALTER SYSTEM SET {setting}"));
