@@ -33,13 +33,14 @@ Under load:
   FILE | DIR         recorded sessions: JSON arrays or JSON lines of messages, packed (.gz) or not; without any, those of
                      the repository
 
-Growth, on an empty namespace of PostgreSQL:
-  --grow [N]         fills it with rows, up to N originals (10000000), and measures each call at each size
+Growth, in an empty namespace of PostgreSQL, over a connection without TLS:
+  --grow [N]         fills it with rows, up to N originals (10000000), and measures each call at each size; one that an
+                     earlier run has filled grows on
 
   --namespace NAME   of the store (load)
   --help             this text
 
-It ends with 0 when every check held, with 1 when one did not, and with 2 when it could not begin.";
+It ends with 0 when nothing was wrong, with 1 when something was, and with 2 when it could not begin.";
 
 /// What to do.
 #[derive(Debug)]
