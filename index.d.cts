@@ -620,11 +620,17 @@ export type StorePlace = {
 	dir: string;
 	url?: undefined;
 	namespace?: undefined;
+	host?: undefined;
 } | {
 	/** `postgresql://user:password@host:port/database?sslmode=require`. */
 	url: string;
 	/** The tenant: a schema of this name. Default "concertina". */
 	namespace?: string;
+	/**
+	 * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when the last host
+	 * that had it no longer lists it; one that lists nothing for 90 days counts as gone.
+	 */
+	host?: string;
 	dir?: undefined;
 };
 /** Where a store lives, how long it keeps originals, and every option. */

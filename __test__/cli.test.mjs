@@ -26,7 +26,7 @@ test("it says what there is, and its version", () => {
   for (const args of [[], ["--help"], ["help"]]) {
     const { stdout, status } = run(...args);
     assert.equal(status, 0);
-    for (const name of ["analyze", "compress", "restore", "squeeze", "fetch", "stats", "unfold", "sweep", "purge"]) assert.match(stdout, new RegExp(`^  ${name} ?`, "m"));
+    for (const name of ["analyze", "compress", "restore", "squeeze", "fetch", "stats", "unfold", "sweep", "purge", "migrate"]) assert.match(stdout, new RegExp(`^  ${name} ?`, "m"));
   }
   assert.match(run("compress", "--help").stdout, /--originals FILE/);
 });
@@ -43,7 +43,8 @@ test("what is asked wrongly is said on standard error, with 2", () => {
     [["analyze", session, "--options", '{"bogus":1}'], /bogus is not an option/],
     [["stats", "extra", "--dir", "."], /stats takes no argument; "extra" is one too many/],
     [["squeeze", session, session], /squeeze takes 1 argument/],
-    [["stats"], /--dir is missing/],
+    [["stats"], /say which store with --dir, or with --url/],
+    [["stats", "--url", "env:CONCERTINA_NO_SUCH"], /CONCERTINA_NO_SUCH is not set/],
     [["compress", session, "--lines", "1-2"], /Unknown option '--lines'/],
     [["compress", session, "--preset", "max"], /--preset needs --originals/],
   ]) {

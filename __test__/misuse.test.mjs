@@ -51,6 +51,11 @@ const FUNCTIONS = {
   createSccsIntegration: [["input", [[], [null], [5]]], ["logger", [[{}], [{ logger: 5 }], [{ logger: {} }]]], ["cfg", [[{ cfg: 5, logger: console }]]]],
   detect: [text, ["toolName", [["x", { toolName: 5 }]]], ["language", [["x", { language: "x" }]]]],
   expand: [text, ["long", [["x", { substitutions: [5] }], ["x", { substitutions: [{ long: 5 }] }]]]],
+  migrate: [
+    ["input", [[], [null], [5]]], ["from", [[{ to: { dir } }]]], ["to", [[{ from: { dir } }]]], ["progress", [[{ from: { dir }, to: { dir }, progress: 5 }]]],
+    ["dir", [[{ from: {}, to: { dir } }], [{ from: { dir, url: "postgresql://x" }, to: { dir } }]]],
+    ["namespace", [[{ from: { dir, namespace: "x" }, to: { dir } }]]], ["url", [[{ from: { url: "nonsense" }, to: { dir } }], [{ from: { url: 5 }, to: { dir } }]]],
+  ],
   preprocess: [text, ...rulesOptions("x", 2)],
   preprocessAsync: [text, ...rulesOptions("x", 2)],
   preprocessSync: [text, ...rulesOptions("x", 2)],

@@ -154,8 +154,8 @@ export function registerCli(api: PluginApi, state: PluginState): void {
 
 async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {
   if (to !== "database" && to !== "directory") throw new Error(`--to is ${JSON.stringify(to)}; it must be "database" or "directory"`);
-  const [database, directory] = [state.place(), { dir: state.directory() }];
-  if (database.url === undefined) throw new Error("sccsStoreUrl names no database; set it first: openclaw config set plugins.entries.concertina.config.sccsStoreUrl ...");
+  const [database, directory] = [await state.place(), { dir: state.directory() }];
+  if (!state.isShared) throw new Error("sccsStoreUrl names no database; set it first: openclaw config set plugins.entries.concertina.config.sccsStoreUrl ...");
   if (to === "database" && !existsSync(state.storeFile())) throw new Error(`there is no store in ${directory.dir}: nothing has been folded there`);
   const [from, target] = to === "database" ? [directory, database] : [database, directory];
   const done = await migrate({ from, to: target, progress: migrationLine });

@@ -1,5 +1,6 @@
 /**
- * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held back.
+ * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held back. So does a store
+ * that is away, whatever step finds that.
  *
  * The host evaluates this module several times in one process, and a store that stays away fails in all copies alike: the record of
  * what was said is the process's own.
@@ -25,7 +26,7 @@ function said(): Map<string, Said> {
 
 /** The line to log for a failure of a step, or undefined when the same was said less than ten minutes ago. */
 export function complaintLine(step: string, error: unknown, consequence: string, now = Date.now()): string | undefined {
-  const held = heldBack(`${step}\n${codeOf(error)}`, now);
+  const held = heldBack(kindOf(step, error), now);
   if (held === undefined) return undefined;
   const again = held === 0 ? "" : ` (and ${held} times since this was last said)`;
   return `concertina: ${step} failed (${describe(error)}); ${consequence}${again}`;
@@ -50,7 +51,9 @@ function heldBack(kind: string, now: number): number | undefined {
   return before?.heldBack ?? 0;
 }
 
-function codeOf(error: unknown): string {
+/** What counts as the same failure. A store that cannot be used fails in every step alike. */
+function kindOf(step: string, error: unknown): string {
   const { code } = error as { code?: unknown };
-  return typeof code === "string" ? code : describe(error);
+  if (typeof code !== "string") return `${step}\n${describe(error)}`;
+  return code === "CONCERTINA_STORE_UNAVAILABLE" ? code : `${step}\n${code}`;
 }

@@ -8,3 +8,12 @@ declare module "openclaw/plugin-sdk/logging-core" {
   /** A host of another version may not have it. */
   export const redactToolPayloadText: ((text: string) => string) | undefined;
 }
+
+declare module "openclaw/plugin-sdk/secret-input-runtime" {
+  export function resolveConfiguredSecretInputString(params: {
+    config: Record<string, unknown>;
+    env: NodeJS.ProcessEnv;
+    value: unknown;
+    path: string;
+  }): Promise<{ value?: string; unresolvedRefReason?: string }>;
+}

@@ -5,8 +5,9 @@
  * engine and the tool. What must be shared is in the store's file.
  */
 
-import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 
 import type { OptionsInForce } from "../node/lib/addon.js";
 import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
@@ -15,11 +16,14 @@ import { Concertina, describe, guidance, type Options, type StorePlace } from ".
 import { complaintLine, isNews } from "./complaints.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostSessions, type HostSession } from "./host-sessions.js";
+import { resolvedSecret } from "./secret.js";
 import { whyUnused } from "./slot.js";
 import { Sessions } from "./sessions.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
+/** Where the address of a database is set. */
+const SETTING = "plugins.entries.concertina.config.sccsStoreUrl";
 const UNCHANGED = "context goes to the model unchanged";
 
 export class PluginState {
@@ -115,20 +119,24 @@ export class PluginState {
   /** Opens the store; a damaged file is set aside under today's date. @throws when it cannot be opened. */
   async open(): Promise<Concertina> {
     const today = new Date().toISOString().slice(0, 10);
-    return Concertina.open({ ...this.options, ...this.place(), retention: "host", today });
+    return Concertina.open({ ...this.options, ...(await this.place()), retention: "host", today });
   }
 
-  /** Where the store lives. @throws where the host could not resolve the address of a database. */
-  place(): StorePlace {
-    const { sccsStoreUrl: url } = this.given;
-    if (url === undefined || url === "") return { dir: this.directory() };
-    if (typeof url !== "string") throw new Error("sccsStoreUrl is a secret reference that the host has not resolved");
-    return { url, namespace: this.options.sccsStoreNamespace };
+  /** Where the store lives. @throws where the host cannot resolve the address of a database. */
+  async place(): Promise<StorePlace> {
+    if (!this.isShared) return { dir: this.directory() };
+    const url = await resolvedSecret(this.given.sccsStoreUrl, SETTING, this.config);
+    return { url, namespace: this.options.sccsStoreNamespace, host: hostId(this.#api.runtime.state.resolveStateDir()) };
+  }
+
+  /** Whether the store is in a database. */
+  get isShared(): boolean {
+    return ![undefined, ""].includes(this.given.sccsStoreUrl);
   }
 
   /** Whether there is a store; asking makes none. */
   get hasStore(): boolean {
-    return this.place().url !== undefined || existsSync(this.storeFile());
+    return this.isShared || existsSync(this.storeFile());
   }
 
   /** Does something with the store, where there is one, and logs what the store has to tell about it. */
@@ -209,6 +217,20 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
+}
+
+/** What tells this gateway from others that share a database: drawn once, and kept in its state directory. */
+function hostId(stateDir: string): string {
+  const file = join(stateDir, "concertina", "host-id");
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(file, randomUUID(), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const id = readFileSync(file, "utf8").trim();
+  if (id === "") throw new Error(`${file} is empty; it must hold a name of this gateway that no other one has`);
+  return id;
 }
 
 /**

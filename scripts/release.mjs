@@ -88,8 +88,11 @@ export function packFaults(name, files, expected) {
   ];
 }
 
-/** Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. */
-const SIZES = { platform: "linux-x64-gnu", installed: 16.5e6, download: 8.25e6 };
+/**
+ * Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. The store in PostgreSQL, with TLS, is 2.2
+ * and 1.1 MB of them: less than a second family of packages would cost everybody who chooses.
+ */
+const SIZES = { platform: "linux-x64-gnu", installed: 18.5e6, download: 9.2e6 };
 
 /** What is too large. */
 export function sizeFaults(name, { installed, download }) {

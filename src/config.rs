@@ -533,7 +533,7 @@ fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {
         (Some("array"), _) => "an array of strings".into(),
         (Some("object"), _) => "an object".into(),
         (Some(kind), _) => format!("a {kind}"),
-        (None, _) => "text, or a secret reference that the host has resolved".into(),
+        (None, _) => "text, or a secret reference: source, provider and id".into(),
     }
 }
 

@@ -539,6 +539,8 @@ export interface StorePlace {
   url?: string
   /** The tenant in that database. */
   namespace?: string
+  /** Which of the hosts that hold sessions there this one is. */
+  host?: string
 }
 
 /** Whose content a call is about. */

@@ -89,16 +89,18 @@ function reportOf(report: Report, changedMeanwhile: number[]): Report {
 }
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
-export function placeOf({ dir, url, namespace }: { dir?: unknown; url?: unknown; namespace?: unknown }): AddonPlace {
+export function placeOf({ dir, url, ...inside }: { dir?: unknown; url?: unknown; namespace?: unknown; host?: unknown }): AddonPlace {
   if (url === undefined) {
     needString("dir", dir);
-    if (namespace !== undefined) badArgument("namespace", namespace, "absent where there is no url");
+    for (const [name, value] of Object.entries(inside)) if (value !== undefined) badArgument(name, value, "absent where there is no url");
     return { dir };
   }
   needString("url", url);
   if (dir !== undefined) badArgument("dir", dir, "absent where a url is given");
+  const { namespace, host } = inside;
   if (namespace !== undefined) needString("namespace", namespace);
-  return { url, namespace };
+  if (host !== undefined) needString("host", host);
+  return { url, namespace, host };
 }
 
 /** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
@@ -117,8 +119,8 @@ export class Concertina {
    */
   static async open(options: OpenOptions): Promise<Concertina> {
     needObject("options", options);
-    const { dir, url, namespace, retention, today, ...config } = options;
-    const place = placeOf({ dir, url, namespace });
+    const { dir, url, namespace, host, retention, today, ...config } = options;
+    const place = placeOf({ dir, url, namespace, host });
     if (today !== undefined) needString("today", today);
     if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
     return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, JSON.stringify(config), retention, today)));

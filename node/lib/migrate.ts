@@ -20,7 +20,7 @@ export async function migrate(input: { from: StorePlace; to: StorePlace; progres
   if (progress !== undefined && typeof progress !== "function") badArgument("progress", progress, "a function");
   needObject("from", input.from);
   needObject("to", input.to);
-  const [from, to] = [placeOf(input.from), placeOf(input.to)];
+  const [from, to] = [placeOf({ ...input.from }), placeOf({ ...input.to })];
   const migration = new (native().NativeMigration)();
   const timer = progress && setInterval(() => progress(migration.copied), PROGRESS_MS);
   try {

@@ -88,7 +88,7 @@ export function createSccsIntegration(input: {
 
 async function openStore(cfg: Partial<OpenOptions>, logger: Logger): Promise<Concertina> {
   const dir = cfg.sccsStorageDir || cfg.dir || path.join(homedir(), ".openclaw", "sccs");
-  const place = cfg.url === undefined ? { dir } : { url: cfg.url, namespace: cfg.namespace };
+  const place = cfg.url === undefined ? { dir } : { url: cfg.url, namespace: cfg.namespace, host: cfg.host };
   const concertina = await Concertina.open({ ...cfg, ...place } as OpenOptions);
   for (const line of concertina.warnings) logger.warn(`sccs: ${line}`);
   return concertina;

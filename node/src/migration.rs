@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use concertina::store::StoreOptions;
 use concertina::store::copy::copy;
+use concertina::store::{Retention, StoreOptions};
 use napi_derive::napi;
 
 use crate::registry::{self, StorePlace};
@@ -47,7 +47,9 @@ impl NativeMigration {
     pub async fn run(&self, from: StorePlace, to: StorePlace) -> napi::Result<Migrated> {
         let copied = Arc::clone(&self.copied);
         blocking(move || {
-            let open = |place| registry::open(place, StoreOptions::default(), None);
+            // What is held in the source stays held, by the host that moves it.
+            let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
+            let open = |place| registry::open(place, options.clone(), None);
             let ((from, _), (to, _)) = (open(from)?, open(to)?);
             let done = copy(&*from, &*to, |originals| copied.store(originals, Ordering::Relaxed))?;
             let rows = done.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows as f64));

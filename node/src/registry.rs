@@ -21,12 +21,14 @@ pub struct StorePlace {
     pub url: Option<String>,
     /// The tenant in that database.
     pub namespace: Option<String>,
+    /// Which of the hosts that hold sessions there this one is.
+    pub host: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Place {
     Directory(PathBuf),
-    Database { url: String, namespace: String },
+    Database { url: String, namespace: String, host: String },
 }
 
 type Held = Arc<Mutex<Weak<dyn Store>>>;
@@ -38,11 +40,14 @@ impl TryFrom<StorePlace> for Place {
 
     fn try_from(given: StorePlace) -> Result<Self> {
         match given {
-            StorePlace { dir: Some(dir), url: None, namespace: None } => std::path::absolute(Path::new(&dir))
-                .map(Self::Directory)
-                .map_err(|error| Error::StoreUnavailable { path: dir, reason: error.to_string() }),
-            StorePlace { dir: None, url: Some(url), namespace } => {
-                Ok(Self::Database { url, namespace: namespace.unwrap_or_else(|| "concertina".into()) })
+            StorePlace { dir: Some(dir), url: None, namespace: None, host: None } => {
+                std::path::absolute(Path::new(&dir))
+                    .map(Self::Directory)
+                    .map_err(|error| Error::StoreUnavailable { path: dir, reason: error.to_string() })
+            }
+            StorePlace { dir: None, url: Some(url), namespace, host } => {
+                let namespace = namespace.unwrap_or_else(|| "concertina".into());
+                Ok(Self::Database { url, namespace, host: host.unwrap_or_default() })
             }
             // The address is not repeated: it may hold a password.
             _ => Err(Error::bad_argument(
@@ -75,8 +80,8 @@ pub(crate) fn open(
             (Arc::new(store), aside)
         }
         (Place::Directory(dir), None) => (Arc::new(SqliteStore::open(&dir, options)?), None),
-        (Place::Database { url, namespace }, _) => {
-            let options = PostgresOptions { store: options, ..PostgresOptions::default() };
+        (Place::Database { url, namespace, host }, _) => {
+            let options = PostgresOptions { store: options, host, ..PostgresOptions::default() };
             (Arc::new(PostgresStore::open(&url, &namespace, options)?), None)
         }
     };

@@ -17,7 +17,7 @@ use crate::link::{Call, Link, call};
 use crate::pool::{Gate, Pool, WHICH, Writing};
 use crate::read::{IN_FORCE_OF, IN_FORCE_SINCE, projection};
 use crate::row::{at, first, hash, signed};
-use crate::session::{ENSURE, is_held};
+use crate::session::ENSURE;
 use crate::sweep::{self, USAGE};
 use crate::text::{escaped, key};
 
@@ -119,10 +119,10 @@ fn write(
         return Err(Failure::Replaced);
     }
     let now = writing.now;
-    let (agent, held) = (key(&scope.agent_id), is_held(options));
+    let (agent, host) = (key(&scope.agent_id), writing.host);
     let (session_id, agent_id) = (escaped(&scope.session_id), escaped(&scope.agent_id));
     let ensured =
-        writing.run(&[call!(ENSURE, key(&scope.session_id), agent, session_id, agent_id, now, held)])?.remove(0);
+        writing.run(&[call!(ENSURE, key(&scope.session_id), agent, session_id, agent_id, now, host)])?.remove(0);
     let session: i64 = first(&ensured)?.ok_or_else(|| Failure::Damaged("a session has no row".to_owned()))?;
     put(writing, options, session, packed, gate)?;
 
@@ -356,19 +356,20 @@ fn skip(
     batch: &Batch,
     now: i64,
 ) -> Outcome<Option<Vec<Projection>>> {
-    const STANDING: &str = "SELECT id, last_seen, tools, ended_at IS NULL AND (held OR NOT $3::boolean) FROM sessions
+    const STANDING: &str = "SELECT id, last_seen, tools, ended_at IS NULL
+           AND ($3::text IS NULL OR EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $3)) FROM sessions
          WHERE session = $1 AND agent = $2";
     const NEWER: &str = "SELECT projections.id, block, place, replacement, hash, reason FROM projections
          JOIN originals ON originals.id = projections.original
          WHERE projections.session = (SELECT id FROM sessions WHERE session = $1 AND agent = $2) AND projections.id > $3
          ORDER BY projections.id";
-    let (session, agent, held) = (key(&scope.session_id), key(&scope.agent_id), is_held(options));
+    let (session, agent, host) = (key(&scope.session_id), key(&scope.agent_id), pool.host.as_deref());
     let in_context: Option<Vec<&[u8]>> = batch.in_context.as_ref().map(hashes);
     let shown = in_context.clone().unwrap_or_default();
     let told = pool.told(now);
     let answers = link.read(vec![
         call!(WHICH, told),
-        call!(STANDING, session, agent, held),
+        call!(STANDING, session, agent, host),
         call!(IS_SAME, session, agent, shown, batch.since),
         call!(NEWER, session, agent, batch.since),
     ])?;

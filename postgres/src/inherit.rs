@@ -40,7 +40,7 @@ pub(crate) fn inherit(
     parent: &Scope,
     child: &Scope,
     named: Option<&[RefId]>,
-    (held, expired_before): (bool, Millis),
+    expired_before: Millis,
 ) -> Outcome<()> {
     let now = writing.now;
     let (session, agent) = (key(&parent.session_id), key(&parent.agent_id));
@@ -48,7 +48,7 @@ pub(crate) fn inherit(
     let found =
         writing.run(&[call!(PARENT, session, agent, session_id, agent_id, now), call!(FIND, session, agent)])?;
     let parent: Option<i64> = first(&found[1])?;
-    let child = ensure(writing, child, held)?;
+    let child = ensure(writing, child)?;
     let rows = match named {
         None => writing.run(&[call!(ALL, parent, expired_before)])?,
         Some(named) => {

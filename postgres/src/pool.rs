@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use concertina::error::{Error, Result};
 use concertina::reference::ContentHash;
-use concertina::store::Millis;
+use concertina::store::{Millis, Retention};
 use r2d2::ManageConnection;
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
 use crate::link::{Call, Link, call};
-use crate::options::Clock;
+use crate::options::{Clock, PostgresOptions};
 use crate::row::{at, first};
 use crate::schema;
 use crate::server::Server;
+use crate::text::escaped;
 
 /// How often a transaction that was in the way of another is made again.
 const CONFLICTS_MAX: u32 = 10;
@@ -61,6 +62,8 @@ pub(crate) struct Pool {
     pub(crate) server: Server,
     places: r2d2::Pool<Places>,
     clock: Clock,
+    /// Who holds the sessions that are written to, where they are held.
+    pub(crate) host: Option<String>,
     busy_timeout_ms: u64,
     /// The generation that was last seen; 0 before the first.
     generation: AtomicU64,
@@ -72,6 +75,7 @@ pub(crate) struct Writing<'a> {
     pub(crate) link: &'a mut Link,
     pub(crate) generation: u64,
     pub(crate) now: Millis,
+    pub(crate) host: Option<&'a str>,
 }
 
 impl Writing<'_> {
@@ -93,16 +97,19 @@ const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 impl Pool {
-    pub(crate) fn open(server: Server, size: u32, clock: Clock, busy_timeout_ms: u64) -> Result<Self> {
+    pub(crate) fn open(server: Server, options: &PostgresOptions) -> Result<Self> {
+        let PostgresOptions { store, pool_size: size, clock, .. } = options;
+        let host = (store.retention == Retention::Held).then(|| escaped(&options.host).into_owned());
         let places = r2d2::Pool::builder()
-            .max_size(size.max(1))
+            .max_size((*size).max(1))
             .connection_timeout(server.connect_timeout)
             .test_on_check_out(false)
             .max_lifetime(None)
             .build(Places)
             .map_err(|error| Error::StoreUnavailable { path: server.name.clone(), reason: error.to_string() })?;
         let (generation, replaced) = (AtomicU64::new(0), AtomicU64::new(0));
-        let pool = Self { server, places, clock, busy_timeout_ms, generation, replaced };
+        let busy_timeout_ms = store.busy_timeout_ms;
+        let pool = Self { server, places, clock: *clock, host, busy_timeout_ms, generation, replaced };
         pool.with(|_| Ok(()))?;
         Ok(pool)
     }
@@ -200,7 +207,7 @@ impl Pool {
                 link.run(&[call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)])?;
             let (generation, now) = self.which(&begun[2])?;
             let transaction: Option<String> = first(&begun[3])?;
-            let done = work(&mut Writing { link, generation, now })?;
+            let done = work(&mut Writing { link, generation, now, host: self.host.as_deref() })?;
             match link.commit() {
                 Err(failure) if failure.is_lost() => {
                     unknown = transaction.map(|transaction| (transaction, done));

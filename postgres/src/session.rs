@@ -1,11 +1,13 @@
 //! The row of a session: its beginning, its turns, and its end.
 //!
-//! Whether a session is held is its own property, so that every opener of the database keeps what one of them holds.
+//! Whether a session is held is its own property, so that every opener of the database keeps what one of them holds. Each host tells its
+//! own sessions only: a session that others have does not end because this one does not list it.
 
 use std::collections::BTreeSet;
 
 use concertina::store::figures::Turn;
-use concertina::store::{Millis, Retention, Scope, StoreOptions, TurnStatus};
+use concertina::store::sums::DAY_MS;
+use concertina::store::{Millis, Scope, TurnStatus};
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
@@ -18,75 +20,124 @@ use crate::text::{escaped, key};
 /// How long a session may be unknown to its host before that counts as its end.
 const UNLISTED_MS: Millis = 600_000;
 
-/// The row of a session, created when it is new: it has not ended, and is held where that is asked for. Whoever runs this has the
-/// session to himself until his transaction ends.
-pub(crate) const ENSURE: &str = "INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held)
-     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (session, agent)
-     DO UPDATE SET ended_at = NULL, held = sessions.held OR excluded.held RETURNING id";
+/// After how long a host that tells nothing any more counts as gone, with all that it had.
+const GONE_MS: Millis = 90 * DAY_MS;
 
-/// The held sessions.
-pub(crate) const HELD: &str = "SELECT id, session_id, last_seen, ended_at FROM sessions WHERE held";
+/// How long what a host has told counts as told, where nothing changed.
+pub(crate) const TOLD_MS: Millis = DAY_MS;
+
+/// The row of a session, created when it is new: it has not ended, and is held by its host where there is one. Whoever runs this has
+/// the session to himself until his transaction ends.
+pub(crate) const ENSURE: &str = "WITH ensured AS (
+       INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4, $5, $6::text IS NOT NULL)
+       ON CONFLICT (session, agent) DO UPDATE SET ended_at = NULL, held = sessions.held OR excluded.held RETURNING id),
+     home AS (INSERT INTO homes SELECT id, $6 FROM ensured WHERE $6 IS NOT NULL ON CONFLICT DO NOTHING)
+     SELECT id FROM ensured";
+
+/// The held sessions, and whether this host and whether others have them.
+pub(crate) const HELD: &str = "SELECT id, session_id, last_seen, ended_at,
+       EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $1),
+       EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> $1)
+     FROM sessions WHERE held";
+
+/// Whether a host has told its sessions since a moment.
+pub(crate) const HAS_TOLD: &str =
+    "SELECT EXISTS (SELECT 1 FROM hosts WHERE host = $1 AND seen_at > moment($2::bigint) - $3::bigint)";
 
 /// Whether nothing more is folded in a session.
 pub(crate) const IS_OFF: &str = "SELECT 1 FROM sessions WHERE session = $1 AND agent = $2 AND is_off";
 
-/// Whether sessions of this store are held.
-pub(crate) fn is_held(options: &StoreOptions) -> bool {
-    options.retention == Retention::Held
-}
-
 /// The row of a session that is at work.
-pub(crate) fn ensure(writing: &mut Writing<'_>, scope: &Scope, held: bool) -> Outcome<i64> {
+pub(crate) fn ensure(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<i64> {
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
     let (session_id, agent_id) = (escaped(&scope.session_id), escaped(&scope.agent_id));
-    let now = writing.now;
-    let rows = writing.run(&[call!(ENSURE, session, agent, session_id, agent_id, now, held)])?;
+    let (now, host) = (writing.now, writing.host);
+    let rows = writing.run(&[call!(ENSURE, session, agent, session_id, agent_id, now, host)])?;
     first(&rows[0])?.ok_or_else(|| Failure::Damaged("a session has no row".to_owned()))
 }
 
-/// Ends all sessions of this name that have not ended.
+/// Ends all sessions of this name that have not ended, unless another host has them, too.
 pub(crate) fn end(writing: &mut Writing<'_>, session_id: &str) -> Outcome<()> {
-    const END: &str = "UPDATE sessions SET ended_at = $2 WHERE session = $1 AND ended_at IS NULL";
-    let (session, now) = (key(session_id), writing.now);
-    writing.run(&[call!(END, session, now)]).map(drop)
+    const LEFT: &str = "DELETE FROM homes WHERE host = $2 AND session IN (SELECT id FROM sessions WHERE session = $1)";
+    const END: &str = "UPDATE sessions SET ended_at = $2 WHERE session = $1 AND ended_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id)";
+    let (session, now, host) = (key(session_id), writing.now, writing.host);
+    writing.run(&[call!(LEFT, session, host), call!(END, session, now)]).map(drop)
 }
 
-/// The sessions among [`HELD`] whose end is not what the host's list says, with the end that they should have.
-pub(crate) fn unsettled(
-    held: &[Row],
-    alive: &BTreeSet<String>,
-    now: Millis,
-) -> Outcome<(Vec<i64>, Vec<Option<Millis>>)> {
-    let mut unsettled = (Vec::new(), Vec::new());
-    for row in held {
-        let (last_seen, ended_at): (Millis, Option<Millis>) = (at(row, 2)?, at(row, 3)?);
-        let end = match (alive.contains(&text(row, 1)?), ended_at) {
-            (true, Some(_)) => None,
-            (false, None) if now.saturating_sub(last_seen) > UNLISTED_MS => Some(now),
-            _ => continue,
-        };
-        unsettled.0.push(at(row, 0)?);
-        unsettled.1.push(end);
+/// What a host's list of sessions changes.
+#[derive(Default)]
+pub(crate) struct Unsettled {
+    /// They are here, too, and have not ended.
+    found: Vec<i64>,
+    /// They are no longer here.
+    left: Vec<i64>,
+    /// They are nowhere any more.
+    ended: Vec<i64>,
+}
+
+impl Unsettled {
+    /// Compares [`HELD`] with the list of this host.
+    pub(crate) fn of(held: &[Row], alive: &BTreeSet<String>, now: Millis) -> Outcome<Self> {
+        let mut unsettled = Self::default();
+        for row in held {
+            let (id, last_seen, ended_at): (i64, Millis, Option<Millis>) = (at(row, 0)?, at(row, 2)?, at(row, 3)?);
+            let (is_here, is_elsewhere): (bool, bool) = (at(row, 4)?, at(row, 5)?);
+            if alive.contains(&text(row, 1)?) {
+                if !is_here || ended_at.is_some() {
+                    unsettled.found.push(id);
+                }
+            } else if now.saturating_sub(last_seen) > UNLISTED_MS {
+                if is_here {
+                    unsettled.left.push(id);
+                }
+                if !is_elsewhere && ended_at.is_none() {
+                    unsettled.ended.push(id);
+                }
+            }
+        }
+        Ok(unsettled)
     }
-    Ok(unsettled)
+
+    /// Whether the list says what is known already.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.found.is_empty() && self.left.is_empty() && self.ended.is_empty()
+    }
 }
 
-/// Sets the ends that the host's list says. Returns how many sessions it ended.
+/// Sets what the host's list says. Returns how many sessions it ended.
 pub(crate) fn settle(writing: &mut Writing<'_>, alive: &BTreeSet<String>) -> Outcome<u64> {
-    const SETTLE: &str = "UPDATE sessions SET ended_at = given.ended_at
-         FROM unnest($1::bigint[], $2::bigint[]) AS given (id, ended_at) WHERE sessions.id = given.id";
-    let held = writing.run(&[call!(HELD)])?.remove(0);
-    let (ids, ends) = unsettled(&held, alive, writing.now)?;
-    writing.run(&[call!(SETTLE, ids, ends)])?;
-    Ok(ends.iter().flatten().count() as u64)
+    const FOUND: &str =
+        "INSERT INTO homes SELECT id, $2 FROM unnest($1::bigint[]) AS given (id) ON CONFLICT DO NOTHING";
+    const REVIVE: &str = "UPDATE sessions SET ended_at = NULL WHERE id = ANY($1::bigint[])";
+    const LEFT: &str = "DELETE FROM homes WHERE session = ANY($1::bigint[]) AND host = $2";
+    const END: &str = "UPDATE sessions SET ended_at = $2 WHERE id = ANY($1::bigint[])";
+    const TELL: &str = "INSERT INTO hosts VALUES ($1, $2) ON CONFLICT (host) DO UPDATE SET seen_at = excluded.seen_at";
+    // One that never told anything is given its time from now on.
+    const OTHERS: &str = "INSERT INTO hosts SELECT DISTINCT host, $1::bigint FROM homes ON CONFLICT DO NOTHING";
+    const GONE: &str = "WITH gone AS (DELETE FROM hosts WHERE seen_at < $1 RETURNING host) DELETE FROM homes USING gone WHERE homes.host = gone.host";
+    let (now, host) = (writing.now, writing.host.unwrap_or_default());
+    let held = writing.run(&[call!(HELD, host)])?.remove(0);
+    let Unsettled { found, left, ended } = Unsettled::of(&held, alive, now)?;
+    let gone_before = now.saturating_sub(GONE_MS);
+    writing.run(&[
+        call!(FOUND, found, host),
+        call!(REVIVE, found),
+        call!(LEFT, left, host),
+        call!(END, ended, now),
+        call!(TELL, host, now),
+        call!(OTHERS, now),
+        call!(GONE, gone_before),
+    ])?;
+    Ok(ended.len() as u64)
 }
 
 /// Records a turn with its requests.
-pub(crate) fn write_turn(writing: &mut Writing<'_>, scope: &Scope, turn: &Turn, held: bool) -> Outcome<TurnStatus> {
+pub(crate) fn write_turn(writing: &mut Writing<'_>, scope: &Scope, turn: &Turn) -> Outcome<TurnStatus> {
     const TURN: &str = "INSERT INTO turns (session, advancement, advancement_key, at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (session, advancement) DO NOTHING RETURNING 1";
     const NAMED: &str = "UPDATE sessions SET session_key = $2 WHERE id = $1";
-    let session = ensure(writing, scope, held)?;
+    let session = ensure(writing, scope)?;
     let (advancement, advancement_key) = (key(&turn.advancement_key), escaped(&turn.advancement_key));
     let now = writing.now;
     if writing.run(&[call!(TURN, session, advancement, advancement_key, now)])?[0].is_empty() {
@@ -127,8 +178,8 @@ pub(crate) fn write_turn(writing: &mut Writing<'_>, scope: &Scope, turn: &Turn, 
 }
 
 /// Stops folding in a session, or takes that back.
-pub(crate) fn switch(writing: &mut Writing<'_>, scope: &Scope, is_off: bool, held: bool) -> Outcome<()> {
+pub(crate) fn switch(writing: &mut Writing<'_>, scope: &Scope, is_off: bool) -> Outcome<()> {
     const SWITCH: &str = "UPDATE sessions SET is_off = $2 WHERE id = $1";
-    let session = ensure(writing, scope, held)?;
+    let session = ensure(writing, scope)?;
     writing.run(&[call!(SWITCH, session, is_off)]).map(drop)
 }

@@ -12,9 +12,9 @@ use crate::failure::{Failure, Outcome};
 use crate::link::call;
 use crate::options::PostgresOptions;
 use crate::pool::{Gate, Pool, WHICH};
-use crate::row::{at, text};
+use crate::row::{at, first, text};
 use crate::server::Server;
-use crate::session::{self, HELD, IS_OFF};
+use crate::session::{self, HAS_TOLD, HELD, IS_OFF};
 use crate::sweep::{self, PURGEABLE};
 use crate::text::{escaped, key};
 use crate::{commit, figures, inherit, read, rows};
@@ -42,17 +42,13 @@ impl PostgresStore {
     /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's or comes from a newer version (it is left as it is).
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
-        let pool = Pool::open(server, options.pool_size, options.clock, options.store.busy_timeout_ms)?;
+        let pool = Pool::open(server, &options)?;
         Ok(Self { options: options.store, pool })
     }
 
     /// The server and the database, as errors name them: `host:port/database`.
     pub fn server(&self) -> &str {
         &self.pool.server.name
-    }
-
-    fn held(&self) -> bool {
-        session::is_held(&self.options)
     }
 }
 
@@ -74,7 +70,7 @@ impl Store for PostgresStore {
     }
 
     fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus> {
-        self.pool.write(Gate::Shared, now, |writing| session::write_turn(writing, scope, turn, self.held()))
+        self.pool.write(Gate::Shared, now, |writing| session::write_turn(writing, scope, turn))
     }
 
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
@@ -108,7 +104,7 @@ impl Store for PostgresStore {
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
-        self.pool.write(Gate::Shared, now, |writing| session::switch(writing, scope, is_off, self.held()))
+        self.pool.write(Gate::Shared, now, |writing| session::switch(writing, scope, is_off))
     }
 
     fn is_off(&self, scope: &Scope) -> Result<bool> {
@@ -122,7 +118,7 @@ impl Store for PostgresStore {
         }
         self.pool.write(Gate::Shared, now, |writing| {
             let expired_before = self.options.expired_before(writing.now);
-            inherit::inherit(writing, parent, child, named, (self.held(), expired_before))
+            inherit::inherit(writing, parent, child, named, expired_before)
         })
     }
 
@@ -132,10 +128,12 @@ impl Store for PostgresStore {
 
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
         let differs = self.pool.with(|link| {
-            let told = self.pool.told(now);
-            let answers = link.read(vec![call!(WHICH, told), call!(HELD)])?;
+            let (told, host) = (self.pool.told(now), self.pool.host.as_deref().unwrap_or_default());
+            let answers =
+                link.read(vec![call!(WHICH, told), call!(HELD, host), call!(HAS_TOLD, host, told, session::TOLD_MS)])?;
             let (_, now) = self.pool.which(&answers[0])?;
-            Ok(!session::unsettled(&answers[1], alive, now)?.0.is_empty())
+            let has_told = first(&answers[2])?.unwrap_or(false);
+            Ok(!has_told || !session::Unsettled::of(&answers[1], alive, now)?.is_nothing())
         })?;
         if !differs {
             return Ok(0);

@@ -33,6 +33,20 @@ CREATE TABLE sessions (
 ) WITH (fillfactor = 70);
 CREATE INDEX sessions_by_parent ON sessions (parent);
 
+-- Where a held session's transcript is: it ends when the last of its hosts no longer has it.
+CREATE TABLE homes (
+  session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+  host TEXT NOT NULL,
+  PRIMARY KEY (session, host)
+);
+CREATE INDEX homes_by_host ON homes (host);
+
+-- When a host last told its sessions.
+CREATE TABLE hosts (
+  host TEXT PRIMARY KEY,
+  seen_at BIGINT NOT NULL
+);
+
 -- The bytes, once per content. Written once, never updated.
 CREATE TABLE originals (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,4 +1,4 @@
-//! The address of a database, which may hold a password: it is read, and never printed.
+//! The address of a database, which may hold a password: it is read, and never printed. Or a host's reference to one, which it resolves.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::OptionValue;
 /// What is printed in place of an address.
 const HIDDEN: &str = "***";
 
-/// An address, or none.
+/// An address, a reference, or none.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct StoreUrl(String);
 
@@ -33,7 +33,9 @@ impl OptionValue for StoreUrl {
         "string".into()
     }
     fn read(value: &Value) -> Option<Self> {
-        value.as_str().map(|url| Self(url.to_owned()))
+        let is_reference = ["source", "provider", "id"].iter().all(|name| value[name].is_string());
+        let reference = || is_reference.then(|| Self(value.to_string()));
+        value.as_str().map(|url| Self(url.to_owned())).or_else(reference)
     }
     fn write(&self) -> Value {
         json!(if self.0.is_empty() { "" } else { HIDDEN })
@@ -47,11 +49,17 @@ mod tests {
 
     #[test]
     fn an_address_is_read_and_never_printed() {
-        let given = json!({ "sccsStoreUrl": "postgresql://me:secret@db/store" });
-        let (config, warnings) = Config::from_json(given.as_object().unwrap()).unwrap();
-        assert!(warnings.is_empty());
-        assert!(!format!("{config:?}").contains("secret"));
-        assert_eq!(config.to_json()["sccsStoreUrl"], "***");
+        for url in [
+            json!("postgresql://me:secret@db/store"),
+            json!({ "source": "env", "provider": "default", "id": "secret" }),
+        ] {
+            let given = json!({ "sccsStoreUrl": url });
+            let (config, warnings) = Config::from_json(given.as_object().unwrap()).unwrap();
+            assert!(warnings.is_empty());
+            assert!(!format!("{config:?}").contains("me:secret"));
+            assert_eq!(config.to_json()["sccsStoreUrl"], "***");
+        }
+        assert!(Config::from_json(json!({ "sccsStoreUrl": { "id": "x" } }).as_object().unwrap()).is_err());
         assert_eq!(Config::default().to_json()["sccsStoreUrl"], "");
     }
 }

@@ -253,7 +253,7 @@ function killGroup(child, signal) {
   }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = net.createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();

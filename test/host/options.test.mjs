@@ -39,6 +39,9 @@ const VALUES = {
   sccsEnableSmartSummary: [false, "no"],
   sccsStorageTtlSeconds: [3600, 599],
   sccsStorageDir: ["concertina/elsewhere", 42],
+  // With an address the store would be looked for there: shared-store.test.mjs.
+  sccsStoreUrl: ["", { id: "STORE" }],
+  sccsStoreNamespace: ["team", 42],
   sccsMaxEntries: [2000, 999],
   storeMaxBytes: [2_000_000, 1000],
   purgeOnReset: [true, 1],

@@ -1,5 +1,7 @@
 //! The store's promises: one suite for every backend, and what only several processes or a killed one can show.
 
+mod copied;
+mod copies;
 #[path = "../corpus/mod.rs"]
 mod corpus;
 mod crash;

@@ -2,9 +2,13 @@
 
 mod away;
 mod cluster;
+#[path = "../../../tests/store/copied.rs"]
+mod copied;
+mod copies;
 #[path = "../../../tests/corpus/mod.rs"]
 mod corpus;
 mod hostile;
+mod hosts;
 mod plans;
 mod shared;
 #[path = "../../../tests/store/suite.rs"]

@@ -1,0 +1,59 @@
+// One store copied into another, and the errors of a database that is not there. With a database: postgres/tests and test/host/shared-store.test.mjs.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { Concertina, migrate } from "openclaw-concertina";
+
+import { freshDir, staleConversation } from "./conversation.mjs";
+
+const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
+const run = (args, env = {}) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", env: { ...process.env, ...env } });
+/** Nobody listens there. */
+const NOWHERE = "postgresql://me:hidden-in-the-harbour@127.0.0.1:1/x?sslmode=disable";
+
+/** A store with a session that holds something folded, and what it folds to. */
+async function filled() {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir });
+  const messages = staleConversation();
+  const folded = await concertina.assemble({ sessionId: "s", messages, now: 1e12 });
+  await concertina.close();
+  assert.ok(folded.report.actions.length > 0);
+  return { dir, messages, folded };
+}
+
+test("a copy shows and fetches what the store did, and a store that is not empty is left alone", async () => {
+  const { dir, messages, folded } = await filled();
+  const to = { dir: freshDir() };
+  const { rows, damaged } = await migrate({ from: { dir }, to });
+  assert.deepEqual([rows.sessions, rows.originals > 0, damaged], [1, true, []]);
+  const copy = await Concertina.open(to);
+  assert.deepEqual((await copy.assemble({ sessionId: "s", messages, now: 1e12 })).messages, folded.messages);
+  await copy.close();
+  await assert.rejects(migrate({ from: { dir }, to }), { code: "CONCERTINA_BAD_ARGUMENT", message: /a store with sessions; it must be an empty store/ });
+});
+
+test("the command copies, and says what", async () => {
+  const { dir } = await filled();
+  const copied = run(["migrate", dir, freshDir()]);
+  assert.match(copied.stdout, /^[1-9]\d* originals of 1 sessions copied, with [1-9]\d* placeholders and 0 requests; read back and compared\n$/);
+  assert.deepEqual([copied.stderr, copied.status], ["", 0]);
+  assert.equal(JSON.parse(run(["migrate", dir, freshDir(), "--json"]).stdout).rows.sessions, 1);
+  const missing = run(["migrate", freshDir(), freshDir()]);
+  assert.deepEqual([missing.status, /holds no store/.test(missing.stderr)], [1, true]);
+});
+
+test("a database that is away is named, and its password is not", async () => {
+  await assert.rejects(Concertina.open({ url: NOWHERE }), (error) => {
+    assert.equal(error.code, "CONCERTINA_STORE_UNAVAILABLE");
+    assert.match(error.message, /127\.0\.0\.1:1\/x/);
+    assert.ok(!error.message.includes("hidden"));
+    return true;
+  });
+  const asked = run(["stats", "--url", "env:STORE"], { STORE: NOWHERE });
+  assert.deepEqual([asked.status, asked.stderr.includes("127.0.0.1:1/x"), asked.stderr.includes("hidden")], [1, true, false]);
+  await assert.rejects(Concertina.open({ url: NOWHERE, namespace: "No Tenant" }), { code: "CONCERTINA_BAD_ARGUMENT", message: /^namespace / });
+  await assert.rejects(Concertina.open({ url: NOWHERE, dir: "." }), { code: "CONCERTINA_BAD_ARGUMENT", message: /^dir / });
+});

@@ -1,0 +1,25 @@
+//! A store moves from a file into a database, and back.
+
+use concertina::store::{SqliteStore, Store};
+
+use crate::cluster::Cluster;
+use crate::copied::{a_failure_leaves_nothing, everything, fill, is_copied_whole};
+use crate::suite;
+
+#[test]
+fn a_store_moves_between_a_file_and_a_database_and_nothing_changes() {
+    let Some(cluster) = Cluster::start() else { return };
+    let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let [file, back, other] = dirs.each_ref().map(|dir| SqliteStore::open(dir.path(), suite::options()).unwrap());
+    fill(&file);
+    let rows = everything(&file);
+    is_copied_whole(&file, &cluster.open("moved"));
+    a_failure_leaves_nothing(&file, &cluster.open("failed"));
+    let database = cluster.open("filled");
+    fill(&database);
+    is_copied_whole(&database, &back);
+    is_copied_whole(&database, &cluster.open("another"));
+    a_failure_leaves_nothing(&database, &other);
+    assert_eq!(everything(&file), rows);
+    assert_eq!(file.stats(None).unwrap().originals, database.stats(None).unwrap().originals);
+}

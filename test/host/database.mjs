@@ -1,0 +1,73 @@
+// A PostgreSQL server of our own: a fresh cluster in a directory of its own.
+
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+import { freePort } from "./host.mjs";
+
+const NEEDED = ["initdb", "pg_ctl", "psql"];
+
+/** Where PostgreSQL's programs are; undefined where there are none, or where we are root, who may not run a server, and nobody else may. */
+export function programs() {
+  if (process.getuid?.() === 0 && user().uid === undefined) return undefined;
+  const given = process.env.CONCERTINA_POSTGRES;
+  const installed = fs.globSync("/usr/lib/postgresql/*/bin").sort((one, other) => Number(other.split("/")[4]) - Number(one.split("/")[4]));
+  return (given ? [given] : installed).find((dir) => NEEDED.every((name) => fs.existsSync(path.join(dir, name))));
+}
+
+/** The user that may run a server where we are root, who may not. */
+function user() {
+  const [, , uid, gid] = process.getuid?.() === 0 ? (/^postgres:.*$/m.exec(fs.readFileSync("/etc/passwd", "utf8"))?.[0] ?? "").split(":") : [];
+  return uid === undefined ? {} : { uid: Number(uid), gid: Number(gid) };
+}
+
+export class Database {
+  #user = user();
+  #root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-postgres-"));
+  #data = path.join(this.#root, "data");
+
+  /** Makes a cluster and starts it; its users may come in with any password. */
+  async start() {
+    const { uid, gid } = this.#user;
+    if (uid !== undefined) fs.chownSync(this.#root, uid, gid);
+    this.port = await freePort();
+    this.#run("initdb", ["-D", this.#data, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"]);
+    this.up();
+    return this;
+  }
+
+  /** With a password that nothing may print. */
+  get url() {
+    return `postgresql://postgres:hidden-in-the-harbour@127.0.0.1:${this.port}/postgres?sslmode=disable`;
+  }
+
+  up() {
+    const settings = `-p ${this.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`;
+    this.#run("pg_ctl", ["-w", "-D", this.#data, "-l", path.join(this.#root, "log"), "-o", settings, "start"]);
+  }
+
+  /** Ends it as a crash does. */
+  kill() {
+    this.#run("pg_ctl", ["-w", "-m", "immediate", "-D", this.#data, "stop"]);
+  }
+
+  /** What a query answers, a line for each row. */
+  query(sql) {
+    return this.#run("psql", ["-X", "-A", "-t", "-c", sql, this.url]).trim().split("\n");
+  }
+
+  remove() {
+    try {
+      this.kill();
+    } catch {
+      // It is down already where a test left it so.
+    }
+    fs.rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  #run(program, args) {
+    return execFileSync(path.join(programs(), program), args, { ...this.#user, cwd: this.#root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  }
+}
