@@ -18,9 +18,9 @@ use crate::row::{at, count, first, hash, text, text_or_null};
 use crate::text::key;
 
 /// Ids, with what is stored near them.
-pub(crate) const NEAR: &str =
-    "SELECT DISTINCT hash, ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given (first, last)
-     JOIN originals ON hash BETWEEN given.first AND given.last";
+pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given (first, last)
+     CROSS JOIN LATERAL (
+       SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS near";
 
 /// An original that some digits resolve to, when it was last referred to by the agent, and the time.
 pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd, payload, referred.at, moment($5::bigint)
@@ -191,10 +191,11 @@ pub(crate) fn stats(link: &mut Link, session_id: Option<&str>) -> Outcome<Stats>
     })
 }
 
-/// Originals, their size as they were, and as they are stored.
+/// Originals, their size as they were, and as they are stored. An array, because `IN` beside `OR` reads every original.
 pub(crate) const STORED_OF: &str =
     "SELECT count(*), coalesce(sum(size), 0)::bigint, coalesce(sum(octet_length(payload)), 0)::bigint FROM originals
-     WHERE $1::bytea IS NULL OR id IN (SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session = $1))";
+     WHERE $1::bytea IS NULL OR id = ANY(ARRAY(
+       SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session = $1)))";
 
 fn receipt(row: &Row) -> Outcome<(Millis, Receipt)> {
     let receipt = Receipt {

@@ -1,0 +1,42 @@
+//! Places for jobs, taken in the order in which they were asked for: the addon's semaphore (`node/src/work.rs`), for threads.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// So many jobs at once.
+pub(crate) struct Turns {
+    state: Mutex<State>,
+    moved: Condvar,
+}
+
+struct State {
+    /// The ticket of who comes next.
+    next: u64,
+    /// Tickets below this one may work.
+    served: u64,
+}
+
+/// A place that is given back when it is dropped.
+pub(crate) struct Turn<'t>(&'t Turns);
+
+impl Turns {
+    pub(crate) fn new(places: usize) -> Self {
+        Self { state: Mutex::new(State { next: 0, served: places as u64 }), moved: Condvar::new() }
+    }
+
+    /// Waits for a place.
+    pub(crate) fn take(&self) -> Turn<'_> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let ticket = state.next;
+        state.next += 1;
+        let waits = |state: &mut State| ticket >= state.served;
+        drop(self.moved.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner));
+        Turn(self)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).served += 1;
+        self.0.moved.notify_all();
+    }
+}
