@@ -72,6 +72,8 @@ impl Failure {
                     SqlState::INVALID_SCHEMA_NAME,
                     SqlState::INVALID_SQL_STATEMENT_NAME,
                     SqlState::FEATURE_NOT_SUPPORTED,
+                    // It follows another server now.
+                    SqlState::READ_ONLY_SQL_TRANSACTION,
                 ]
                 .contains(state)
             })
@@ -114,6 +116,19 @@ impl Failure {
                 Error::StoreDamaged { path, reason }
             }
             _ => Error::StoreUnavailable { path, reason },
+        }
+    }
+}
+
+/// The words of [`Failure::at`] where the server is not to be named.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sql(error) => f.write_str(&reason(error)),
+            Self::Away(reason) | Self::Damaged(reason) | Self::Full(reason) => f.write_str(reason),
+            Self::Replaced => f.write_str("it was replaced"),
+            Self::NoRoom => f.write_str(NO_ROOM),
+            Self::Other(error) => error.fmt(f),
         }
     }
 }

@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod commit;
 mod context;
 mod failure;

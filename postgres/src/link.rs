@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Row, Statement};
+use tokio_postgres::{Client, Config, Row, Statement};
 
 use crate::failure::{Failure, Outcome};
 use crate::server::Server;
@@ -43,13 +43,30 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects and sets the session up.
+    /// Connects to the first host that is there, and sets the session up.
     pub(crate) fn open(server: &Server) -> Outcome<Self> {
+        let hosts = server.hosts();
+        let count = hosts.len();
+        let mut reasons = Vec::new();
+        for (host, config) in hosts {
+            match Self::open_at(server, config) {
+                Ok(link) => {
+                    server.connected(host);
+                    return Ok(link);
+                }
+                Err(failure) if count == 1 => return Err(failure),
+                Err(failure) => reasons.push(failure.to_string()),
+            }
+        }
+        Err(Failure::Away(reasons.join("; ")))
+    }
+
+    fn open_at(server: &Server, config: &Config) -> Outcome<Self> {
         let system = |error: std::io::Error| Failure::Away(error.to_string());
         let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
         let patience = server.connect_timeout;
         let connecting = async {
-            let (client, connection) = server.config.connect(server.tls.clone()).await?;
+            let (client, connection) = config.connect(server.tls.clone()).await?;
             // Its error comes back from the call that it fails.
             drop(tokio::spawn(connection));
             client.batch_execute(&server.setup).await?;

@@ -32,12 +32,14 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Opens the namespace of a database, creating its tables where they are missing.
     ///
-    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates are checked when TLS is used;
-    /// `sslmode=require` insists on it, and `sslmode=disable` does without.
+    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates and host names are checked when
+    /// TLS is used; `sslmode=require` insists on it, `verify-ca` and `verify-full` are the same, and `sslmode=disable` does without.
+    /// `sslrootcert=FILE` trusts the certificates of that file (PEM) instead of the system's. Of several hosts (`one:5432,two:5432`) the
+    /// first counts that can be written.
     ///
     /// # Errors
     /// [`concertina::error::Error::BadArgument`] for an address or a namespace that is none;
-    /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses;
+    /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses, or certificates cannot be read;
     /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's or comes from a newer version (it is left as it is).
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
