@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod batch;
 mod commit;
 mod context;
 mod failure;

@@ -10,12 +10,13 @@ use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Row, Statement};
+use tokio_postgres::{Client, Config, Row, SimpleQueryMessage, Statement};
 
 use crate::failure::{Failure, Outcome};
 use crate::server::Server;
 
 /// A statement with its parameters.
+#[derive(Clone)]
 pub(crate) struct Call<'a> {
     pub(crate) sql: &'static str,
     pub(crate) params: Vec<&'a (dyn ToSql + Sync)>,
@@ -32,8 +33,24 @@ pub(crate) use call;
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const COMMIT: &str = "COMMIT";
 
+/// Who answers on a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Backend {
+    /// The process, and when it began.
+    pub(crate) process: [String; 2],
+    /// The start of the server that it belongs to: another one after a crash, and on another machine. Numbers of transactions mean
+    /// the same within one start only: after a crash, or on a replica that was promoted, a number that was lost is given again.
+    pub(crate) start: String,
+}
+
+/// When statistics were reset stands for a start where the server went on after the crash of one of its processes.
+const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
+      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM pg_stat_bgwriter), 0)
+    FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+
 /// One connection. Dropping it closes it, and the server undoes what was not committed.
 pub(crate) struct Link {
+    pub(crate) backend: Backend,
     client: Client,
     statements: HashMap<&'static str, Statement>,
     deadline: Duration,
@@ -69,15 +86,21 @@ impl Link {
             let (client, connection) = config.connect(server.tls.clone()).await?;
             // Its error comes back from the call that it fails.
             drop(tokio::spawn(connection));
-            client.batch_execute(&server.setup).await?;
-            Ok::<_, tokio_postgres::Error>(client)
+            let answers = client.simple_query(&format!("{}; {BACKEND}", server.setup)).await?;
+            Ok::<_, tokio_postgres::Error>((client, answers))
         };
-        let client = match runtime.block_on(async { timeout(patience, connecting).await }) {
+        let (client, answers) = match runtime.block_on(async { timeout(patience, connecting).await }) {
             Ok(connected) => connected?,
             Err(_) => return Err(silent(patience)),
         };
+        let backend = backend(&answers).ok_or_else(|| Failure::Away("it does not say who answers".to_owned()))?;
         let deadline = server.statement_timeout + Duration::from_secs(1);
-        Ok(Self { client, statements: HashMap::new(), deadline, is_silent: false, runtime })
+        Ok(Self { backend, client, statements: HashMap::new(), deadline, is_silent: false, runtime })
+    }
+
+    /// Whether the server did not answer in time.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_silent
     }
 
     /// Whether it may be used again.
@@ -135,9 +158,23 @@ impl Link {
         }
     }
 
+    /// Makes the transaction durable. Where no answer comes, nobody knows whether it is: [`Failure::is_lost`].
     pub(crate) fn commit(&mut self) -> Outcome<()> {
-        self.run(&[call!(COMMIT)]).map(drop)
+        match self.run(&[call!(COMMIT)]) {
+            Err(Failure::Away(reason)) => Err(Failure::Unheard(reason)),
+            committed => committed.map(drop),
+        }
     }
+}
+
+/// Reads [`BACKEND`], the last of some answers.
+fn backend(answers: &[SimpleQueryMessage]) -> Option<Backend> {
+    let row = answers.iter().rev().find_map(|answer| match answer {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })?;
+    let column = |at| row.try_get(at).ok().flatten().map(str::to_owned);
+    Some(Backend { process: [column(0)?, column(1)?], start: column(2)? })
 }
 
 fn silent(patience: Duration) -> Failure {

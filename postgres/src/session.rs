@@ -21,7 +21,7 @@ const UNLISTED_MS: Millis = 600_000;
 /// The row of a session, created when it is new: it has not ended, and is held where that is asked for. Whoever runs this has the
 /// session to himself until his transaction ends.
 pub(crate) const ENSURE: &str = "INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held)
-     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (session, agent)
+     VALUES ($1, $2, $3, $4, moment($5), $6) ON CONFLICT (session, agent)
      DO UPDATE SET ended_at = NULL, held = sessions.held OR excluded.held RETURNING id";
 
 /// The held sessions.

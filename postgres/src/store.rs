@@ -1,16 +1,19 @@
 //! The store: each promise, and the transaction that keeps it.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina::store::memory::{Memory, memory};
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
 use crate::failure::Outcome;
 use crate::link::call;
 use crate::options::PostgresOptions;
 use crate::pool::{Gate, Pool, WHICH};
+use crate::read::Digits;
 use crate::row::{at, text};
 use crate::server::Server;
 use crate::session::{self, HELD, IS_OFF};
@@ -27,6 +30,9 @@ const WARNINGS_MS: Millis = 7 * concertina::store::sums::DAY_MS;
 pub struct PostgresStore {
     options: StoreOptions,
     pool: Pool,
+    in_memory: Memory<Digits>,
+    /// Which database the originals in memory were read from.
+    remembered: AtomicU64,
 }
 
 impl PostgresStore {
@@ -44,7 +50,8 @@ impl PostgresStore {
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, options.pool_size, options.clock, options.store.busy_timeout_ms)?;
-        Ok(Self { options: options.store, pool })
+        let in_memory = memory(options.store.max_entries);
+        Ok(Self { options: options.store, pool, in_memory, remembered: AtomicU64::new(0) })
     }
 
     /// The server and the database, as errors name them: `host:port/database`.
@@ -67,7 +74,11 @@ impl Store for PostgresStore {
     }
 
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>> {
-        self.pool.with(|link| read::get(&self.pool, link, &self.options, (id, agent_id), now))
+        let generation = self.pool.generation();
+        if self.remembered.swap(generation, Ordering::Relaxed) != generation {
+            self.in_memory.clear();
+        }
+        self.pool.with(|link| read::get(&self.pool, link, &self.in_memory, &self.options, (id, agent_id), now))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
@@ -181,7 +192,8 @@ impl Store for PostgresStore {
 
     fn notices(&self) -> Vec<String> {
         let is_replaced = self.pool.take_replaced() > 0;
-        let replaced = || format!("the database at {} was replaced or restored while it was in use", self.server());
+        let words = "was replaced, restored or moved to another server while it was in use";
+        let replaced = || format!("the database at {} {words}", self.server());
         is_replaced.then(replaced).into_iter().collect()
     }
 }

@@ -10,6 +10,7 @@
 
 pub mod figures;
 pub mod id;
+pub mod memory;
 mod options;
 pub mod payload;
 mod records;

@@ -196,6 +196,23 @@ impl Cluster {
         );
     }
 
+    /// Ends one of the server's processes, so that the server ends all of them, recovers and goes on.
+    pub(crate) fn kill_one(&self) {
+        let process = self.sql("SELECT pg_backend_pid()").remove(0);
+        let busy = self.sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'concertina' LIMIT 1");
+        let process = busy.first().unwrap_or(&process);
+        // It may have ended by itself.
+        drop(Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status());
+        while !self.is_up() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Whether the server answers.
+    pub(crate) fn is_up(&self) -> bool {
+        self.command("psql").arg(self.url()).args(["-c", "SELECT 1"]).status().unwrap().success()
+    }
+
     /// Runs a script, as the owner of the cluster, with `name=value` variables.
     pub(crate) fn psql(&self, file: &Path, variables: &[&str]) {
         let mut command = Command::new(self.programs.join("psql"));

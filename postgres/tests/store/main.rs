@@ -2,10 +2,15 @@
 
 mod away;
 mod cluster;
+mod conflict;
 #[path = "../../../tests/corpus/mod.rs"]
 mod corpus;
+mod cut;
+mod failover;
+mod full;
 mod hostile;
 mod plans;
+mod proxy;
 mod shared;
 #[path = "../../../tests/store/suite.rs"]
 mod suite;
