@@ -32,6 +32,11 @@ pub(crate) use call;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const COMMIT: &str = "COMMIT";
+/// Lets the statements of a transaction read whole tables, which those that are asked at every turn must not, and be planned for what
+/// is asked.
+pub(crate) const SURVEY: &str =
+    "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
+      set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)";
 
 /// Who answers on a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,16 +139,22 @@ impl Link {
 
     /// Runs a flight of reading statements on one consistent state.
     pub(crate) fn read(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
-        if calls.len() == 1 {
-            return self.run(&calls);
-        }
-        let mut flight = vec![call!(BEGIN_READ)];
+        self.read_after(vec![call!(BEGIN_READ)], calls)
+    }
+
+    /// [`Link::read`] of much, or of all that there is.
+    pub(crate) fn survey(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        self.read_after(vec![call!(BEGIN_READ), call!(SURVEY)], calls)
+    }
+
+    fn read_after(&mut self, opening: Vec<Call<'_>>, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        let count = opening.len();
+        let mut flight = opening;
         flight.extend(calls);
         flight.push(call!(COMMIT));
         let mut answers = self.run(&flight)?;
         answers.pop();
-        answers.remove(0);
-        Ok(answers)
+        Ok(answers.split_off(count))
     }
 
     /// Runs statements without parameters.

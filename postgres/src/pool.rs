@@ -15,7 +15,7 @@ use r2d2::ManageConnection;
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
-use crate::link::{Backend, Call, Link, call};
+use crate::link::{Backend, Call, Link, SURVEY, call};
 use crate::options::Clock;
 use crate::row::{at, first};
 use crate::schema;
@@ -238,9 +238,13 @@ impl Pool {
             }
             let mut flight =
                 vec![call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)];
+            if gate == Gate::Alone {
+                flight.push(call!(SURVEY));
+            }
+            let begin = flight.len();
             flight.extend(opening.iter().cloned());
             let mut begun = link.run(&flight)?;
-            let opened = begun.split_off(4);
+            let opened = begun.split_off(begin);
             let (generation, now) = self.which(&begun[2])?;
             let transaction: Option<String> = first(&begun[3])?;
             let done = work(&mut Writing { link, generation, now }, opened)?;

@@ -181,7 +181,7 @@ pub(crate) fn stats(link: &mut Link, session_id: Option<&str>) -> Outcome<Stats>
          JOIN sessions ON sessions.id = epochs.session
          WHERE $1::bytea IS NULL OR sessions.session = $1 ORDER BY epochs.id DESC LIMIT 100";
     let session = session_id.map(key);
-    let answers = link.read(vec![
+    let answers = link.survey(vec![
         call!(SESSIONS, session),
         call!(STORED_OF, session),
         call!(RECEIVED, session),

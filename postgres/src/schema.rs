@@ -7,6 +7,9 @@
 //! have a default); what they would trip over waits for the version after, whose `oldest` then leaves them out. A program that is too
 //! old is refused, at the next thing it asks. A migration is one transaction.
 
+#[cfg(test)]
+mod tests;
+
 use crate::failure::{Failure, Outcome};
 use crate::link::{Link, call};
 use crate::row::at;

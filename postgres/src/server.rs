@@ -53,11 +53,15 @@ impl Server {
         let name = name(&config);
         let tls = tls(&config, &root, options, &name)?;
         let statement_ms = options.statement_timeout.as_millis().clamp(1, 2_147_483_647);
+        // Nobody waits longer for a flight's answers, so no transaction of a living client is idle for so long.
+        let idle_ms = statement_ms.saturating_add(1000).min(2_147_483_647);
         let lock_ms = options.store.busy_timeout_ms.clamp(1, 2_147_483_647);
-        // What is acknowledged is on disk, whatever the server's default is.
+        // What is acknowledged is on disk, whatever the server's default is. What is asked at every turn is looked up by an index, also in
+        // a table that has grown since the server last counted its rows: `link::SURVEY` lets the rest read whole tables.
         let setup = format!(
             "SET search_path TO \"{namespace}\", pg_temp; SET statement_timeout = {statement_ms}; SET lock_timeout = {lock_ms}; \
-             SET idle_in_transaction_session_timeout = 60000; SET client_min_messages = warning; SET jit = off; \
+             SET idle_in_transaction_session_timeout = {idle_ms}; SET client_min_messages = warning; SET jit = off; \
+             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         );
         Ok(Self {

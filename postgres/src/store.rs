@@ -99,7 +99,7 @@ impl Store for PostgresStore {
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
-        self.pool.with(|link| link.run(&[call!(figures::KNOWN)])?[0].iter().map(figures::known).collect())
+        self.pool.with(|link| link.survey(vec![call!(figures::KNOWN)])?[0].iter().map(figures::known).collect())
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {
@@ -187,7 +187,7 @@ impl Store for PostgresStore {
 
     fn purgeable(&self, session_id: &str) -> Result<Removed> {
         let session = key(session_id);
-        self.pool.with(|link| sweep::purgeable(&link.run(&[call!(PURGEABLE, session)])?[0]))
+        self.pool.with(|link| sweep::purgeable(&link.survey(vec![call!(PURGEABLE, session)])?[0]))
     }
 
     fn notices(&self) -> Vec<String> {

@@ -45,7 +45,7 @@ fn a_transaction_that_the_server_refuses_for_others_is_made_again() {
 
 #[test]
 fn of_two_that_wait_for_each_other_the_store_begins_again() {
-    let Some(cluster) = Cluster::start_with("deadlock_timeout = 200ms\nlog_lock_waits = on") else { return };
+    let Some(cluster) = Cluster::start() else { return };
     let store = cluster.open("deadlock");
     let me = scope("main", "s");
     store.commit(&me, &batch_of(&store, vec![Original::text("before", "test")]), START).unwrap();

@@ -162,7 +162,7 @@ fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothi
             cluster.sql("INSERT INTO public.others SELECT pg_current_xact_id()");
         }
         let given_again = cluster.sql(&format!("SELECT count(*) FROM public.others WHERE number = '{}'", number[0]));
-        assert_eq!(given_again, ["1"]);
+        assert_eq!(given_again, ["1"], "{number:?} {:?}", cluster.sql("SELECT number FROM public.others"));
         assert_eq!(call.join().unwrap().unwrap(), TurnStatus::Committed);
     });
     assert_eq!(store.commit_turn(&me, &"lost".into(), START).unwrap(), TurnStatus::Duplicate);
