@@ -63,8 +63,12 @@ pub(crate) struct Packed<'a> {
     pub(crate) payload: Option<Payload>,
 }
 
-/// Texts as a parameter.
+/// Parameters.
 type Texts<'a> = Vec<Cow<'a, str>>;
+type Hashes<'a> = Vec<&'a [u8]>;
+type Numbers = Vec<i64>;
+/// The first and the last hash that begin with some digits.
+type Ends = Vec<Vec<u8>>;
 
 /// All that a batch says, as parameters.
 pub(crate) struct Parameters<'a> {
@@ -75,23 +79,23 @@ pub(crate) struct Parameters<'a> {
     agent_id: Cow<'a, str>,
     held: bool,
     /// The originals: ids, between which hashes there are others with the same digits, hashes and all of their digits.
-    originals: (Vec<&'a str>, Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<&'a [u8]>, Vec<String>),
+    originals: (Vec<&'a str>, Ends, Ends, Hashes<'a>, Vec<String>),
     /// The hashes that must be those of originals which the agent may see.
-    required: Vec<&'a [u8]>,
+    required: Hashes<'a>,
     /// Blocks and places.
-    withdrawn: (Vec<&'a [u8]>, Vec<i64>),
+    withdrawn: (Hashes<'a>, Numbers),
     /// Blocks, places, replacements, originals and reasons.
-    projections: (Vec<&'a [u8]>, Vec<i64>, Texts<'a>, Vec<&'a [u8]>, Texts<'a>),
+    projections: (Hashes<'a>, Numbers, Texts<'a>, Hashes<'a>, Texts<'a>),
     /// Texts, whether they are answers, originals and tokens saved.
-    printed: (Vec<&'a [u8]>, Vec<bool>, Vec<&'a [u8]>, Vec<i64>),
+    printed: (Hashes<'a>, Vec<bool>, Hashes<'a>, Numbers),
     /// Kinds, tokens before and after, and details.
-    receipts: (Texts<'a>, Vec<i64>, Vec<i64>, Texts<'a>),
+    receipts: (Texts<'a>, Numbers, Numbers, Texts<'a>),
     epoch: Option<(Cow<'a, str>, [i64; 3])>,
     /// Kinds, tokens before and after.
-    folded: (Vec<&'static str>, Vec<i64>, Vec<i64>),
+    folded: (Vec<&'static str>, Numbers, Numbers),
     /// Ids and tokens.
-    fetched: (Texts<'a>, Vec<i64>),
-    in_context: Option<Vec<&'a [u8]>>,
+    fetched: (Texts<'a>, Numbers),
+    in_context: Option<Hashes<'a>>,
     tools: Option<Vec<u8>>,
 }
 

@@ -197,7 +197,7 @@ fn skip(
         call!(IS_SAME, session, agent, shown, batch.since),
         call!(NEWER, session, agent, batch.since),
     ])?;
-    let (generation, now) = pool.which(&answers[0])?;
+    let (generation, now) = pool.which(link, &answers[0])?;
     if batch.generation != 0 && batch.generation != generation {
         return Err(Failure::Replaced);
     }

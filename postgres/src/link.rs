@@ -46,11 +46,14 @@ pub(crate) struct Backend {
     /// The start of the server that it belongs to: another one after a crash, and on another machine. Numbers of transactions mean
     /// the same within one start only: after a crash, or on a replica that was promoted, a number that was lost is given again.
     pub(crate) start: String,
+    /// The cluster and the database.
+    pub(crate) database: String,
 }
 
 /// When statistics were reset stands for a start where the server went on after the crash of one of its processes.
 const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
-      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM pg_stat_bgwriter), 0)
+      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM pg_stat_bgwriter), 0),
+      (SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
     FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
 /// One connection. Dropping it closes it, and the server undoes what was not committed.
@@ -185,7 +188,7 @@ fn backend(answers: &[SimpleQueryMessage]) -> Option<Backend> {
         _ => None,
     })?;
     let column = |at| row.try_get(at).ok().flatten().map(str::to_owned);
-    Some(Backend { process: [column(0)?, column(1)?], start: column(2)? })
+    Some(Backend { process: [column(0)?, column(1)?], start: column(2)?, database: column(3)? })
 }
 
 fn silent(patience: Duration) -> Failure {

@@ -88,11 +88,13 @@ impl Writing<'_> {
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 const SHARED: &str = "SELECT pg_advisory_xact_lock_shared(1129202516, $1::text::regnamespace::oid::bigint::integer)";
 const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
-/// Which database this is, the time, and the transaction.
-pub(crate) const WHICH: &str = "SELECT identity::text || ' ' || (SELECT system_identifier FROM pg_control_system())
-      || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
-      || ' ' || (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-      || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()),
+/// Which store of its cluster this is, and since which promotion or restoration of the cluster; the time; and who may work on it.
+///
+/// A replica that was promoted counts as another database, as one that was restored does: nothing that an ordinary role may read tells
+/// whether the new timeline began before or after what a caller has seen. So a batch from before is refused once and made again from a
+/// new ledger, which with a synchronous standby says the same, and nothing that a turn shows depends on rows that are gone.
+pub(crate) const WHICH: &str = "SELECT identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+      || ' ' || current_schema()::text::regnamespace::oid,
     moment($1::bigint), oldest FROM store";
 const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
@@ -146,10 +148,10 @@ impl Pool {
     }
 
     /// Reads which database this is, and the time: a row of [`WHICH`].
-    pub(crate) fn which(&self, rows: &[Row]) -> Outcome<(u64, Millis)> {
+    pub(crate) fn which(&self, link: &Link, rows: &[Row]) -> Outcome<(u64, Millis)> {
         let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
-        let identity: String = at(row, 0)?;
-        let hash = ContentHash::of(identity.as_bytes());
+        let store: String = at(row, 0)?;
+        let hash = ContentHash::of(format!("{} {store}", link.backend.database).as_bytes());
         // 53 bits, which JavaScript has, and never 0.
         let generation = (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1;
         let before = self.generation.swap(generation, Ordering::Relaxed);
@@ -245,7 +247,7 @@ impl Pool {
             flight.extend(opening.iter().cloned());
             let mut begun = link.run(&flight)?;
             let opened = begun.split_off(begin);
-            let (generation, now) = self.which(&begun[2])?;
+            let (generation, now) = self.which(link, &begun[2])?;
             let transaction: Option<String> = first(&begun[3])?;
             let done = work(&mut Writing { link, generation, now }, opened)?;
             match link.commit() {

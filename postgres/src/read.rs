@@ -140,7 +140,7 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
         call!(LAST, session, agent),
         call!(SESSION, session, agent),
     ])?;
-    let (generation, _) = pool.which(&answers[0])?;
+    let (generation, _) = pool.which(link, &answers[0])?;
     let Some(known) = answers[6].first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
     let rows = answers[1].iter().map(projection).collect::<Outcome<Vec<_>>>()?;
     Ok(Ledger {

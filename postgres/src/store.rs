@@ -146,7 +146,7 @@ impl Store for PostgresStore {
         let differs = self.pool.with(|link| {
             let told = self.pool.told(now);
             let answers = link.read(vec![call!(WHICH, told), call!(HELD)])?;
-            let (_, now) = self.pool.which(&answers[0])?;
+            let (_, now) = self.pool.which(link, &answers[0])?;
             Ok(!session::unsettled(&answers[1], alive, now)?.0.is_empty())
         })?;
         if !differs {
