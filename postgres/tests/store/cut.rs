@@ -139,33 +139,37 @@ fn a_commit_whose_answer_is_lost_is_resolved() {
 #[test]
 fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothing() {
     // What is written is not on disk before somebody waits for it.
-    let Some(cluster) = Cluster::start_with("wal_writer_delay = 10s\nautovacuum = off\nbgwriter_delay = 10s") else {
-        return;
-    };
+    let settings = "wal_writer_delay = 10s\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0";
+    let Some(cluster) = Cluster::start_with(settings) else { return };
     let proxy = Proxy::to(cluster.port);
     let url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
-    let statement_timeout = Duration::from_secs(5);
+    let statement_timeout = Duration::from_secs(4);
     let store = PostgresStore::open(&url, "reused", PostgresOptions { statement_timeout, ..options() }).unwrap();
     let me = scope("main", "s");
     store.commit_turn(&me, &"before".into(), START).unwrap();
-    cluster.sql("CREATE TABLE public.others (number xid8); CHECKPOINT");
-    proxy.at_commit(Fault::Lose);
-    std::thread::scope(|threads| {
-        let call = threads.spawn(|| store.commit_turn(&me, &"lost".into(), START));
-        while proxy.is_planned() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let number = cluster.sql("SELECT max(backend_xid::text::bigint) FROM pg_stat_activity");
-        cluster.kill();
-        cluster.up();
-        for _ in 0..5 {
-            cluster.sql("INSERT INTO public.others SELECT pg_current_xact_id()");
-        }
-        let given_again = cluster.sql(&format!("SELECT count(*) FROM public.others WHERE number = '{}'", number[0]));
-        assert_eq!(given_again, ["1"], "{number:?} {:?}", cluster.sql("SELECT number FROM public.others"));
-        assert_eq!(call.join().unwrap().unwrap(), TurnStatus::Committed);
+    cluster.sql("CREATE TABLE public.others (number xid8)");
+    // Now and then the server writes the number down in time, for reasons of its own.
+    let is_given_again = (0..8).any(|attempt| {
+        let turn = format!("lost {attempt}");
+        let before: u64 = cluster.sql("SELECT pg_current_xact_id()")[0].parse().unwrap();
+        proxy.at_commit(Fault::Lose);
+        std::thread::scope(|threads| {
+            let call = threads.spawn(|| store.commit_turn(&me, &turn.as_str().into(), START));
+            while proxy.is_planned() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            cluster.kill();
+            cluster.up();
+            for _ in 0..5 {
+                cluster.sql("INSERT INTO public.others SELECT pg_current_xact_id()");
+            }
+            assert_eq!(call.join().unwrap().unwrap(), TurnStatus::Committed);
+        });
+        assert_eq!(store.commit_turn(&me, &turn.as_str().into(), START).unwrap(), TurnStatus::Duplicate);
+        let taken = format!("SELECT count(*) FROM public.others WHERE number = '{}'", before + 1);
+        cluster.sql(&taken) == ["1"]
     });
-    assert_eq!(store.commit_turn(&me, &"lost".into(), START).unwrap(), TurnStatus::Duplicate);
+    assert!(is_given_again);
 }
 
 #[test]
