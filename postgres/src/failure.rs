@@ -20,6 +20,10 @@ pub(crate) enum Failure {
     Sql(tokio_postgres::Error),
     /// There is no connection, or the server does not answer: what happened.
     Away(String),
+    /// The server did not answer to a COMMIT: what happened.
+    Unheard(String),
+    /// What the transaction was made for is no longer so.
+    Outdated,
     /// Not intact, another program's, or of a version that this program does not know: what was found.
     Damaged(String),
     /// Not the database that the caller has read from.
@@ -59,6 +63,7 @@ impl Failure {
                 [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(state)
                     || state.code().starts_with("08")
             }),
+            Self::Unheard(_) => true,
             _ => false,
         }
     }
@@ -72,6 +77,8 @@ impl Failure {
                     SqlState::INVALID_SCHEMA_NAME,
                     SqlState::INVALID_SQL_STATEMENT_NAME,
                     SqlState::FEATURE_NOT_SUPPORTED,
+                    // It follows another server now.
+                    SqlState::READ_ONLY_SQL_TRANSACTION,
                 ]
                 .contains(state)
             })
@@ -79,15 +86,16 @@ impl Failure {
 
     /// Whether the same transaction may succeed when it is made again: others were in its way.
     pub(crate) fn is_conflict(&self) -> bool {
-        self.state().is_some_and(|state| {
-            [
-                SqlState::T_R_SERIALIZATION_FAILURE,
-                SqlState::T_R_DEADLOCK_DETECTED,
-                // Two new originals got one id at once; the second is refused when it looks again.
-                SqlState::UNIQUE_VIOLATION,
-            ]
-            .contains(state)
-        })
+        matches!(self, Self::Outdated)
+            || self.state().is_some_and(|state| {
+                [
+                    SqlState::T_R_SERIALIZATION_FAILURE,
+                    SqlState::T_R_DEADLOCK_DETECTED,
+                    // Two new originals got one id at once; the second is refused when it looks again.
+                    SqlState::UNIQUE_VIOLATION,
+                ]
+                .contains(state)
+            })
     }
 
     /// The error of the crate, for a server that is waited for `waited_ms`.
@@ -96,9 +104,10 @@ impl Failure {
         let is_conflict = self.is_conflict();
         let error = match self {
             Self::Sql(error) => error,
-            Self::Away(reason) => return Error::StoreUnavailable { path, reason },
+            Self::Away(reason) | Self::Unheard(reason) => return Error::StoreUnavailable { path, reason },
             Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
             Self::Replaced => return Error::StoreReplaced { path },
+            Self::Outdated => return Error::StoreLocked { path, waited_ms },
             Self::NoRoom => return Error::StoreFull { path, reason: NO_ROOM.to_owned() },
             Self::Full(reason) => return Error::StoreFull { path, reason },
             Self::Other(error) => return error,
@@ -114,6 +123,22 @@ impl Failure {
                 Error::StoreDamaged { path, reason }
             }
             _ => Error::StoreUnavailable { path, reason },
+        }
+    }
+}
+
+/// The words of [`Failure::at`] where the server is not to be named.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sql(error) => f.write_str(&reason(error)),
+            Self::Away(reason) | Self::Unheard(reason) | Self::Damaged(reason) | Self::Full(reason) => {
+                f.write_str(reason)
+            }
+            Self::Outdated => f.write_str("others were in the way"),
+            Self::Replaced => f.write_str("it was replaced"),
+            Self::NoRoom => f.write_str(NO_ROOM),
+            Self::Other(error) => error.fmt(f),
         }
     }
 }

@@ -190,7 +190,7 @@ pub(crate) fn figures(link: &mut Link, query: &FiguresQuery, (max_bytes, path): 
     let since = query.since.map_or(Millis::MIN, |at| at as Millis);
     let until = query.until.map_or(Millis::MAX, |at| at as Millis);
     let (first_day, last_day) = (since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS));
-    let answers = link.read(vec![
+    let answers = link.survey(vec![
         call!(BY_DAY, session, since, until),
         call!(FETCHES, session, since, until),
         call!(SWEPT, session, first_day, last_day),

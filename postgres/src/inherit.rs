@@ -4,7 +4,7 @@ use concertina::reference::RefId;
 use concertina::store::id::hash_range;
 use concertina::store::{Millis, Scope};
 
-use crate::commit::hashes;
+use crate::batch::hashes;
 use crate::failure::Outcome;
 use crate::link::call;
 use crate::pool::Writing;

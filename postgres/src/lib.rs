@@ -9,6 +9,16 @@
 
 #![forbid(unsafe_code)]
 
+// The tests inside start their servers as those outside do.
+#[cfg(test)]
+extern crate self as concertina_postgres;
+
+mod address;
+mod batch;
+#[cfg(test)]
+#[expect(dead_code, reason = "the tests of the store use the rest")]
+#[path = "../tests/store/cluster.rs"]
+mod cluster;
 mod commit;
 mod context;
 mod failure;

@@ -10,12 +10,13 @@ use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Row, Statement};
+use tokio_postgres::{Client, Config, Row, SimpleQueryMessage, Statement};
 
 use crate::failure::{Failure, Outcome};
 use crate::server::Server;
 
 /// A statement with its parameters.
+#[derive(Clone)]
 pub(crate) struct Call<'a> {
     pub(crate) sql: &'static str,
     pub(crate) params: Vec<&'a (dyn ToSql + Sync)>,
@@ -31,9 +32,33 @@ pub(crate) use call;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const COMMIT: &str = "COMMIT";
+/// Lets the statements of a transaction read whole tables, which those that are asked at every turn must not, and be planned for what
+/// is asked.
+pub(crate) const SURVEY: &str =
+    "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
+      set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)";
+
+/// Who answers on a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Backend {
+    /// The process, and when it began.
+    pub(crate) process: [String; 2],
+    /// The start of the server that it belongs to: another one after a crash, and on another machine. Numbers of transactions mean
+    /// the same within one start only: after a crash, or on a replica that was promoted, a number that was lost is given again.
+    pub(crate) start: String,
+    /// The cluster and the database.
+    pub(crate) database: String,
+}
+
+/// When statistics were reset stands for a start where the server went on after the crash of one of its processes.
+const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
+      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM pg_stat_bgwriter), 0),
+      (SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
+    FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
 /// One connection. Dropping it closes it, and the server undoes what was not committed.
 pub(crate) struct Link {
+    pub(crate) backend: Backend,
     client: Client,
     statements: HashMap<&'static str, Statement>,
     deadline: Duration,
@@ -43,24 +68,47 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Connects and sets the session up.
+    /// Connects to the first host that is there, and sets the session up.
     pub(crate) fn open(server: &Server) -> Outcome<Self> {
+        let hosts = server.hosts();
+        let count = hosts.len();
+        let mut reasons = Vec::new();
+        for (host, config) in hosts {
+            match Self::open_at(server, config) {
+                Ok(link) => {
+                    server.connected(host);
+                    return Ok(link);
+                }
+                Err(failure) if count == 1 => return Err(failure),
+                Err(failure) => reasons.push(failure.to_string()),
+            }
+        }
+        Err(Failure::Away(reasons.join("; ")))
+    }
+
+    fn open_at(server: &Server, config: &Config) -> Outcome<Self> {
         let system = |error: std::io::Error| Failure::Away(error.to_string());
         let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
         let patience = server.connect_timeout;
         let connecting = async {
-            let (client, connection) = server.config.connect(server.tls.clone()).await?;
+            let (client, connection) = config.connect(server.tls.clone()).await?;
             // Its error comes back from the call that it fails.
             drop(tokio::spawn(connection));
-            client.batch_execute(&server.setup).await?;
-            Ok::<_, tokio_postgres::Error>(client)
+            let answers = client.simple_query(&format!("{}; {BACKEND}", server.setup)).await?;
+            Ok::<_, tokio_postgres::Error>((client, answers))
         };
-        let client = match runtime.block_on(async { timeout(patience, connecting).await }) {
+        let (client, answers) = match runtime.block_on(async { timeout(patience, connecting).await }) {
             Ok(connected) => connected?,
             Err(_) => return Err(silent(patience)),
         };
+        let backend = backend(&answers).ok_or_else(|| Failure::Away("it does not say who answers".to_owned()))?;
         let deadline = server.statement_timeout + Duration::from_secs(1);
-        Ok(Self { client, statements: HashMap::new(), deadline, is_silent: false, runtime })
+        Ok(Self { backend, client, statements: HashMap::new(), deadline, is_silent: false, runtime })
+    }
+
+    /// Whether the server did not answer in time.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_silent
     }
 
     /// Whether it may be used again.
@@ -94,16 +142,22 @@ impl Link {
 
     /// Runs a flight of reading statements on one consistent state.
     pub(crate) fn read(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
-        if calls.len() == 1 {
-            return self.run(&calls);
-        }
-        let mut flight = vec![call!(BEGIN_READ)];
+        self.read_after(vec![call!(BEGIN_READ)], calls)
+    }
+
+    /// [`Link::read`] of much, or of all that there is.
+    pub(crate) fn survey(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        self.read_after(vec![call!(BEGIN_READ), call!(SURVEY)], calls)
+    }
+
+    fn read_after(&mut self, opening: Vec<Call<'_>>, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        let count = opening.len();
+        let mut flight = opening;
         flight.extend(calls);
         flight.push(call!(COMMIT));
         let mut answers = self.run(&flight)?;
         answers.pop();
-        answers.remove(0);
-        Ok(answers)
+        Ok(answers.split_off(count))
     }
 
     /// Runs statements without parameters.
@@ -118,9 +172,23 @@ impl Link {
         }
     }
 
+    /// Makes the transaction durable. Where no answer comes, nobody knows whether it is: [`Failure::is_lost`].
     pub(crate) fn commit(&mut self) -> Outcome<()> {
-        self.run(&[call!(COMMIT)]).map(drop)
+        match self.run(&[call!(COMMIT)]) {
+            Err(Failure::Away(reason)) => Err(Failure::Unheard(reason)),
+            committed => committed.map(drop),
+        }
     }
+}
+
+/// Reads [`BACKEND`], the last of some answers.
+fn backend(answers: &[SimpleQueryMessage]) -> Option<Backend> {
+    let row = answers.iter().rev().find_map(|answer| match answer {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    })?;
+    let column = |at| row.try_get(at).ok().flatten().map(str::to_owned);
+    Some(Backend { process: [column(0)?, column(1)?], start: column(2)?, database: column(3)? })
 }
 
 fn silent(patience: Duration) -> Failure {

@@ -29,8 +29,8 @@ impl Clock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
     /// How long and how much it keeps. `max_bytes` limits the packed originals of the namespace; commits under way at one moment may
-    /// together exceed it by what they hold. `busy_timeout_ms` is how long a statement waits for a lock. `max_entries` is not used:
-    /// nothing is held in memory.
+    /// together exceed it by what they hold. `busy_timeout_ms` is how long a statement waits for a lock. Of what is in
+    /// memory (`max_entries`) the server is still asked who may see it, and whether it expired.
     pub store: StoreOptions,
     /// With [`concertina::store::Retention::Held`], which host holds the sessions that are written to: any name that no other host has
     /// and that stays. A session ends when the last host that had it does not list it any more ([`concertina::store::Store::settle`]);

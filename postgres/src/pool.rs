@@ -4,6 +4,7 @@
 //! with its reason, and a connection that is lost is replaced where it was.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use r2d2::ManageConnection;
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
-use crate::link::{Call, Link, call};
+use crate::link::{Backend, Call, Link, SURVEY, call};
 use crate::options::{Clock, PostgresOptions};
 use crate::row::{at, first};
 use crate::schema;
@@ -24,9 +25,9 @@ use crate::text::escaped;
 /// How often a transaction that was in the way of another is made again.
 const CONFLICTS_MAX: u32 = 10;
 
-/// A place for a connection.
+/// A place for a connection, with how many had fallen silent when it was made.
 #[derive(Default)]
-pub(crate) struct Place(Option<Link>);
+pub(crate) struct Place(Option<(u64, Link)>);
 
 /// Makes places, which cannot fail.
 pub(crate) struct Places;
@@ -68,6 +69,10 @@ pub(crate) struct Pool {
     /// The generation that was last seen; 0 before the first.
     generation: AtomicU64,
     replaced: AtomicU64,
+    /// How many connections fell silent: what cut one off may have cut off those that lie idle too.
+    silent: AtomicU64,
+    /// Who answered on connections that were given up. They may still be at work, and keep what they locked.
+    abandoned: Mutex<Vec<Backend>>,
 }
 
 /// A transaction that writes.
@@ -87,14 +92,20 @@ impl Writing<'_> {
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 const SHARED: &str = "SELECT pg_advisory_xact_lock_shared(1129202516, $1::text::regnamespace::oid::bigint::integer)";
 const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
-/// Which database this is, the time, and the transaction.
-pub(crate) const WHICH: &str = "SELECT identity::text || ' ' || (SELECT system_identifier FROM pg_control_system())
-      || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
-      || ' ' || (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
-      || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()),
-    moment($1::bigint) FROM store";
+/// Which store of its cluster this is, and since which promotion or restoration of the cluster; the time; and who may work on it.
+///
+/// A replica that was promoted counts as another database, as one that was restored does: nothing that an ordinary role may read tells
+/// whether the new timeline began before or after what a caller has seen. So a batch from before is refused once and made again from a
+/// new ledger, which with a synchronous standby says the same, and nothing that a turn shows depends on rows that are gone.
+pub(crate) const WHICH: &str = "SELECT identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+      || ' ' || current_schema()::text::regnamespace::oid,
+    moment($1::bigint), oldest FROM store";
 const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
+/// Returns when all that was committed before is as durable as what this commits, on standbys too.
+const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'concertina', '')";
+const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid = $1::text::integer AND extract(epoch FROM backend_start) = $2::text::numeric";
 
 impl Pool {
     pub(crate) fn open(server: Server, options: &PostgresOptions) -> Result<Self> {
@@ -107,11 +118,18 @@ impl Pool {
             .max_lifetime(None)
             .build(Places)
             .map_err(|error| Error::StoreUnavailable { path: server.name.clone(), reason: error.to_string() })?;
-        let (generation, replaced) = (AtomicU64::new(0), AtomicU64::new(0));
         let busy_timeout_ms = store.busy_timeout_ms;
-        let pool = Self { server, places, clock: *clock, host, busy_timeout_ms, generation, replaced };
+        let [generation, replaced, silent] = [0; 3].map(AtomicU64::new);
+        let abandoned = Mutex::default();
+        let pool =
+            Self { server, places, clock: *clock, host, busy_timeout_ms, generation, replaced, silent, abandoned };
         pool.with(|_| Ok(()))?;
         Ok(pool)
+    }
+
+    /// Which database was last seen: another number after it was replaced.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Relaxed)
     }
 
     /// How often the database was found replaced since the last time that this was asked.
@@ -122,20 +140,33 @@ impl Pool {
     fn connect(&self) -> Outcome<Link> {
         let mut link = Link::open(&self.server)?;
         schema::prepare(&mut link, &self.server.namespace)?;
+        let abandoned = std::mem::take(&mut *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner));
+        for Backend { process: [process, began], .. } in &abandoned {
+            link.run(&[call!(END, process, began)])?;
+        }
         Ok(link)
     }
 
+    /// Gives a connection up.
+    fn abandon(&self, link: &Link) {
+        if link.is_silent() {
+            self.silent.fetch_add(1, Ordering::Relaxed);
+        }
+        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(link.backend.clone());
+    }
+
     /// Reads which database this is, and the time: a row of [`WHICH`].
-    pub(crate) fn which(&self, rows: &[Row]) -> Outcome<(u64, Millis)> {
+    pub(crate) fn which(&self, link: &Link, rows: &[Row]) -> Outcome<(u64, Millis)> {
         let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
-        let identity: String = at(row, 0)?;
-        let hash = ContentHash::of(identity.as_bytes());
+        let store: String = at(row, 0)?;
+        let hash = ContentHash::of(format!("{} {store}", link.backend.database).as_bytes());
         // 53 bits, which JavaScript has, and never 0.
         let generation = (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1;
         let before = self.generation.swap(generation, Ordering::Relaxed);
         if before != 0 && before != generation {
             self.replaced.fetch_add(1, Ordering::Relaxed);
         }
+        schema::check_oldest(at(row, 2)?)?;
         Ok((generation, at(row, 1)?))
     }
 
@@ -157,24 +188,29 @@ impl Pool {
         let mut place = self.places.get().map_err(busy).map_err(named)?;
         let (mut conflicts, mut is_second) = (0, false);
         loop {
+            let silent = self.silent.load(Ordering::Relaxed);
+            let is_good = |(before, link): &(u64, Link)| *before == silent && link.is_usable();
             // Taken out, so that a panic closes it with all that it began.
-            let mut link = match place.0.take().filter(Link::is_usable) {
-                Some(link) => link,
+            let mut link = match place.0.take().filter(is_good) {
+                Some((_, link)) => link,
                 None => self.connect().map_err(named)?,
             };
             let failure = match work(&mut link) {
                 Ok(done) => {
-                    place.0 = Some(link);
+                    place.0 = Some((silent, link));
                     return Ok(done);
                 }
                 Err(failure) => failure,
             };
+            if failure.is_lost() || !link.is_usable() {
+                self.abandon(&link);
+            }
             if failure.is_stale() && !is_second {
                 is_second = true;
                 continue;
             }
             if link.is_usable() && !failure.is_stale() && link.batch("ROLLBACK").is_ok() {
-                place.0 = Some(link);
+                place.0 = Some((silent, link));
             }
             if !failure.is_conflict() || conflicts == CONFLICTS_MAX {
                 return Err(named(failure));
@@ -194,23 +230,42 @@ impl Pool {
         now: Millis,
         mut work: impl FnMut(&mut Writing<'_>) -> Outcome<T>,
     ) -> Result<T> {
+        self.write_after(gate, now, &[], |writing, _| work(writing))
+    }
+
+    /// [`Pool::write`], with statements that go out together with the transaction's beginning, and their answers.
+    pub(crate) fn write_after<T>(
+        &self,
+        gate: Gate,
+        now: Millis,
+        opening: &[Call<'_>],
+        mut work: impl FnMut(&mut Writing<'_>, Vec<Vec<Row>>) -> Outcome<T>,
+    ) -> Result<T> {
         let told = self.told(now);
         let lock = if gate == Gate::Shared { SHARED } else { ALONE };
-        let mut unknown: Option<(String, T)> = None;
+        let mut unknown: Option<(String, Backend, T)> = None;
         self.with(|link| {
-            if let Some((transaction, done)) = unknown.take()
-                && is_committed(link, &transaction)
+            if let Some((transaction, backend, done)) = unknown.take()
+                && backend.start == link.backend.start
+                && is_committed(link, &transaction)?
             {
                 return Ok(done);
             }
-            let begun =
-                link.run(&[call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)])?;
-            let (generation, now) = self.which(&begun[2])?;
+            let mut flight =
+                vec![call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)];
+            if gate == Gate::Alone {
+                flight.push(call!(SURVEY));
+            }
+            let begin = flight.len();
+            flight.extend(opening.iter().cloned());
+            let mut begun = link.run(&flight)?;
+            let opened = begun.split_off(begin);
+            let (generation, now) = self.which(link, &begun[2])?;
             let transaction: Option<String> = first(&begun[3])?;
-            let done = work(&mut Writing { link, generation, now, host: self.host.as_deref() })?;
+            let done = work(&mut Writing { link, generation, now, host: self.host.as_deref() }, opened)?;
             match link.commit() {
                 Err(failure) if failure.is_lost() => {
-                    unknown = transaction.map(|transaction| (transaction, done));
+                    unknown = transaction.map(|transaction| (transaction, link.backend.clone(), done));
                     Err(failure)
                 }
                 committed => committed.map(|()| done),
@@ -219,15 +274,16 @@ impl Pool {
     }
 }
 
-/// Whether a transaction whose end was not heard of did end well. A server that does not know it says no.
-fn is_committed(link: &mut Link, transaction: &str) -> bool {
+/// Whether a transaction whose end was not heard of did end well, and is durable. Only for a connection to the same start of the server.
+fn is_committed(link: &mut Link, transaction: &str) -> Outcome<bool> {
     for _ in 0..50 {
-        let status = link.run(&[call!(STATUS, transaction)]);
-        match status.ok().and_then(|rows| first::<Option<String>>(&rows[0]).ok().flatten().flatten()).as_deref() {
-            Some("committed") => return true,
+        let status: Option<Option<String>> = first(&link.run(&[call!(STATUS, transaction)])?[0])?;
+        match status.flatten().as_deref() {
+            // Where the server waits for a standby and is told to end, it has committed what the standby does not have yet.
+            Some("committed") => return link.run(&[call!(FLUSH)]).map(|_| true),
             Some("in progress") => thread::sleep(Duration::from_millis(20)),
-            _ => return false,
+            _ => return Ok(false),
         }
     }
-    false
+    Err(Failure::Away("it has not ended a transaction whose COMMIT it did not answer".to_owned()))
 }

@@ -1,16 +1,18 @@
 //! Rows -> what callers ask for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use concertina::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use concertina::store::id::{self, hash_range};
+use concertina::store::memory::Memory;
 use concertina::store::payload::Payload;
 use concertina::store::{
     BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats, StoreOptions,
 };
 use tokio_postgres::Row;
 
-use crate::commit::hashes;
+use crate::batch::hashes;
 use crate::failure::{Failure, Outcome};
 use crate::link::{Link, call};
 use crate::pool::{Pool, WHICH};
@@ -23,7 +25,9 @@ pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnes
        SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS near";
 
 /// An original that some digits resolve to, when it was last referred to by the agent, and the time.
-pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd, payload, referred.at, moment($5::bigint)
+/// The payload is NULL where it is that of the hash which the caller holds.
+pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
+       CASE WHEN hash IS DISTINCT FROM $6::bytea THEN payload END, referred.at, moment($5::bigint)
      FROM originals CROSS JOIN LATERAL (
        SELECT max(referred_at) AS at FROM access WHERE original = originals.id AND $4 IN (agent, parent_agent)) AS referred
      WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
@@ -59,10 +63,14 @@ pub(crate) fn ref_ids(link: &mut Link, of: &[ContentHash]) -> Outcome<Vec<RefId>
     id::propose(of, |from, to| Ok(near.range(from..=to).map(|(hash, id)| (*hash, id.clone())).collect()))
 }
 
-/// The original behind an id, checked.
+/// The digits that every id of an original begins with.
+pub(crate) type Digits = [u8; 8];
+
+/// The original behind an id, checked. What is in memory was checked before, and its bytes do not cross again.
 pub(crate) fn get(
     pool: &Pool,
     link: &mut Link,
+    memory: &Memory<Digits>,
     options: &StoreOptions,
     (id, agent_id): (&RefId, &str),
     now: Millis,
@@ -70,17 +78,24 @@ pub(crate) fn get(
     let (from, to) = hash_range(id.as_str());
     let (from, to, digits) = (from.0.as_slice(), to.0.as_slice(), id.as_str());
     let (agent, told) = (key(agent_id), pool.told(now));
-    for row in &link.run(&[call!(GET, from, to, digits, agent, told)])?[0] {
+    let first_digits: Digits = *from.first_chunk().expect("a hash has 32 bytes");
+    let in_memory = memory.get(&first_digits);
+    let held = in_memory.as_ref().map(|original| original.hash.0.as_slice());
+    for row in &link.run(&[call!(GET, from, to, digits, agent, told, held)])?[0] {
         if at::<Millis>(row, 7)? < options.expired_before(at(row, 8)?) {
             continue;
         }
         let (hash, issued): (_, String) = (hash(row, 0)?, at(row, 1)?);
         let id = RefId::parse(&issued)
             .map_err(|_| Failure::Damaged(format!("the id of the original {} is {issued:?}", hash.to_hex())))?;
+        let (media, label) = (text_or_null(row, 2)?.map_or(Media::Text, Media::Image), text(row, 3)?);
+        if let Some(held) = in_memory.as_ref().filter(|held| held.hash == hash) {
+            return Ok(Some((id, Original { hash, bytes: held.bytes.clone(), media, label })));
+        }
         let payload = Payload { is_zstd: at(row, 5)?, bytes: at(row, 6)? };
-        let bytes = payload.unpack(count(row, 4)?, hash, &id)?;
-        let media = text_or_null(row, 2)?.map_or(Media::Text, Media::Image);
-        return Ok(Some((id, Original { hash, bytes, media, label: text(row, 3)? })));
+        let original = Original { hash, bytes: payload.unpack(count(row, 4)?, hash, &id)?, media, label };
+        memory.insert(first_digits, Arc::new(original.clone()));
+        return Ok(Some((id, original)));
     }
     Ok(None)
 }
@@ -125,7 +140,7 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
         call!(LAST, session, agent),
         call!(SESSION, session, agent),
     ])?;
-    let (generation, _) = pool.which(&answers[0])?;
+    let (generation, _) = pool.which(link, &answers[0])?;
     let Some(known) = answers[6].first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
     let rows = answers[1].iter().map(projection).collect::<Outcome<Vec<_>>>()?;
     Ok(Ledger {
@@ -166,7 +181,7 @@ pub(crate) fn stats(link: &mut Link, session_id: Option<&str>) -> Outcome<Stats>
          JOIN sessions ON sessions.id = epochs.session
          WHERE $1::bytea IS NULL OR sessions.session = $1 ORDER BY epochs.id DESC LIMIT 100";
     let session = session_id.map(key);
-    let answers = link.read(vec![
+    let answers = link.survey(vec![
         call!(SESSIONS, session),
         call!(STORED_OF, session),
         call!(RECEIVED, session),

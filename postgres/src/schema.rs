@@ -1,13 +1,29 @@
 //! Recognises and migrates a namespace.
 //!
 //! Every new connection looks: so a database that was dropped or replaced meanwhile gets its schema before anything is asked of it.
+//!
+//! Machines are updated one after the other, and the first one migrates: so the programs of a version go on working on the schema of the
+//! next one. A version therefore adds only what programs of the one before need not know (tables, indexes, columns that may be NULL or
+//! have a default); what they would trip over waits for the version after, whose `oldest` then leaves them out. A program that is too
+//! old is refused, at the next thing it asks. A migration is one transaction.
+
+#[cfg(test)]
+mod tests;
 
 use crate::failure::{Failure, Outcome};
 use crate::link::{Link, call};
-use crate::row::{at, first};
+use crate::row::at;
 
-/// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 1] = [include_str!("version_1.sql")];
+/// A version of the schema.
+pub(crate) struct Version {
+    /// The statements that lead to it from the one before.
+    statements: &'static str,
+    /// The oldest version whose programs work on it.
+    oldest: usize,
+}
+
+/// All versions that this program knows, from 1 on.
+const VERSIONS: [Version; 1] = [Version { statements: include_str!("version_1.sql"), oldest: 1 }];
 
 /// Held while a schema is made or migrated: of two that open at once, one waits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('concertina ' || $1::text, 0))";
@@ -16,38 +32,57 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('concertina ' 
 enum Found {
     /// There is none, or an empty one.
     Blank,
-    /// Ours, of this version.
+    /// Ours, of this version, which may be one that we do not know and can work on.
     Ours(usize),
 }
 
 /// Creates or migrates the schema as needed. Where nothing is needed, nothing is written or locked.
 pub(crate) fn prepare(link: &mut Link, namespace: &str) -> Outcome<()> {
-    if matches!(recognise(link, namespace)?, Found::Ours(version) if version == MIGRATIONS.len()) {
+    prepare_to(link, namespace, &VERSIONS)
+}
+
+/// Refuses a schema whose `store.oldest` leaves this program out.
+pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
+    match usize::try_from(oldest) {
+        Ok(oldest) if oldest <= VERSIONS.len() => Ok(()),
+        _ => Err(too_old(&format!("it was migrated and now needs a program that knows version {oldest}"), &VERSIONS)),
+    }
+}
+
+fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {
+    if matches!(recognise(link, namespace, versions)?, Found::Ours(version) if version >= versions.len()) {
         return Ok(());
     }
     link.batch("BEGIN")?;
-    let migrated = migrate(link, namespace);
+    let migrated = migrate(link, namespace, versions);
     let ended = link.batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
     migrated.and(ended)
 }
 
-fn migrate(link: &mut Link, namespace: &str) -> Outcome<()> {
+fn too_old(why: &str, versions: &[Version]) -> Failure {
+    Failure::Damaged(format!("{why}; this program knows versions 1 to {}", versions.len()))
+}
+
+fn migrate(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {
     link.run(&[call!(LOCK, namespace)])?;
     // Another machine may have been faster.
-    let version = match recognise(link, namespace)? {
+    let version = match recognise(link, namespace, versions)? {
         Found::Blank => {
             link.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{namespace}\""))?;
             0
         }
         Found::Ours(version) => version,
     };
-    for statements in &MIGRATIONS[version..] {
-        link.batch(statements)?;
+    // It may know further versions.
+    let Some(missing) = versions.get(version..).filter(|missing| !missing.is_empty()) else { return Ok(()) };
+    for version in missing {
+        link.batch(version.statements)?;
     }
-    link.batch(&format!("UPDATE store SET version = {}", MIGRATIONS.len()))
+    let (version, oldest) = (versions.len(), missing[missing.len() - 1].oldest);
+    link.batch(&format!("UPDATE store SET version = {version}, oldest = {oldest}"))
 }
 
-fn recognise(link: &mut Link, namespace: &str) -> Outcome<Found> {
+fn recognise(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<Found> {
     const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
            WHERE relnamespace = pg_namespace.oid AND relname = 'store' AND attname = 'identity'),
          (SELECT count(*) FROM pg_class WHERE relnamespace = pg_namespace.oid),
@@ -66,14 +101,12 @@ fn recognise(link: &mut Link, namespace: &str) -> Outcome<Found> {
             ))),
         };
     }
-    let rows = link.run(&[call!("SELECT version FROM store")])?.remove(0);
-    let version: i32 =
-        first(&rows)?.ok_or_else(|| Failure::Damaged(format!("the table {namespace}.store is empty")))?;
+    let rows = link.run(&[call!("SELECT version, oldest FROM store")])?.remove(0);
+    let row = rows.first().ok_or_else(|| Failure::Damaged(format!("the table {namespace}.store is empty")))?;
+    let (version, oldest): (i32, i32) = (at(row, 0)?, at(row, 1)?);
+    let known = 1..=i32::try_from(versions.len()).unwrap_or(i32::MAX);
     match usize::try_from(version) {
-        Ok(version) if (1..=MIGRATIONS.len()).contains(&version) => Ok(Found::Ours(version)),
-        _ => Err(Failure::Damaged(format!(
-            "the version of the schema {namespace} is {version}; this program knows versions 1 to {}",
-            MIGRATIONS.len()
-        ))),
+        Ok(found) if known.contains(&version) || version > 0 && known.contains(&oldest) => Ok(Found::Ours(found)),
+        _ => Err(too_old(&format!("the version of the schema {namespace} is {version}"), versions)),
     }
 }

@@ -1,6 +1,8 @@
 //! Where the database is, and how to connect to it.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use concertina::error::{Error, Result};
@@ -11,11 +13,15 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::address::{Address, Root, each_host};
 use crate::options::PostgresOptions;
 
 /// A server with a database, and what every session on it begins with.
 pub(crate) struct Server {
-    pub(crate) config: Config,
+    /// How to connect to each of its hosts.
+    hosts: Vec<Config>,
+    /// The host that was last connected to.
+    last: AtomicUsize,
     pub(crate) tls: MakeRustlsConnect,
     /// `host:port/database`, for messages.
     pub(crate) name: String,
@@ -32,11 +38,7 @@ impl Server {
     /// [`Error::BadArgument`] for an address or a namespace that is none; [`Error::StoreUnavailable`] for certificates that cannot be
     /// read.
     pub(crate) fn new(url: &str, namespace: &str, options: &PostgresOptions) -> Result<Self> {
-        // The address is not repeated: it may hold a password.
-        let bad = |error: tokio_postgres::Error| {
-            Error::bad_argument("url", error, "postgresql://user:password@host:port/database?sslmode=require")
-        };
-        let mut config: Config = url.parse().map_err(bad)?;
+        let Address { mut config, root } = Address::parse(url)?;
         if !is_namespace(namespace) {
             let expected = "1 to 63 of a-z, 0-9 and _, beginning with a letter and not with pg_";
             let got: String = namespace.chars().take(80).collect();
@@ -49,17 +51,22 @@ impl Server {
         config.tcp_user_timeout(options.statement_timeout);
         config.keepalives_idle(Duration::from_secs(30));
         let name = name(&config);
-        let tls = tls(&config, options, &name)?;
+        let tls = tls(&config, &root, options, &name)?;
         let statement_ms = options.statement_timeout.as_millis().clamp(1, 2_147_483_647);
+        // Nobody waits longer for a flight's answers, so no transaction of a living client is idle for so long.
+        let idle_ms = statement_ms.saturating_add(1000).min(2_147_483_647);
         let lock_ms = options.store.busy_timeout_ms.clamp(1, 2_147_483_647);
-        // What is acknowledged is on disk, whatever the server's default is.
+        // What is acknowledged is on disk, whatever the server's default is. What is asked at every turn is looked up by an index, also in
+        // a table that has grown since the server last counted its rows: `link::SURVEY` lets the rest read whole tables.
         let setup = format!(
             "SET search_path TO \"{namespace}\", pg_temp; SET statement_timeout = {statement_ms}; SET lock_timeout = {lock_ms}; \
-             SET idle_in_transaction_session_timeout = 60000; SET client_min_messages = warning; SET jit = off; \
+             SET idle_in_transaction_session_timeout = {idle_ms}; SET client_min_messages = warning; SET jit = off; \
+             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         );
         Ok(Self {
-            config,
+            hosts: each_host(&config),
+            last: AtomicUsize::new(0),
             tls,
             name,
             namespace: namespace.to_owned(),
@@ -67,6 +74,19 @@ impl Server {
             connect_timeout: options.connect_timeout,
             statement_timeout: options.statement_timeout,
         })
+    }
+
+    /// The hosts, the one that was last connected to first.
+    pub(crate) fn hosts(&self) -> impl ExactSizeIterator<Item = (usize, &Config)> {
+        let last = self.last.load(Ordering::Relaxed);
+        let mut order: Vec<usize> = (0..self.hosts.len()).collect();
+        order.sort_by_key(|at| *at != last);
+        order.into_iter().map(|at| (at, &self.hosts[at]))
+    }
+
+    /// Notes which of [`Server::hosts`] was connected to.
+    pub(crate) fn connected(&self, host: usize) {
+        self.last.store(host, Ordering::Relaxed);
     }
 }
 
@@ -90,19 +110,19 @@ fn name(config: &Config) -> String {
     format!("{}/{}", hosts.join(","), config.get_dbname().or(config.get_user()).unwrap_or_default())
 }
 
-fn tls(config: &Config, options: &PostgresOptions, name: &str) -> Result<MakeRustlsConnect> {
+fn tls(config: &Config, root: &Root, options: &PostgresOptions, name: &str) -> Result<MakeRustlsConnect> {
     let unavailable = |reason: String| Error::StoreUnavailable { path: name.to_owned(), reason };
     let mut roots = RootCertStore::empty();
-    if config.get_ssl_mode() != SslMode::Disable {
+    match root {
+        Root::File(path) => add_file(&mut roots, path).map_err(unavailable)?,
         // What of the system's cannot be read is missed when a certificate is checked.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        Root::System if config.get_ssl_mode() != SslMode::Disable => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+        Root::System => {}
     }
     if let Some(path) = &options.root_certificates {
-        let unreadable = |error: &dyn std::fmt::Display| unavailable(format!("{}: {error}", path.display()));
-        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))? {
-            let certificate = certificate.map_err(|error| unreadable(&error))?;
-            roots.add(certificate).map_err(|error| unreadable(&error))?;
-        }
+        add_file(&mut roots, path).map_err(unavailable)?;
     }
     let client = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -110,6 +130,20 @@ fn tls(config: &Config, options: &PostgresOptions, name: &str) -> Result<MakeRus
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(client))
+}
+
+/// Trusts the certificates of a file.
+fn add_file(roots: &mut RootCertStore, path: &Path) -> std::result::Result<(), String> {
+    let unreadable = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let before = roots.len();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))? {
+        let certificate = certificate.map_err(|error| unreadable(&error))?;
+        roots.add(certificate).map_err(|error| unreadable(&error))?;
+    }
+    if roots.len() == before {
+        return Err(unreadable(&"it holds no certificate (PEM)"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(crate) const TOLD_MS: Millis = DAY_MS;
 /// The row of a session, created when it is new: it has not ended, and is held by its host where there is one. Whoever runs this has
 /// the session to himself until his transaction ends.
 pub(crate) const ENSURE: &str = "WITH ensured AS (
-       INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4, $5, $6::text IS NOT NULL)
+       INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4, moment($5), $6::text IS NOT NULL)
        ON CONFLICT (session, agent) DO UPDATE SET ended_at = NULL, held = sessions.held OR excluded.held RETURNING id),
      home AS (INSERT INTO homes SELECT id, $6 FROM ensured WHERE $6 IS NOT NULL ON CONFLICT DO NOTHING)
      SELECT id FROM ensured";
@@ -51,7 +51,7 @@ pub(crate) const IS_OFF: &str = "SELECT 1 FROM sessions WHERE session = $1 AND a
 pub(crate) fn ensure(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<i64> {
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
     let (session_id, agent_id) = (escaped(&scope.session_id), escaped(&scope.agent_id));
-    let (now, host) = (writing.now, writing.host);
+    let (now, host) = (Some(writing.now), writing.host);
     let rows = writing.run(&[call!(ENSURE, session, agent, session_id, agent_id, now, host)])?;
     first(&rows[0])?.ok_or_else(|| Failure::Damaged("a session has no row".to_owned()))
 }

@@ -1,10 +1,12 @@
 //! The store: each promise, and the transaction that keeps it.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina::store::memory::{Memory, memory};
 use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
@@ -12,6 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::link::call;
 use crate::options::PostgresOptions;
 use crate::pool::{Gate, Pool, WHICH};
+use crate::read::Digits;
 use crate::row::{at, first, text};
 use crate::server::Server;
 use crate::session::{self, HAS_TOLD, HELD, IS_OFF};
@@ -28,22 +31,28 @@ const WARNINGS_MS: Millis = 7 * concertina::store::sums::DAY_MS;
 pub struct PostgresStore {
     options: StoreOptions,
     pool: Pool,
+    in_memory: Memory<Digits>,
+    /// Which database the originals in memory were read from.
+    remembered: AtomicU64,
 }
 
 impl PostgresStore {
     /// Opens the namespace of a database, creating its tables where they are missing.
     ///
-    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates are checked when TLS is used;
-    /// `sslmode=require` insists on it, and `sslmode=disable` does without.
+    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates and host names are checked when
+    /// TLS is used; `sslmode=require` insists on it, `verify-ca` and `verify-full` are the same, and `sslmode=disable` does without.
+    /// `sslrootcert=FILE` trusts the certificates of that file (PEM) instead of the system's. Of several hosts (`one:5432,two:5432`) the
+    /// first counts that can be written.
     ///
     /// # Errors
     /// [`concertina::error::Error::BadArgument`] for an address or a namespace that is none;
-    /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses;
+    /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses, or certificates cannot be read;
     /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's or comes from a newer version (it is left as it is).
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
-        Ok(Self { options: options.store, pool })
+        let in_memory = memory(options.store.max_entries);
+        Ok(Self { options: options.store, pool, in_memory, remembered: AtomicU64::new(0) })
     }
 
     /// The server and the database, as errors name them: `host:port/database`.
@@ -62,7 +71,11 @@ impl Store for PostgresStore {
     }
 
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>> {
-        self.pool.with(|link| read::get(&self.pool, link, &self.options, (id, agent_id), now))
+        let generation = self.pool.generation();
+        if self.remembered.swap(generation, Ordering::Relaxed) != generation {
+            self.in_memory.clear();
+        }
+        self.pool.with(|link| read::get(&self.pool, link, &self.in_memory, &self.options, (id, agent_id), now))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
@@ -83,7 +96,7 @@ impl Store for PostgresStore {
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
-        self.pool.with(|link| link.run(&[call!(figures::KNOWN)])?[0].iter().map(figures::known).collect())
+        self.pool.with(|link| link.survey(vec![call!(figures::KNOWN)])?[0].iter().map(figures::known).collect())
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {
@@ -131,7 +144,7 @@ impl Store for PostgresStore {
             let (told, host) = (self.pool.told(now), self.pool.host.as_deref().unwrap_or_default());
             let answers =
                 link.read(vec![call!(WHICH, told), call!(HELD, host), call!(HAS_TOLD, host, told, session::TOLD_MS)])?;
-            let (_, now) = self.pool.which(&answers[0])?;
+            let (_, now) = self.pool.which(link, &answers[0])?;
             let has_told = first(&answers[2])?.unwrap_or(false);
             Ok(!has_told || !session::Unsettled::of(&answers[1], alive, now)?.is_nothing())
         })?;
@@ -173,7 +186,7 @@ impl Store for PostgresStore {
 
     fn purgeable(&self, session_id: &str) -> Result<Removed> {
         let session = key(session_id);
-        self.pool.with(|link| sweep::purgeable(&link.run(&[call!(PURGEABLE, session)])?[0]))
+        self.pool.with(|link| sweep::purgeable(&link.survey(vec![call!(PURGEABLE, session)])?[0]))
     }
 
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {
@@ -198,7 +211,8 @@ impl Store for PostgresStore {
 
     fn notices(&self) -> Vec<String> {
         let is_replaced = self.pool.take_replaced() > 0;
-        let replaced = || format!("the database at {} was replaced or restored while it was in use", self.server());
+        let words = "was replaced, restored or moved to another server while it was in use";
+        let replaced = || format!("the database at {} {words}", self.server());
         is_replaced.then(replaced).into_iter().collect()
     }
 }

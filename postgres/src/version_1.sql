@@ -6,9 +6,10 @@
 -- Which store this is. One row. Another program's schema has no such table.
 CREATE TABLE store (
   version INTEGER NOT NULL,
+  oldest INTEGER NOT NULL, -- the oldest version whose programs work on this one
   identity BIGINT NOT NULL -- drawn when the store was made
 );
-INSERT INTO store VALUES (1, ('x' || substr(md5(gen_random_uuid()::text), 1, 15))::bit(60)::bigint);
+INSERT INTO store VALUES (1, 1, ('x' || substr(md5(gen_random_uuid()::text), 1, 15))::bit(60)::bigint);
 
 -- What a caller was told of the time, or the time of this server.
 CREATE FUNCTION moment(told BIGINT) RETURNS BIGINT LANGUAGE sql VOLATILE

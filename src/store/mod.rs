@@ -11,6 +11,7 @@
 pub mod copy;
 pub mod figures;
 pub mod id;
+pub mod memory;
 mod options;
 pub mod payload;
 mod records;

@@ -1,13 +1,22 @@
 //! A server of our own: a fresh cluster in a directory of its own, stopped and removed at the end of a test, also of one that panics.
 
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use concertina::store::StoreOptions;
 use concertina_postgres::{Clock, PostgresOptions, PostgresStore};
+
+/// The programs that the tests need.
+const PROGRAMS: [&str; 4] = ["initdb", "pg_ctl", "pg_basebackup", "psql"];
+/// Names the folder of PostgreSQL's programs, where it is not to be looked for.
+const FOLDER: &str = "CONCERTINA_POSTGRES";
 
 /// A running server.
 pub(crate) struct Cluster {
@@ -16,17 +25,50 @@ pub(crate) struct Cluster {
     pub(crate) port: u16,
 }
 
-/// Where PostgreSQL's programs are.
+/// Where PostgreSQL's programs are: where we are told, or else the newest of those that are installed.
 fn programs() -> Option<PathBuf> {
-    let Some(dir) = std::env::var_os("CONCERTINA_POSTGRES").map(PathBuf::from) else {
-        println!(
-            "not run: CONCERTINA_POSTGRES names no folder with PostgreSQL's programs, such as /usr/lib/postgresql/15/bin"
-        );
-        return None;
-    };
-    let missing = ["initdb", "pg_ctl", "psql"].into_iter().find(|name| !dir.join(name).is_file());
-    assert_eq!(missing, None, "CONCERTINA_POSTGRES is {}", dir.display());
-    Some(dir)
+    let has_all = |dir: &PathBuf| PROGRAMS.iter().all(|name| dir.join(name).is_file());
+    if let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) {
+        assert!(has_all(&dir), "{FOLDER} is {}, which lacks some of {PROGRAMS:?}", dir.display());
+        return Some(dir);
+    }
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<(u32, PathBuf)> = installed
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .collect();
+    versions.sort();
+    let told = Command::new("pg_config").arg("--bindir").output().ok().filter(|output| output.status.success());
+    let told = told.and_then(|output| Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim())));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        (versions.into_iter().rev().map(|(_, dir)| dir)).chain(told).chain(std::env::split_paths(&path)).find(has_all);
+    if found.is_none() {
+        let name = std::thread::current().name().unwrap_or("a test").to_owned();
+        println!("not run: {name}: no folder has {PROGRAMS:?}; {FOLDER} may name it");
+    }
+    found
+}
+
+/// A port that nobody listens on. Below those that systems give to outgoing connections, so that nobody takes it while the server is
+/// down for a moment.
+fn free_port() -> u16 {
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Two runs at once begin at different ones.
+    let run = std::process::id().wrapping_mul(97);
+    let mut ports = (0..COUNT).map(|_| {
+        let port = FIRST + run.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT;
+        u16::try_from(port).expect("a port below 30,000")
+    });
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
+}
+
+/// Makes a file or a folder the server's.
+pub(crate) fn give_to_server(path: &Path) {
+    if let Some((user, group)) = user() {
+        chown(path, Some(user), Some(group)).unwrap();
+    }
 }
 
 /// The user that may run a server where we are root, who may not.
@@ -41,18 +83,71 @@ fn user() -> Option<(u32, u32)> {
 impl Cluster {
     /// A new server; `None`, with a line that says so, where there is no PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
-        let programs = programs()?;
-        let dir = tempfile::tempdir().unwrap();
-        if let Some((user, group)) = user() {
-            chown(dir.path(), Some(user), Some(group)).unwrap();
-        }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let cluster = Self { programs, dir, port };
-        let data = cluster.data();
-        let encoding = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C"];
-        cluster.run("initdb", [OsStr::new("-D"), data.as_os_str()].into_iter().chain(encoding.map(OsStr::new)));
-        cluster.up();
+        Self::start_with("")
+    }
+
+    /// A new server with lines for its `postgresql.conf`.
+    pub(crate) fn start_with(settings: &str) -> Option<Self> {
+        let mut cluster = Self::make(&[])?;
+        cluster.configure(settings);
+        cluster.first_up();
         Some(cluster)
+    }
+
+    /// A cluster that is down, made with further arguments for `initdb`.
+    pub(crate) fn make(further: &[&str]) -> Option<Self> {
+        let cluster = Self::place(programs()?);
+        let data = cluster.data();
+        let args = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"];
+        let args = args.iter().chain(further).map(OsStr::new);
+        cluster.run("initdb", [OsStr::new("-D"), data.as_os_str()].into_iter().chain(args));
+        Some(cluster)
+    }
+
+    fn place(programs: PathBuf) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        give_to_server(dir.path());
+        Self { programs, dir, port: 0 }
+    }
+
+    /// A copy of this server that follows it, running.
+    pub(crate) fn follower(&self) -> Self {
+        let mut follower = Self::place(self.programs.clone());
+        let (url, data) = (self.url(), follower.data());
+        let args = ["-R", "-c", "fast", "-X", "stream", "-d", &url, "-D"].map(OsStr::new);
+        follower.run("pg_basebackup", args.into_iter().chain([data.as_os_str()]));
+        follower.first_up();
+        follower
+    }
+
+    /// Makes a server that follows another one independent of it.
+    pub(crate) fn promote(&self) {
+        let data = self.data();
+        self.run("pg_ctl", ["-w", "-t", "60", "promote", "-D"].map(OsStr::new).into_iter().chain([data.as_os_str()]));
+    }
+
+    /// Adds lines to `postgresql.conf`, for the next start.
+    pub(crate) fn configure(&self, settings: &str) {
+        let mut file = OpenOptions::new().append(true).open(self.data().join("postgresql.conf")).unwrap();
+        writeln!(file, "{settings}").unwrap();
+    }
+
+    /// A path beside the server's data.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Starts the server on a port of its own: others look for theirs at the same time.
+    pub(crate) fn first_up(&mut self) {
+        for _ in 0..10 {
+            self.port = free_port();
+            if self.try_up() {
+                return;
+            }
+            let log = self.log();
+            assert!(log.contains("Address already in use"), "the server does not start: {log}");
+        }
+        panic!("ten ports were taken");
     }
 
     fn data(&self) -> PathBuf {
@@ -74,12 +169,22 @@ impl Cluster {
 
     /// Starts the server, which is down.
     pub(crate) fn up(&self) {
-        let settings =
-            format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=on", self.port);
+        assert!(self.try_up(), "the server does not start: {}", self.log());
+    }
+
+    /// Whether it could be started.
+    pub(crate) fn try_up(&self) -> bool {
+        let settings = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", self.port);
         let (data, log) = (self.data(), self.dir.path().join("log"));
-        let args = ["-w", "-t", "60", "-D"].map(OsStr::new);
-        let rest = [data.as_os_str(), OsStr::new("-l"), log.as_os_str(), OsStr::new("-o"), OsStr::new(&settings)];
-        self.run("pg_ctl", args.into_iter().chain(rest).chain([OsStr::new("start")]));
+        let mut command = self.command("pg_ctl");
+        command.args(["-w", "-t", "60", "-D"]).arg(&data).arg("-l").arg(&log).args(["-o", &settings, "start"]);
+        command.status().unwrap().success()
+    }
+
+    /// What the server wrote into its log.
+    pub(crate) fn log(&self) -> String {
+        let log = std::fs::read(self.dir.path().join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
     }
 
     /// Ends the server as a crash does.
@@ -89,6 +194,23 @@ impl Cluster {
             "pg_ctl",
             ["-w", "-m", "immediate", "stop", "-D"].map(OsStr::new).into_iter().chain([data.as_os_str()]),
         );
+    }
+
+    /// Ends one of the server's processes, so that the server ends all of them, recovers and goes on.
+    pub(crate) fn kill_one(&self) {
+        let process = self.sql("SELECT pg_backend_pid()").remove(0);
+        let busy = self.sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'concertina' LIMIT 1");
+        let process = busy.first().unwrap_or(&process);
+        // It may have ended by itself.
+        drop(Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status());
+        while !self.is_up() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Whether the server answers.
+    pub(crate) fn is_up(&self) -> bool {
+        self.command("psql").arg(self.url()).args(["-c", "SELECT 1"]).status().unwrap().success()
     }
 
     /// Runs a script, as the owner of the cluster, with `name=value` variables.
@@ -128,7 +250,8 @@ impl Cluster {
 
 /// Those of the contract suite, at the caller's time.
 pub(crate) fn options() -> PostgresOptions {
-    PostgresOptions { store: crate::suite::options(), clock: Clock::Caller, ..PostgresOptions::default() }
+    let store = StoreOptions { ttl_seconds: 600, ..StoreOptions::default() };
+    PostgresOptions { store, clock: Clock::Caller, ..PostgresOptions::default() }
 }
 
 impl Drop for Cluster {

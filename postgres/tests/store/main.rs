@@ -2,25 +2,33 @@
 
 mod away;
 mod cluster;
+mod conflict;
 #[path = "../../../tests/store/copied.rs"]
 mod copied;
 mod copies;
 #[path = "../../../tests/corpus/mod.rs"]
 mod corpus;
+mod cut;
+mod failover;
+mod full;
 mod hostile;
 mod hosts;
 mod plans;
+mod proxy;
 mod shared;
 #[path = "../../../tests/store/suite.rs"]
 mod suite;
+mod tls;
 
-use cluster::Cluster;
+use cluster::{Cluster, options};
+use concertina_postgres::{PostgresOptions, PostgresStore};
 
 #[test]
 fn postgres_keeps_the_promises_of_a_store() {
     let Some(cluster) = Cluster::start() else { return };
     for (number, case) in suite::CASES.iter().enumerate() {
         println!("{}", case.name);
-        (case.check)(&cluster.open(&format!("case_{number}")));
+        let options = PostgresOptions { store: suite::options(), ..options() };
+        (case.check)(&PostgresStore::open(&cluster.url(), &format!("case_{number}"), options).unwrap());
     }
 }

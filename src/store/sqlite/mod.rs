@@ -9,7 +9,6 @@ mod directory;
 mod failure;
 mod figures;
 mod inherit;
-mod memory;
 mod opened;
 mod read;
 mod row;
@@ -30,10 +29,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::directory::Directory;
 use self::failure::{Failure, Outcome};
-use self::memory::{Memory, memory};
 use self::opened::{Opened, Which};
 use self::turn::Turn;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
+use super::memory::{Memory, memory};
 use super::tables::Sink;
 use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 use crate::error::{Error, Result};
@@ -47,7 +46,7 @@ pub struct SqliteStore {
     options: StoreOptions,
     opened: Opened,
     journal: Arc<Journal>,
-    in_memory: Memory,
+    in_memory: Memory<ContentHash>,
     /// The generation that the originals in memory were read from.
     remembered: AtomicU64,
 }

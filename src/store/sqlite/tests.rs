@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::store::memory::MEMORY_BYTES;
 
 fn scope() -> Scope {
     Scope { agent_id: "main".into(), session_id: "s".into() }
@@ -120,5 +121,5 @@ fn memory_is_bounded_by_entries_and_by_bytes() {
     let (entries, _) = hold(50, 4, 200);
     assert!((40..=50).contains(&entries), "{entries}");
     let (entries, bytes) = hold(1_000, 4 << 20, 40);
-    assert!((12..=16).contains(&entries) && bytes <= memory::MEMORY_BYTES, "{entries} {bytes}");
+    assert!((12..=16).contains(&entries) && bytes <= MEMORY_BYTES, "{entries} {bytes}");
 }

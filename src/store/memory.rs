@@ -1,32 +1,33 @@
-//! Originals held in memory after reading: no more than so many, and no more than 64 MB of them.
+//! Originals held in memory after reading: no more than so many, and no more than 64 MB of them. For every backend.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
-use crate::reference::{ContentHash, Original};
+use crate::reference::Original;
 
 /// Bytes of originals held in memory.
-pub(super) const MEMORY_BYTES: u64 = 64 << 20;
+pub const MEMORY_BYTES: u64 = 64 << 20;
 
-/// The originals, by hash.
-pub(super) type Memory = Cache<ContentHash, Arc<Original>, Weight>;
+/// The originals, by what a backend finds them by.
+pub type Memory<K> = Cache<K, Arc<Original>, Weight>;
 
 /// Weighs an original by its bytes, and at least so much that never more than the allowed number fit in.
 #[derive(Debug, Clone)]
-pub(super) struct Weight {
+pub struct Weight {
     least: u64,
 }
 
-impl Weighter<ContentHash, Arc<Original>> for Weight {
-    fn weight(&self, _: &ContentHash, original: &Arc<Original>) -> u64 {
+impl<K> Weighter<K, Arc<Original>> for Weight {
+    fn weight(&self, _: &K, original: &Arc<Original>) -> u64 {
         (original.bytes.len() as u64).max(self.least)
     }
 }
 
-/// An empty memory.
-pub(super) fn memory(max_entries: u64) -> Memory {
+/// An empty memory for `max_entries` originals, at least one.
+pub fn memory<K: Eq + Hash>(max_entries: u64) -> Memory<K> {
     let max_entries = max_entries.max(1);
     let options = OptionsBuilder::new()
         // One shard, because an original larger than its shard is never held.

@@ -1,0 +1,133 @@
+//! Prints how long a commit takes, as a ratio to the floor: a plain INSERT of the same packed bytes in one transaction, prepared, on the
+//! same server with the same settings. And how many round trips each takes.
+
+use std::time::Instant;
+
+use concertina::reference::Original;
+use concertina::store::payload::Payload;
+use concertina::store::{Batch, Scope, Store};
+use concertina_postgres::PostgresStore;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, NoTls, Statement};
+
+use crate::cluster::{Cluster, options};
+use crate::proxy::Proxy;
+
+#[expect(dead_code, reason = "the tests of the store use the rest")]
+#[path = "../tests/store/cluster.rs"]
+mod cluster;
+#[expect(dead_code, reason = "the tests of the store use the rest")]
+#[path = "../tests/store/proxy.rs"]
+mod proxy;
+
+const ROUNDS: usize = 41;
+const SETUP: &str =
+    "SET jit = off; CREATE TABLE plain (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload BYTEA NOT NULL);
+    ALTER TABLE plain ALTER payload SET STORAGE EXTERNAL";
+
+/// A connection with the plain table.
+struct Plain {
+    runtime: Runtime,
+    client: Client,
+    statements: [Statement; 3],
+}
+
+impl Plain {
+    fn open(url: &str) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let (client, statements) = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("a connection");
+            drop(tokio::spawn(connection));
+            client.batch_execute(SETUP).await.expect("a table");
+            let insert = "INSERT INTO plain (payload) SELECT * FROM unnest($1::bytea[])";
+            let mut statements = Vec::new();
+            for sql in ["BEGIN", insert, "COMMIT"] {
+                statements.push(client.prepare(sql).await.expect("a statement"));
+            }
+            (client, statements)
+        });
+        Self { runtime, client, statements: statements.try_into().expect("three statements") }
+    }
+
+    fn insert(&self, payloads: &[&[u8]]) {
+        let [begin, insert, commit] = &self.statements;
+        self.runtime.block_on(async {
+            self.client.execute(begin, &[]).await.expect("begins");
+            self.client.execute(insert, &[&payloads]).await.expect("inserts");
+            self.client.execute(commit, &[]).await.expect("commits");
+        });
+    }
+}
+
+/// About 8 KB that look like tool output and differ each time.
+fn text(seed: usize) -> String {
+    (0..160)
+        .map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977))
+        .collect()
+}
+
+/// Milliseconds that something takes.
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = cluster.open("bench");
+    let plain = Plain::open(&cluster.url());
+    let proxy = Proxy::to(cluster.port);
+    let counted_url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
+    let counted = PostgresStore::open(&counted_url, "bench", options()).expect("a store");
+    let scope = Scope { agent_id: "main".into(), session_id: "bench".into() };
+    let mut seed = 0;
+    let mut make = |count: usize| {
+        let originals: Vec<Original> = (0..count)
+            .map(|_| {
+                seed += 1;
+                Original::text(&text(seed), "bench")
+            })
+            .collect();
+        let hashes: Vec<_> = originals.iter().map(|original| original.hash).collect();
+        let ids = store.ref_ids(&hashes).expect("ids");
+        Batch { originals: ids.into_iter().zip(originals).collect(), ..Batch::default() }
+    };
+    for count in [1, 16, 256] {
+        let (mut commits, mut floors, mut packs) = (Vec::new(), Vec::new(), Vec::new());
+        // By turns, so that what else the machine does falls on both.
+        for round in 0..ROUNDS + 3 {
+            let batch = make(count);
+            let mut payloads = Vec::new();
+            let pack = timed(|| {
+                payloads.extend(batch.originals.iter().map(|(_, original)| Payload::pack(&original.bytes).bytes))
+            });
+            let payloads: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
+            let commit = timed(|| drop(store.commit(&scope, &batch, 1).expect("a commit")));
+            let floor = timed(|| plain.insert(&payloads));
+            // The first rounds prepare statements.
+            if round >= 3 {
+                commits.push(commit);
+                floors.push(floor);
+                packs.push(pack);
+            }
+        }
+        let mut trips = 0;
+        for _ in 0..3 {
+            let (batch, before) = (make(count), proxy.trips());
+            counted.commit(&scope, &batch, 1).expect("a commit");
+            trips = proxy.trips() - before;
+        }
+        let (commit, floor, pack) = (median(commits), median(floors), median(packs));
+        println!(
+            "commit {count:3} originals of 8 KB {commit:8.2} ms ({pack:6.2} ms of it packing)  floor {floor:8.2} ms  {:5.2} x the floor, {:5.2} x without packing  {trips} round trips",
+            commit / floor,
+            (commit - pack) / floor,
+        );
+    }
+}

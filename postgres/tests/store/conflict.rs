@@ -1,0 +1,72 @@
+//! Others that are in the way of a transaction.
+
+use std::time::Duration;
+
+use concertina::error::Error;
+use concertina::reference::Original;
+use concertina::store::{Batch, Store};
+
+use crate::cluster::Cluster;
+use crate::suite::{START, batch_of, projection, scope};
+
+#[test]
+fn a_transaction_that_the_server_refuses_for_others_is_made_again() {
+    const REFUSE: &str = "CREATE SEQUENCE public.tried;
+        CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('public.tried') <= TG_ARGV[0]::bigint THEN RAISE 'refused' USING ERRCODE = TG_ARGV[1]; END IF;
+          RETURN NEW; END $$";
+    let Some(cluster) = Cluster::start() else { return };
+    let store = cluster.open("refused");
+    cluster.sql(REFUSE);
+    let me = scope("main", "s");
+    for (number, state) in ["40001", "40P01"].into_iter().enumerate() {
+        let refuse = |times: u32| {
+            cluster.sql(&format!(
+                "ALTER SEQUENCE public.tried RESTART; DROP TRIGGER IF EXISTS refuse ON refused.originals;
+                 CREATE TRIGGER refuse BEFORE INSERT ON refused.originals
+                   FOR EACH ROW EXECUTE FUNCTION public.refuse('{times}', '{state}')"
+            ));
+        };
+        let batch = Batch {
+            projections: vec![projection(state, "1", state)],
+            since: store.ledger(&me).unwrap().version,
+            ..batch_of(&store, vec![Original::text(state, "test")])
+        };
+        refuse(u32::MAX);
+        let error = store.commit(&me, &batch, START).unwrap_err();
+        assert!(matches!(error, Error::StoreLocked { .. }), "{error}");
+        assert_eq!(store.stats(None).unwrap().originals, number as u64);
+        refuse(5);
+        assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);
+        assert_eq!(cluster.sql("SELECT last_value FROM public.tried"), ["6"]);
+    }
+    assert_eq!(store.ledger(&me).unwrap().projections.len(), 2);
+}
+
+#[test]
+fn of_two_that_wait_for_each_other_the_store_begins_again() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = cluster.open("deadlock");
+    let me = scope("main", "s");
+    store.commit(&me, &batch_of(&store, vec![Original::text("before", "test")]), START).unwrap();
+    let batch = batch_of(&store, vec![Original::text("wanted", "test")]);
+    let hash = batch.originals[0].1.hash.to_hex();
+    // Holds the new original, then wants the session, which the store holds by then. It is the more patient of the two.
+    let other = format!(
+        "BEGIN; SET LOCAL deadlock_timeout = '1min'; SET LOCAL search_path TO deadlock;
+         INSERT INTO originals (hash, ref_id, label, size, is_zstd, payload)
+           VALUES (decode('{hash}', 'hex'), '{}', '', 1, false, 'x');
+         SELECT pg_sleep(0.5);
+         UPDATE sessions SET last_seen = last_seen; ROLLBACK",
+        batch.originals[0].0
+    );
+    std::thread::scope(|threads| {
+        let other = threads.spawn(|| cluster.sql(&other));
+        std::thread::sleep(Duration::from_millis(200));
+        store.commit(&me, &batch, START).unwrap();
+        other.join().unwrap();
+    });
+    assert!(cluster.log().contains("deadlock detected"), "{}", cluster.log());
+    let (id, original) = &batch.originals[0];
+    assert_eq!(store.get(id, "main", START).unwrap().as_ref(), Some(&(id.clone(), original.clone())));
+}

@@ -1,0 +1,265 @@
+//! A network that is cut, silently, at any moment.
+
+use std::time::{Duration, Instant};
+
+use concertina::error::Error;
+use concertina::reference::{Original, RefId};
+use concertina::store::{Batch, Ledger, Store, TurnStatus};
+use concertina_postgres::{PostgresOptions, PostgresStore};
+
+use crate::cluster::{Cluster, options};
+use crate::proxy::{Fault, Proxy};
+use crate::suite::{START, batch_of, projection, scope};
+
+/// After it a server counts as silent: a second more than statements have.
+const DEADLINE: Duration = Duration::from_millis(1400);
+const CONNECT: Duration = Duration::from_millis(400);
+
+fn open(cluster: &Cluster, proxy: &Proxy, namespace: &str) -> PostgresStore {
+    let url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
+    let statement_timeout = DEADLINE - Duration::from_secs(1);
+    PostgresStore::open(&url, namespace, PostgresOptions { statement_timeout, connect_timeout: CONNECT, ..options() })
+        .unwrap()
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let start = Instant::now();
+    (work(), start.elapsed())
+}
+
+fn assert_away<T: std::fmt::Debug>((outcome, took): (concertina::error::Result<T>, Duration)) {
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, Error::StoreUnavailable { .. }), "{error}");
+    assert!(took < DEADLINE + CONNECT + Duration::from_millis(500), "{took:?}");
+}
+
+#[test]
+fn a_network_that_is_cut_costs_a_call_its_deadline_and_the_next_one_works() {
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = open(&cluster, &proxy, "cut");
+    let batch = batch_of(&store, vec![Original::text("text", "test")]);
+    let id = &batch.originals[0].0;
+    store.commit(&scope("main", "s"), &batch, START).unwrap();
+    // While nothing is asked; new connections are cut too.
+    proxy.cut();
+    assert_away(timed(|| store.get(id, "main", START)));
+    assert_away(timed(|| store.stats(None)));
+    proxy.heal();
+    assert!(store.get(id, "main", START).unwrap().is_some());
+    // Connections that a firewall has forgotten: the first call finds out for all of them.
+    let all = std::sync::Barrier::new(4);
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| {
+                all.wait();
+                for _ in 0..20 {
+                    store.get(id, "main", START).unwrap();
+                }
+            });
+        }
+    });
+    proxy.forget();
+    assert_away(timed(|| store.get(id, "main", START)));
+    for _ in 0..8 {
+        let (found, took) = timed(|| store.get(id, "main", START).unwrap());
+        assert!(found.is_some() && took < DEADLINE, "{took:?}");
+    }
+}
+
+#[test]
+fn a_cut_in_the_middle_of_a_commit_leaves_it_whole_or_nothing_and_keeps_nobody_out() {
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = open(&cluster, &proxy, "middle");
+    let me = scope("main", "s");
+    let batch_number = |number: u64| {
+        let text = format!("text {number}");
+        let projections = vec![projection(&text, "1", &text)];
+        let since = store.ledger(&me).unwrap().version;
+        Batch { projections, since, ..batch_of(&store, vec![Original::text(&text, "test")]) }
+    };
+    // Statements are prepared once.
+    store.commit(&me, &batch_number(0), START).unwrap();
+    let mut committed = 1;
+    for trip in 1.. {
+        let batch = batch_number(trip);
+        proxy.at_trip(trip, Fault::Lose);
+        let outcome = timed(|| store.commit(&me, &batch, START));
+        if proxy.take_plan() {
+            assert_eq!(outcome.0.unwrap(), batch.projections);
+            committed += 1;
+            break;
+        }
+        println!("cut at trip {trip}: {:?} after {:?}", outcome.0.as_ref().map(Vec::len), outcome.1);
+        if outcome.0.is_err() {
+            assert_away(outcome);
+            assert_eq!(cluster.sql("SELECT count(*) FROM middle.originals"), [committed.to_string()]);
+            // The server still holds what the lost transaction had locked, until it is told.
+            assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);
+        }
+        committed += 1;
+        assert!(trip < 20);
+    }
+    assert_eq!(store.ledger(&me).unwrap().projections.len(), committed);
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_resolved() {
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = open(&cluster, &proxy, "answer");
+    let me = scope("main", "s");
+    store.commit_turn(&me, &"0".into(), START).unwrap();
+    let mut ledger = Ledger::default();
+    for (number, fault) in [Fault::Break, Fault::LoseAnswer, Fault::Lose].into_iter().enumerate() {
+        let key = format!("{fault:?}");
+        proxy.at_commit(fault);
+        // Made again it would be a duplicate.
+        let (status, took) = timed(|| store.commit_turn(&me, &key.as_str().into(), START).unwrap());
+        assert_eq!(status, TurnStatus::Committed, "{fault:?}");
+        assert!(took < 2 * DEADLINE && !proxy.is_planned(), "{took:?}");
+        assert_eq!(store.commit_turn(&me, &key.as_str().into(), START).unwrap(), TurnStatus::Duplicate);
+
+        let batch = Batch {
+            projections: vec![projection(&key, "1", &key)],
+            since: ledger.version,
+            ..batch_of(&store, vec![Original::text(&key, "test")])
+        };
+        proxy.at_commit(fault);
+        assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);
+        assert!(!proxy.is_planned());
+        ledger = store.ledger(&me).unwrap();
+        assert_eq!(ledger.projections.len(), number + 1);
+    }
+    assert_eq!(ledger.projections.len(), 3);
+    assert_eq!(store.stats(None).unwrap().turns, 4);
+}
+
+#[test]
+fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothing() {
+    // What is written is not on disk before somebody waits for it.
+    let settings = "wal_writer_delay = 10s\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0";
+    let Some(cluster) = Cluster::start_with(settings) else { return };
+    let proxy = Proxy::to(cluster.port);
+    let url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
+    let statement_timeout = Duration::from_secs(4);
+    let store = PostgresStore::open(&url, "reused", PostgresOptions { statement_timeout, ..options() }).unwrap();
+    let me = scope("main", "s");
+    store.commit_turn(&me, &"before".into(), START).unwrap();
+    cluster.sql("CREATE TABLE public.others (number xid8)");
+    // Now and then the server writes the number down in time, for reasons of its own.
+    let is_given_again = (0..8).any(|attempt| {
+        let turn = format!("lost {attempt}");
+        let before: u64 = cluster.sql("SELECT pg_current_xact_id()")[0].parse().unwrap();
+        proxy.at_commit(Fault::Lose);
+        std::thread::scope(|threads| {
+            let call = threads.spawn(|| store.commit_turn(&me, &turn.as_str().into(), START));
+            while proxy.is_planned() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            cluster.kill();
+            cluster.up();
+            for _ in 0..5 {
+                cluster.sql("INSERT INTO public.others SELECT pg_current_xact_id()");
+            }
+            assert_eq!(call.join().unwrap().unwrap(), TurnStatus::Committed);
+        });
+        assert_eq!(store.commit_turn(&me, &turn.as_str().into(), START).unwrap(), TurnStatus::Duplicate);
+        let taken = format!("SELECT count(*) FROM public.others WHERE number = '{}'", before + 1);
+        cluster.sql(&taken) == ["1"]
+    });
+    assert!(is_given_again);
+}
+
+#[test]
+fn calls_take_few_round_trips() {
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = open(&cluster, &proxy, "trips");
+    let me = scope("main", "s");
+    let warm = |round: usize| {
+        let texts = [0, 1, 2].map(|part| format!("text {round} {part}"));
+        let batch = batch_of(&store, texts.iter().map(|text| Original::text(text, "test")).collect());
+        let decided = texts.iter().map(|text| projection(text, "1", text)).collect();
+        (batch.clone(), Batch { projections: decided, ..batch })
+    };
+    let trips = |work: &dyn Fn()| {
+        let before = proxy.trips();
+        work();
+        proxy.trips() - before
+    };
+    let mut counted = Vec::new();
+    // The first round prepares statements.
+    for round in 0..3 {
+        let ((plain, _), (_, deciding)) = (warm(2 * round), warm(2 * round + 1));
+        let turn = round.to_string();
+        counted = vec![
+            ("originals", trips(&|| drop(store.commit(&me, &plain, START).unwrap()))),
+            ("originals and projections", trips(&|| drop(store.commit(&me, &deciding, START).unwrap()))),
+            ("turn", trips(&|| assert!(store.commit_turn(&me, &turn.as_str().into(), START).is_ok()))),
+            ("get", trips(&|| drop(store.get(&plain.originals[0].0, "main", START).unwrap()))),
+            ("ledger", trips(&|| drop(store.ledger(&me).unwrap()))),
+        ];
+        let ledger = store.ledger(&me).unwrap();
+        let in_context = ledger.projections.iter().map(|row| row.original).collect();
+        let idle = Batch { in_context: Some(in_context), ..Batch::after(&ledger) };
+        store.commit(&me, &idle, START).unwrap();
+        counted.push(("idle", trips(&|| drop(store.commit(&me, &idle, START).unwrap()))));
+    }
+    println!("{counted:?}");
+    let expected =
+        [("originals", 4), ("originals and projections", 5), ("turn", 4), ("get", 1), ("ledger", 1), ("idle", 1)];
+    assert_eq!(counted, expected);
+}
+
+#[test]
+fn the_bytes_of_an_original_cross_once() {
+    const SIZE: u64 = 100_000;
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = open(&cluster, &proxy, "once");
+    let me = scope("main", "s");
+    let noise: Vec<u8> =
+        (0..SIZE / 32).flat_map(|part| concertina::reference::ContentHash::of(&part.to_le_bytes()).0).collect();
+    let batch = batch_of(&store, vec![Original::image(noise, "image/png", "noise")]);
+    let (id, original) = batch.originals[0].clone();
+    store.commit(&me, &batch, START).unwrap();
+    let get = |id: &RefId, agent: &str, now| {
+        let before = proxy.received();
+        (store.get(id, agent, now).unwrap(), proxy.received() - before)
+    };
+    let found = Some((id.clone(), original.clone()));
+    let (first, bytes) = get(&id, "main", START);
+    assert!(first == found && bytes > SIZE, "{bytes}");
+    let (second, bytes) = get(&id, "main", START);
+    assert!(second == found && bytes < 1000, "{bytes}");
+    // By all of its digits, too; and what is altered in the database is not what is held.
+    cluster.sql("UPDATE once.originals SET payload = 'altered'");
+    let (third, bytes) = get(&original.hash.to_ref_id(64), "main", START);
+    assert!(third == found && bytes < 1000, "{bytes}");
+    // Who may see it, and for how long, the server says.
+    assert_eq!(get(&id, "other", START).0, None);
+    store
+        .commit(&me, &Batch { in_context: Some(std::collections::BTreeSet::new()), ..Batch::default() }, START)
+        .unwrap();
+    assert_eq!(get(&id, "main", START + crate::suite::EXPIRED).0, None);
+    store.purge("s").unwrap();
+    assert_eq!(get(&id, "main", START).0, None);
+}
+
+#[test]
+fn what_was_read_from_a_database_that_was_replaced_is_forgotten() {
+    let Some(cluster) = Cluster::start() else { return };
+    let store = cluster.open("forgotten");
+    let me = scope("main", "s");
+    let id = crate::suite::put(&store, &me, vec![Original::text("text", "test")], START).remove(0);
+    store.ledger(&me).unwrap();
+    assert!(store.get(&id, "main", START).unwrap().is_some());
+    cluster.sql("DROP SCHEMA forgotten CASCADE");
+    assert_eq!(store.get(&id, "main", START).unwrap(), None);
+    store.ledger(&me).unwrap();
+    crate::suite::put(&store, &me, vec![Original::text("text", "test")], START);
+    cluster.sql("UPDATE forgotten.originals SET payload = 'texT'");
+    assert_eq!(store.get(&id, "main", START).unwrap_err().code(), "CONCERTINA_ORIGINAL_DAMAGED");
+}

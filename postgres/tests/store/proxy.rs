@@ -1,0 +1,224 @@
+//! A network of our own between a store and its server: it can fall silent, break, and count.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+/// What happens to one connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// What the client sends from then on is lost, silently.
+    Lose,
+    /// The server gets what the client sends, and its answer is lost, silently.
+    LoseAnswer,
+    /// The server gets what the client sends, and the connection breaks.
+    Break,
+}
+
+/// When it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// The client speaks so many times.
+    AtTrip(u64),
+    /// The client sends a COMMIT.
+    AtCommit,
+}
+
+#[derive(Default)]
+struct State {
+    is_cut: Mutex<bool>,
+    healed: Condvar,
+    planned: Mutex<Option<(When, Fault)>>,
+    lanes: Mutex<Vec<Arc<Lane>>>,
+    /// How often the client spoke after the server did.
+    trips: AtomicU64,
+    is_clients_turn: AtomicBool,
+    /// Bytes that the server sent.
+    received: AtomicU64,
+}
+
+/// One connection.
+#[derive(Default)]
+struct Lane {
+    loses_questions: AtomicBool,
+    loses_answers: AtomicBool,
+}
+
+/// Forwards connections to a server.
+pub(crate) struct Proxy {
+    pub(crate) port: u16,
+    state: Arc<State>,
+}
+
+impl Proxy {
+    pub(crate) fn to(server: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State { is_clients_turn: AtomicBool::new(true), ..State::default() });
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                // Where the server is down, the client sees its connection end.
+                let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
+                let lane = Arc::new(Lane::default());
+                shared.lanes.lock().unwrap().push(Arc::clone(&lane));
+                for stream in [&client, &upstream] {
+                    stream.set_nodelay(true).unwrap();
+                }
+                let (questions, answers) = (Arc::clone(&shared), Arc::clone(&shared));
+                let (asking, asked) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
+                let of_questions = Arc::clone(&lane);
+                std::thread::spawn(move || questions.ask(&of_questions, asking, asked));
+                std::thread::spawn(move || answers.answer(&lane, upstream, client));
+            }
+        });
+        Self { port, state }
+    }
+
+    /// Holds everything back, new connections too, until [`Proxy::heal`].
+    pub(crate) fn cut(&self) {
+        *self.state.is_cut.lock().unwrap() = true;
+    }
+
+    pub(crate) fn heal(&self) {
+        *self.state.is_cut.lock().unwrap() = false;
+        self.state.healed.notify_all();
+    }
+
+    /// Loses all that is sent on the connections that there are, for ever.
+    pub(crate) fn forget(&self) {
+        for lane in self.state.lanes.lock().unwrap().drain(..) {
+            lane.loses_questions.store(true, Ordering::SeqCst);
+            lane.loses_answers.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Lets something happen when the client next sends a COMMIT.
+    pub(crate) fn at_commit(&self, fault: Fault) {
+        *self.state.planned.lock().unwrap() = Some((When::AtCommit, fault));
+    }
+
+    /// Lets something happen when the client speaks the `trip`th time from now on.
+    pub(crate) fn at_trip(&self, trip: u64, fault: Fault) {
+        *self.state.planned.lock().unwrap() = Some((When::AtTrip(self.trips() + trip), fault));
+    }
+
+    /// Whether what was planned has not happened yet; it never does then.
+    pub(crate) fn take_plan(&self) -> bool {
+        self.state.planned.lock().unwrap().take().is_some()
+    }
+
+    pub(crate) fn is_planned(&self) -> bool {
+        self.state.planned.lock().unwrap().is_some()
+    }
+
+    /// How many times the client spoke after the server did: round trips, while one connection is in use.
+    pub(crate) fn trips(&self) -> u64 {
+        self.state.trips.load(Ordering::SeqCst)
+    }
+
+    /// Bytes that the server sent.
+    pub(crate) fn received(&self) -> u64 {
+        self.state.received.load(Ordering::SeqCst)
+    }
+}
+
+impl State {
+    fn wait(&self) {
+        let mut is_cut = self.is_cut.lock().unwrap();
+        while *is_cut {
+            is_cut = self.healed.wait(is_cut).unwrap();
+        }
+    }
+
+    /// What happens now, as the client sends these bytes.
+    fn fault(&self, is_commit: bool) -> Option<Fault> {
+        let mut planned = self.planned.lock().unwrap();
+        let is_now = match *planned {
+            Some((When::AtTrip(trip), _)) => self.trips.load(Ordering::SeqCst) >= trip,
+            Some((When::AtCommit, _)) => is_commit,
+            None => false,
+        };
+        if is_now { planned.take().map(|(_, fault)| fault) } else { None }
+    }
+
+    fn ask(&self, lane: &Lane, mut client: TcpStream, mut server: TcpStream) {
+        let mut buffer = vec![0; 1 << 16];
+        let mut commits = Commits::default();
+        while let Ok(length) = client.read(&mut buffer) {
+            self.wait();
+            if length == 0 {
+                break;
+            }
+            if self.is_clients_turn.swap(false, Ordering::SeqCst) {
+                self.trips.fetch_add(1, Ordering::SeqCst);
+            }
+            let fault = self.fault(commits.is_in(&buffer[..length]));
+            match fault {
+                Some(Fault::Lose) => {
+                    lane.loses_questions.store(true, Ordering::SeqCst);
+                    lane.loses_answers.store(true, Ordering::SeqCst);
+                }
+                Some(Fault::LoseAnswer) => lane.loses_answers.store(true, Ordering::SeqCst),
+                Some(Fault::Break) | None => {}
+            }
+            if !lane.loses_questions.load(Ordering::SeqCst) && server.write_all(&buffer[..length]).is_err() {
+                break;
+            }
+            if fault == Some(Fault::Break) {
+                lane.loses_answers.store(true, Ordering::SeqCst);
+                // The server does what it was asked before it sees that nobody listens.
+                std::thread::sleep(Duration::from_millis(50));
+                client.shutdown(Shutdown::Both).ok();
+                break;
+            }
+        }
+        // The server does not hear of the end of a connection that is lost.
+        if !lane.loses_questions.load(Ordering::SeqCst) {
+            server.shutdown(Shutdown::Both).ok();
+        }
+    }
+
+    fn answer(&self, lane: &Lane, mut server: TcpStream, mut client: TcpStream) {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(length) = server.read(&mut buffer) {
+            self.wait();
+            let is_lost = lane.loses_answers.load(Ordering::SeqCst);
+            if length == 0 {
+                if !is_lost {
+                    client.shutdown(Shutdown::Both).ok();
+                }
+                return;
+            }
+            if is_lost {
+                continue;
+            }
+            self.received.fetch_add(length as u64, Ordering::SeqCst);
+            self.is_clients_turn.store(true, Ordering::SeqCst);
+            if client.write_all(&buffer[..length]).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Finds where a client runs the statement that it has prepared from the word COMMIT. Messages as short as these come whole.
+#[derive(Default)]
+struct Commits {
+    name: Option<Vec<u8>>,
+}
+
+impl Commits {
+    fn is_in(&mut self, sent: &[u8]) -> bool {
+        let find = |wanted: &[u8]| sent.windows(wanted.len()).position(|window| window == wanted);
+        if let Some(end) = find(b"\0COMMIT\0") {
+            // Parse: P, four bytes with the length, the name (s and a number), 0, the statement, 0.
+            let start = sent[..end].iter().rposition(|byte| *byte == b's').unwrap_or(end);
+            self.name = Some(sent[start..end].to_vec());
+        }
+        // Bind: B, four bytes with the length, the portal, 0, the name, 0.
+        self.name.as_ref().is_some_and(|name| find(&[b"\0", name.as_slice(), b"\0"].concat()).is_some())
+    }
+}
