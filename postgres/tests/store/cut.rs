@@ -105,6 +105,25 @@ fn a_cut_in_the_middle_of_a_commit_leaves_it_whole_or_nothing_and_keeps_nobody_o
 }
 
 #[test]
+fn a_connection_that_broke_unheard_keeps_nobody_out() {
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
+    // The server would wait so long for the next statement of the transaction.
+    let statement_timeout = Duration::from_secs(20);
+    let store = PostgresStore::open(&url, "unheard", PostgresOptions { statement_timeout, ..options() }).unwrap();
+    let me = scope("main", "s");
+    store.commit(&me, &batch_of(&store, vec![Original::text("before", "test")]), START).unwrap();
+    for trip in 1..=4 {
+        let batch = batch_of(&store, vec![Original::text(&format!("text {trip}"), "test")]);
+        proxy.at_trip(trip, Fault::Vanish);
+        store.commit(&me, &batch, START).unwrap();
+        assert!(!proxy.is_planned());
+    }
+    assert_eq!(store.stats(None).unwrap().originals, 5);
+}
+
+#[test]
 fn a_commit_whose_answer_is_lost_is_resolved() {
     let Some(cluster) = Cluster::start() else { return };
     let proxy = Proxy::to(cluster.port);

@@ -15,6 +15,8 @@ pub(crate) enum Fault {
     LoseAnswer,
     /// The server gets what the client sends, and the connection breaks.
     Break,
+    /// The connection breaks, and the server does not hear of it.
+    Vanish,
 }
 
 /// When it happens.
@@ -157,7 +159,7 @@ impl State {
             }
             let fault = self.fault(commits.is_in(&buffer[..length]));
             match fault {
-                Some(Fault::Lose) => {
+                Some(Fault::Lose | Fault::Vanish) => {
                     lane.loses_questions.store(true, Ordering::SeqCst);
                     lane.loses_answers.store(true, Ordering::SeqCst);
                 }
@@ -165,6 +167,10 @@ impl State {
                 Some(Fault::Break) | None => {}
             }
             if !lane.loses_questions.load(Ordering::SeqCst) && server.write_all(&buffer[..length]).is_err() {
+                break;
+            }
+            if fault == Some(Fault::Vanish) {
+                client.shutdown(Shutdown::Both).ok();
                 break;
             }
             if fault == Some(Fault::Break) {
