@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use concertina::reference::Original;
-use concertina::store::payload::Payload;
+use concertina::store::payload::Packer;
 use concertina::store::{Batch, Scope, Store};
 use concertina_postgres::PostgresStore;
 use tokio::runtime::{Builder, Runtime};
@@ -105,7 +105,8 @@ fn main() {
             let batch = make(count);
             let mut payloads = Vec::new();
             let pack = timed(|| {
-                payloads.extend(batch.originals.iter().map(|(_, original)| Payload::pack(&original.bytes).bytes))
+                let mut packer = Packer::default();
+                payloads.extend(batch.originals.iter().map(|(_, original)| packer.pack(&original.bytes).bytes));
             });
             let payloads: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
             let commit = timed(|| drop(store.commit(&scope, &batch, 1).expect("a commit")));

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use concertina::error::Error;
 use concertina::reference::ContentHash;
-use concertina::store::payload::{self, Payload};
+use concertina::store::payload::{self, Packer};
 use concertina::store::{Batch, Projection, Scope, StoreOptions};
 use tokio_postgres::Row;
 
@@ -44,9 +44,10 @@ pub(crate) fn commit(
         let hashes = hashes(batch.originals.iter().map(|(_, original)| &original.hash));
         let rows = pool.with(|link| Ok(link.run(&[call!(STORED, hashes)])?.remove(0)))?;
         let stored: HashSet<&[u8]> = rows.iter().filter_map(|row| row.try_get(0).ok()).collect();
+        let mut packer = Packer::default();
         packed.extend(batch.originals.iter().map(|(id, original)| {
             let is_stored = stored.contains(original.hash.0.as_slice());
-            Packed { id, original, payload: (!is_stored).then(|| Payload::pack(&original.bytes)) }
+            Packed { id, original, payload: (!is_stored).then(|| packer.pack(&original.bytes)) }
         }));
     }
     let (parameters, told) = (Parameters::new(pool.host.as_deref(), scope, batch, now), pool.told(now));
@@ -126,7 +127,7 @@ fn check_issued(packed: &mut [Packed<'_>], issued: &[Row]) -> Outcome<()> {
             Some(_) => return Err(taken(new.id.as_str())),
             // Removed by another machine since it was packed.
             None => {
-                new.payload = Some(Payload::pack(&new.original.bytes));
+                new.payload = Some(Packer::default().pack(&new.original.bytes));
                 is_outdated = true;
             }
         }

@@ -18,9 +18,10 @@ const PARENT: &str =
 const FIND: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
 const ALL: &str = "SELECT original FROM access WHERE session = $1 AND referred_at >= $2";
 const NAMED: &str =
-    "SELECT DISTINCT originals.id FROM unnest($3::bytea[], $4::bytea[], $5::text[]) AS given (first, last, digits)
-     JOIN originals ON originals.hash BETWEEN given.first AND given.last AND starts_with(given.digits, originals.ref_id)
-     WHERE EXISTS (SELECT 1 FROM access WHERE session = $1 AND original = originals.id AND referred_at >= $2)";
+    "SELECT DISTINCT near.id FROM unnest($3::bytea[], $4::bytea[], $5::text[]) AS given (first, last, digits)
+     CROSS JOIN LATERAL (
+       SELECT id FROM originals WHERE hash BETWEEN given.first AND given.last AND starts_with(given.digits, ref_id) ORDER BY hash OFFSET 0) AS near
+     WHERE EXISTS (SELECT 1 FROM access WHERE session = $1 AND original = near.id AND referred_at >= $2)";
 const CHILD: &str = "UPDATE sessions SET parent = $2 WHERE id = $1";
 const GIVE: &str = "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT $1, original, $3, NULL FROM unnest($2::bigint[]) AS given (original)

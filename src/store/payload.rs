@@ -6,6 +6,7 @@
 use std::io::Read as _;
 
 use ruzstd::decoding::StreamingDecoder;
+use zstd::bulk::Compressor;
 
 use crate::error::{Error, Result};
 use crate::foreign::calling;
@@ -23,15 +24,29 @@ pub struct Payload {
     pub bytes: Vec<u8>,
 }
 
-impl Payload {
+/// Packs originals, one after the other with one set of zstd's tables: making them takes longer than packing a short text.
+#[derive(Default)]
+pub struct Packer(Option<Compressor<'static>>);
+
+impl Packer {
     /// Packs bytes; what does not shrink stays as it is.
-    pub fn pack(bytes: &[u8]) -> Self {
-        match calling("zstd", bytes, || Ok(zstd::bulk::compress(bytes, ZSTD_LEVEL))) {
-            Some(Ok(packed)) if packed.len() < bytes.len() => Self { is_zstd: true, bytes: packed },
-            _ => Self { is_zstd: false, bytes: bytes.to_vec() },
+    pub fn pack(&mut self, bytes: &[u8]) -> Payload {
+        match calling("zstd", bytes, || Ok(self.compress(bytes))) {
+            Some(Ok(packed)) if packed.len() < bytes.len() => Payload { is_zstd: true, bytes: packed },
+            _ => Payload { is_zstd: false, bytes: bytes.to_vec() },
         }
     }
 
+    fn compress(&mut self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+        let compressor = match &mut self.0 {
+            Some(compressor) => compressor,
+            none => none.insert(Compressor::new(ZSTD_LEVEL)?),
+        };
+        compressor.compress(bytes)
+    }
+}
+
+impl Payload {
     /// Unpacks `size` bytes and checks them against their hash.
     ///
     /// # Errors
@@ -88,7 +103,7 @@ mod tests {
 
     fn round_trip(bytes: &[u8]) -> Payload {
         let hash = ContentHash::of(bytes);
-        let packed = Payload::pack(bytes);
+        let packed = Packer::default().pack(bytes);
         if packed.is_zstd {
             assert_eq!(decompress_in_rust(&packed.bytes, bytes.len()).unwrap(), bytes);
         }
@@ -110,7 +125,7 @@ mod tests {
         let text = b"line\n".repeat(1000);
         let hash = ContentHash::of(&text);
         let id = hash.to_ref_id(16);
-        let packed = Payload::pack(&text).bytes;
+        let packed = Packer::default().pack(&text).bytes;
         for (is_zstd, bytes, size) in [
             (true, packed[..packed.len() - 1].to_vec(), 5000),
             (true, packed.clone(), 4999),

@@ -26,11 +26,6 @@ mod zipf;
 #[path = "../../tests/store/cluster.rs"]
 mod cluster;
 
-/// What the server of the tests asks of their suite.
-mod suite {
-    pub(crate) use crate::place::options;
-}
-
 use std::process::ExitCode;
 
 use args::{Args, Asked};

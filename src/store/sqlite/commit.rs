@@ -14,7 +14,7 @@ use super::session::{self, ensure_session};
 use super::sweep::{evict, used_bytes};
 use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::payload::{self, Payload};
+use crate::store::payload::{self, Packer, Payload};
 use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope, StoreOptions};
 
 /// A new original, packed before the write lock is taken.
@@ -32,9 +32,10 @@ pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec
 
 /// Checks a batch's originals and packs those that are not stored.
 pub(super) fn pack<'a>(batch: &'a Batch, stored: &[bool]) -> Result<Vec<Packed<'a>>> {
+    let mut packer = Packer::default();
     let check = |((id, original), is_stored): (&'a (RefId, Original), &bool)| {
         payload::check(id, original)?;
-        Ok(Packed { id, original, payload: (!is_stored).then(|| Payload::pack(&original.bytes)) })
+        Ok(Packed { id, original, payload: (!is_stored).then(|| packer.pack(&original.bytes)) })
     };
     batch.originals.iter().zip(stored).map(check).collect()
 }
@@ -56,7 +57,7 @@ pub(super) fn write(
             Some((row, issued)) if id.as_str().starts_with(&issued) => row,
             None if !read::is_ambiguous(transaction, id, original.hash)? => {
                 // Removed by another process since it was packed, if there is no payload.
-                let payload = payload.unwrap_or_else(|| Payload::pack(&original.bytes));
+                let payload = payload.unwrap_or_else(|| Packer::default().pack(&original.bytes));
                 insert_original(transaction, id, original, &payload)?
             }
             _ => return Err(Error::bad_argument("id", id, "longer, because another original has it").into()),
