@@ -61,7 +61,7 @@ function registered(given) {
 test("each option of the settings page is typed, labelled, explained and in one section", () => {
   const { configSchema, uiHints, configGroups } = manifest;
   for (const [name, schema] of leaves(configSchema)) {
-    assert.ok(schema.type ?? schema.enum, `${name} has no type`);
+    assert.ok(schema.type ?? schema.enum ?? schema.anyOf, `${name} has no type`);
     const { label, help, advanced, tags } = uiHints[name] ?? {};
     assert.ok(label && help, `${name} has no label or help`);
     assert.equal(advanced, tags[0] !== "basic", name);

@@ -25,7 +25,7 @@ test("two copies of the addon in one process lose nothing of each other", async 
   const [one, two] = copies();
   const dir = freshDir();
   const admitted = [];
-  const open = (addon) => addon.NativeConcertina.open(dir, "{}");
+  const open = (addon) => addon.NativeConcertina.open({ dir }, "{}");
   const fetched = async (store, refId) => {
     const { content } = await store.fetch({ refIds: [refId], now: Date.now() });
     return content[0].text;

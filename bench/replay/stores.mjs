@@ -3,6 +3,7 @@
 // Replays each session with a store in a directory and with one in a PostgreSQL server of its own, and compares every request. Originals
 // that only age would remove stay in both: a directory's store goes by the recorded times, a database's by its own clock.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 
 import { main } from "../../scripts/steps.mjs";
@@ -20,7 +21,16 @@ async function sent(messages, policy, place) {
   const engine = await POLICIES[policy].open({ config: { ...NEVER_OLD, ...place }, prices: PRICES, model: "claude-opus-4-6" });
   const all = [];
   try {
-    for await (const request of requests(messages, engine, values.mode)) all.push(JSON.stringify(request.messages));
+    for await (const request of requests(messages, engine, values.mode)) {
+      const hash = createHash("sha256");
+      let chars = 0;
+      for (const message of request.messages) {
+        const text = JSON.stringify(message);
+        hash.update(text);
+        chars += text.length;
+      }
+      all.push({ hash: hash.digest("hex"), chars });
+    }
   } finally {
     await engine.close();
   }
@@ -32,7 +42,7 @@ main(async () => {
   if (!["host", "full"].includes(values.mode)) throw new Error(`--mode is ${JSON.stringify(values.mode)}; it must be host or full`);
   if (programs() === undefined) throw new Error("PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder");
   const database = await new Database().start();
-  let [calls, bytes, sessions] = [0, 0, 0];
+  let [calls, chars, sessions] = [0, 0, 0];
   try {
     for (const { file } of find(positionals)) {
       const { name, messages } = load(file);
@@ -40,14 +50,14 @@ main(async () => {
         const here = await sent(messages, policy, {});
         const there = await sent(messages, policy, { url: database.url, namespace: `replay_${calls}` });
         assert.equal(there.length, here.length, name);
-        here.forEach((request, call) => assert.ok(request === there[call], `${name}, ${policy}: request ${call + 1} is another one`));
+        here.forEach((request, call) => assert.equal(request.hash, there[call].hash, `${name}, ${policy}: request ${call + 1} is another one`));
         calls += here.length;
-        bytes += here.reduce((sum, request) => sum + request.length, 0);
+        chars += here.reduce((sum, request) => sum + request.chars, 0);
       }
       console.error(`${++sessions}. ${name}: the same`);
     }
   } finally {
     database.remove();
   }
-  console.log(`${sessions} sessions, ${calls} requests, ${(bytes / 1e9).toFixed(2)} billion characters: the same from both stores`);
+  console.log(`${sessions} sessions, ${calls} requests, ${(chars / 1e9).toFixed(2)} billion characters: the same from both stores`);
 });

@@ -128,11 +128,11 @@ test("where no engine is set, as after installing again, the log says so at the 
   assert.match(line, /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after uninstalling and installing again; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/);
 });
 
-test("the settings page has each option with its label and help, in its section, and hides none for a secret", async () => {
+test("the settings page has each option with its label and help, in its section, and hides none but the address with a password", async () => {
   const { uiHints, schema } = await host.call("config.schema", {});
   for (const name of Object.keys(VALUES)) {
     const { label, help, advanced, sensitive, tags } = uiHints[`${CONFIG}.${name}`];
-    assert.ok(label && help && !sensitive, name);
+    assert.deepEqual([Boolean(label && help), sensitive === true], [true, name === "sccsStoreUrl"], name);
     assert.equal(advanced, tags[0] !== "basic", name);
   }
   const { groups } = uiHints[CONFIG];
@@ -170,7 +170,7 @@ test("wrong options that nobody checked cost themselves and are named once, and 
   fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, "utf8")), configSchema: { type: "object" } }));
   const config = host.readConfig();
   const wrong = {};
-  const named = [...Object.entries(VALUES).map(([name, values]) => [name, values[1]]).filter(([name]) => !["fusion.stages", "models"].includes(name)), ...Object.entries(UNKNOWN)];
+  const named = [...Object.entries(VALUES).map(([name, values]) => [name, values[1]]).filter(([name]) => !["fusion.stages", "models", "sccsStoreUrl"].includes(name)), ...Object.entries(UNKNOWN)];
   for (const [name, value] of named) put(wrong, name, value);
   config.plugins.entries.concertina.config = wrong;
   config.plugins.slots = { contextEngine: "concertina" };
