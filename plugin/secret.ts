@@ -5,7 +5,9 @@ import type { HostConfig } from "./host.js";
 export async function resolvedSecret(value: unknown, setting: string, config: HostConfig | undefined): Promise<string> {
   if (typeof value === "string") return value;
   const { resolveConfiguredSecretInputString: resolve } = await import("openclaw/plugin-sdk/secret-input-runtime");
-  const { value: resolved, unresolvedRefReason } = await resolve({ config: config ?? {}, env: process.env, value, path: setting });
+  // What the host gave us of its configuration goes back as it came.
+  const whole = (config ?? {}) as Parameters<typeof resolve>[0]["config"];
+  const { value: resolved, unresolvedRefReason } = await resolve({ config: whole, env: process.env, value, path: setting });
   if (resolved === undefined) throw new Error(`${setting} cannot be resolved: ${unresolvedRefReason ?? "it is empty"}`);
   return resolved;
 }
