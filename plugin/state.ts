@@ -5,9 +5,8 @@
  * engine and the tool. What must be shared is in the store's file.
  */
 
-import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 
 import type { OptionsInForce } from "../node/lib/addon.js";
 import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
@@ -15,6 +14,7 @@ import { optionsInForce } from "../node/lib/in-force.js";
 import { Concertina, describe, guidance, type Options, type StorePlace } from "../node/lib/index.js";
 import { complaintLine, isNews } from "./complaints.js";
 import type { HostConfig, PluginApi } from "./host.js";
+import { hostId } from "./host-id.js";
 import { hostSessions, type HostSession } from "./host-sessions.js";
 import { resolvedSecret } from "./secret.js";
 import { whyUnused } from "./slot.js";
@@ -217,20 +217,6 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
-}
-
-/** What tells this gateway from others that share a database: drawn once, and kept in its state directory. */
-function hostId(stateDir: string): string {
-  const file = join(stateDir, "concertina", "host-id");
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(file, randomUUID(), { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  const id = readFileSync(file, "utf8").trim();
-  if (id === "") throw new Error(`${file} is empty; it must hold a name of this gateway that no other one has`);
-  return id;
 }
 
 /**

@@ -16,9 +16,10 @@ ${Object.entries(COMMANDS).map(([name, command]) => helpOf(name, command)).join(
 
   --help, --version
 
-fetch, stats, unfold, sweep and purge work on the store in --dir DIR, or in the PostgreSQL database --url postgresql://... (--namespace
-NAME). env:NAME stands for what that environment variable holds: an address with a password should be in no list of processes. SESSION is JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array
-of messages (.gz of either is fine), or, for analyze, an agent's database of OpenClaw. - is standard input.`;
+fetch, stats, unfold, sweep and purge work on the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
+(--namespace NAME). env:NAME stands for what that environment variable holds: an address with a password should be in no list of
+processes. SESSION is JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages (.gz of either is fine), or, for analyze, an
+agent's database of OpenClaw. - is standard input.`;
 
 function helpOf(name: string, { usage, about: [what, ...options] }: Command): string {
   const head = `  ${name} ${usage}`.trimEnd();
