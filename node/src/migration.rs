@@ -31,7 +31,6 @@ pub struct NativeMigration {
 impl NativeMigration {
     /// A copy that has not begun.
     #[napi(constructor)]
-    #[expect(clippy::new_without_default, reason = "JavaScript makes them")]
     pub fn new() -> Self {
         Self { copied: Arc::default() }
     }
