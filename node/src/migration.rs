@@ -23,6 +23,7 @@ pub struct Migrated {
 
 /// A copy that says how far it is.
 #[napi]
+#[derive(Default)]
 pub struct NativeMigration {
     copied: Arc<AtomicU64>,
 }
@@ -32,7 +33,7 @@ impl NativeMigration {
     /// A copy that has not begun.
     #[napi(constructor)]
     pub fn new() -> Self {
-        Self { copied: Arc::default() }
+        Self::default()
     }
 
     /// How many originals were copied so far.
