@@ -1,11 +1,14 @@
 //! Prints how long a durable put takes, as a ratio to the floor: writing 4 KB and syncing it, in the same directory and run.
 
+mod originals;
+
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
 use concertina::reference::Original;
 use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
+use originals::{batch, text};
 
 const ROUNDS: usize = 41;
 
@@ -22,13 +25,6 @@ fn median(mut round: impl FnMut(usize)) -> f64 {
     times[ROUNDS / 2]
 }
 
-/// About 8 KB that look like tool output and differ each time.
-fn text(seed: usize) -> String {
-    (0..160)
-        .map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977))
-        .collect()
-}
-
 fn main() {
     let dir = tempfile::tempdir().expect("a directory for the benchmark");
     let mut plain =
@@ -43,19 +39,7 @@ fn main() {
     let scope = Scope { agent_id: "main".into(), session_id: "bench".into() };
     let mut seed = 0;
     for count in [1, 16, 256] {
-        let batches: Vec<Batch> = (0..ROUNDS)
-            .map(|_| {
-                let originals: Vec<Original> = (0..count)
-                    .map(|_| {
-                        seed += 1;
-                        Original::text(&text(seed), "bench")
-                    })
-                    .collect();
-                let hashes: Vec<_> = originals.iter().map(|original| original.hash).collect();
-                let ids = store.ref_ids(&hashes).expect("ids");
-                Batch { originals: ids.into_iter().zip(originals).collect(), ..Batch::default() }
-            })
-            .collect();
+        let batches: Vec<Batch> = (0..ROUNDS).map(|_| batch(&store, count, &mut seed)).collect();
         let time = median(|round| assert!(store.commit(&scope, &batches[round], 1).expect("a put").is_empty()));
         println!("put {count:3} originals of 8 KB     {time:8.3} ms  {:7.1} x the floor", time / floor);
     }

@@ -3,19 +3,21 @@
 
 use std::time::Instant;
 
-use concertina::reference::Original;
 use concertina::store::payload::Packer;
-use concertina::store::{Batch, Scope, Store};
+use concertina::store::{Scope, Store};
 use concertina_postgres::PostgresStore;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls, Statement};
 
 use crate::cluster::{Cluster, options};
+use crate::originals::batch;
 use crate::proxy::Proxy;
 
 #[expect(dead_code, reason = "the tests of the store use the rest")]
 #[path = "../tests/store/cluster.rs"]
 mod cluster;
+#[path = "../../benches/originals/mod.rs"]
+mod originals;
 #[expect(dead_code, reason = "the tests of the store use the rest")]
 #[path = "../tests/store/proxy.rs"]
 mod proxy;
@@ -59,13 +61,6 @@ impl Plain {
     }
 }
 
-/// About 8 KB that look like tool output and differ each time.
-fn text(seed: usize) -> String {
-    (0..160)
-        .map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977))
-        .collect()
-}
-
 /// Milliseconds that something takes.
 fn timed(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
@@ -87,17 +82,7 @@ fn main() {
     let counted = PostgresStore::open(&counted_url, "bench", options()).expect("a store");
     let scope = Scope { agent_id: "main".into(), session_id: "bench".into() };
     let mut seed = 0;
-    let mut make = |count: usize| {
-        let originals: Vec<Original> = (0..count)
-            .map(|_| {
-                seed += 1;
-                Original::text(&text(seed), "bench")
-            })
-            .collect();
-        let hashes: Vec<_> = originals.iter().map(|original| original.hash).collect();
-        let ids = store.ref_ids(&hashes).expect("ids");
-        Batch { originals: ids.into_iter().zip(originals).collect(), ..Batch::default() }
-    };
+    let mut make = |count: usize| batch(&store, count, &mut seed);
     for count in [1, 16, 256] {
         let (mut commits, mut floors, mut packs) = (Vec::new(), Vec::new(), Vec::new());
         // By turns, so that what else the machine does falls on both.
