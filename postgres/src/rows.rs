@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use concertina::error::{Error, Result};
 use concertina::store::copy::not_empty;
-use concertina::store::tables::{Cell, Kind, Sink, TABLES, Table};
+use concertina::store::tables::{Cell, Kind, ORIGINALS, Sink, TABLES, Table};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -56,7 +56,7 @@ impl Statements {
         }
         let given: Vec<String> = types.iter().zip(1..).map(|(kind, at)| format!("${at}::{kind}[]")).collect();
         // A row may be as large as an original.
-        let step = if name == "originals" { 20 } else { ROWS };
+        let step = if name == ORIGINALS.name { 20 } else { ROWS };
         Self {
             is_filled: format!("SELECT EXISTS (SELECT 1 FROM {name})"),
             empty: format!("DELETE FROM {name}"),

@@ -1,12 +1,13 @@
 //! One store -> another, whatever their backends, and the proof that nothing changed on the way.
 //!
-//! While it runs nobody else writes to the source. The target is empty before, and after a failure.
+//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One that ended and reads
+//! otherwise is named and left as it is.
 
 use std::collections::BTreeMap;
 
 use super::Store;
 use super::payload::Payload;
-use super::tables::{Cell, ORIGINAL, ORIGINALS, Table};
+use super::tables::{Cell, ORIGINALS, Table};
 use crate::error::{Error, Result};
 use crate::reference::{ContentHash, RefId};
 
@@ -35,7 +36,7 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
         (seen, damaged) = (Seen::default(), Vec::new());
         from.export(&mut |table, row| {
             seen.take(table, &row);
-            if std::ptr::eq(table, &raw const ORIGINALS) {
+            if table.name == ORIGINALS.name {
                 damaged.extend(damage(&row));
                 progress(seen.count(table));
             }
@@ -47,16 +48,12 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
         found.take(table, &row);
         Ok(())
     })?;
-    for (name, (rows, hash)) in &seen.0 {
-        let same =
-            found.0.get(name).is_some_and(|(others, other)| others == rows && other.finalize() == hash.finalize());
-        if !same || found.0.len() != seen.0.len() {
-            let reason =
-                format!("what was copied into the table {name} reads otherwise; use the store that it came from");
-            return Err(Error::StoreDamaged { path: to.place(), reason });
-        }
+    let (written, read) = (seen.sums(), found.sums());
+    if let Some(name) = written.keys().chain(read.keys()).find(|name| written.get(*name) != read.get(*name)) {
+        let reason = format!("what was copied into the table {name} reads otherwise; use the store that it came from");
+        return Err(Error::StoreDamaged { path: to.place(), reason });
     }
-    Ok(Copied { rows: seen.0.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
+    Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
 }
 
 /// The error of a target that holds something, for backends.
@@ -85,17 +82,26 @@ impl Seen {
     fn count(&self, table: &Table) -> u64 {
         self.0.get(table.name).map_or(0, |(rows, _)| *rows)
     }
+
+    fn sums(&self) -> BTreeMap<&'static str, (u64, blake3::Hash)> {
+        self.0.iter().map(|(name, (rows, hash))| (*name, (*rows, hash.finalize()))).collect()
+    }
 }
 
 /// The id of an original whose bytes are not those that its hash names.
 fn damage(row: &[Cell]) -> Option<String> {
-    let (Cell::Bytes(hash), Cell::Text(id), Cell::Integer(size), Cell::Integer(is_zstd), Cell::Bytes(payload)) = (
-        &row[ORIGINAL.hash],
-        &row[ORIGINAL.ref_id],
-        &row[ORIGINAL.size],
-        &row[ORIGINAL.is_zstd],
-        &row[ORIGINAL.payload],
-    ) else {
+    // In the order of the columns of [`ORIGINALS`].
+    let [
+        _id,
+        Cell::Bytes(hash),
+        Cell::Text(id),
+        _mime,
+        _label,
+        Cell::Integer(size),
+        Cell::Integer(is_zstd),
+        Cell::Bytes(payload),
+    ] = row
+    else {
         return Some(format!("{row:?}").chars().take(80).collect());
     };
     let whole = || -> Option<()> {

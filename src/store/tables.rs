@@ -48,19 +48,6 @@ pub struct Table {
 /// Takes rows.
 pub type Sink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> crate::error::Result<()> + 'a;
 
-/// The place of the columns of [`ORIGINALS`] that say what an original is.
-pub const ORIGINAL: OriginalColumns = OriginalColumns { hash: 1, ref_id: 2, size: 5, is_zstd: 6, payload: 7 };
-
-/// Places of columns.
-#[expect(missing_docs, reason = "the columns' own names")]
-pub struct OriginalColumns {
-    pub hash: usize,
-    pub ref_id: usize,
-    pub size: usize,
-    pub is_zstd: usize,
-    pub payload: usize,
-}
-
 /// The originals, the one table with large rows.
 pub static ORIGINALS: Table = Table {
     name: "originals",
