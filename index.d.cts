@@ -1060,7 +1060,8 @@ export declare const preprocessSync: typeof preprocess;
 export declare const compressRulesSync: typeof compressRules;
 /**
  * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody else can write
- * to either meanwhile. When it fails the target is empty, and the source is never changed.
+ * to either meanwhile. The source is never changed. A copy that does not end leaves the target empty; one that reads otherwise is an
+ * error that says where.
  *
  * @param input.progress is told about once a second how many originals were copied
  * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty

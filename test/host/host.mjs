@@ -2,7 +2,6 @@
 
 import { spawn } from "node:child_process";
 import fs from "node:fs";
-
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -72,8 +72,8 @@ export function readInput(file: string): Buffer {
  */
 export function placeNamed(name: string, namespace: string | undefined): StorePlace {
   const [, variable] = /^env:(.+)$/.exec(name) ?? [];
-  const place = variable === undefined ? name : process.env[variable];
-  if (place === undefined || place === "") throw new UsageError(`the environment variable ${variable} is not set`);
+  const place = variable === undefined ? name : (process.env[variable] ?? "");
+  if (variable !== undefined && place === "") throw new UsageError(`the environment variable ${variable} is not set`);
   return /^postgres(ql)?:\/\//.test(place) ? { url: place, namespace } : { dir: place };
 }
 
