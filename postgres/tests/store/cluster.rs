@@ -158,7 +158,8 @@ impl Cluster {
         assert!(self.command(program).args(args).status().unwrap().success(), "{program} failed");
     }
 
-    fn command(&self, program: &str) -> Command {
+    /// A program of this version of PostgreSQL, as the user who may run a server.
+    pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.current_dir(self.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some((user, group)) = user() {
