@@ -21,13 +21,13 @@ use crate::text::{escaped, key};
 /// Bytes of payloads that are sent in one statement; a server takes no message above 1 GB.
 const CHUNK_BYTES: usize = 16 << 20;
 
-const INSERT: &str = "WITH added AS (
+pub(crate) const INSERT: &str = "WITH added AS (
       INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
       SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::bytea[])
         AS given (hash, ref_id, mime, label, size, is_zstd, payload)
       ORDER BY hash -- two that add the same wait for each other in one order
       ON CONFLICT (hash) DO NOTHING RETURNING octet_length(payload) AS bytes)
-    INSERT INTO usage (originals, bytes) SELECT count(*), sum(bytes) FROM added HAVING count(*) > 0";
+    INSERT INTO usage (originals, bytes) SELECT count(*), sum(bytes) FROM added HAVING count(*) > 0 RETURNING 1";
 // Looked up one by one: planned as a join, a range between two columns seems to hold a ninth of all originals, and reads them all.
 const AMBIGUOUS: &str =
     "SELECT given.id FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::bytea[], $5::text[]) AS given (id, first, last, hash, hex)
@@ -167,12 +167,11 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// The session's row; and of new originals how much is stored, and which ids are another's by now.
+    /// The session's row; and of new originals which ids are another's by now.
     pub(crate) fn opening<'b>(&'b self, told: &'b Option<Millis>) -> Vec<Call<'b>> {
         let (ids, first, last, hashes, hex) = &self.originals;
         let mut calls = vec![call!(ENSURE, self.session, self.agent, self.session_id, self.agent_id, *told, self.host)];
         if !ids.is_empty() {
-            calls.push(call!(USAGE));
             calls.push(call!(AMBIGUOUS, *ids, *first, *last, *hashes, *hex));
         }
         calls
@@ -191,6 +190,7 @@ impl<'a> Parameters<'a> {
         }
         let (.., hashes, _) = &self.originals;
         if !hashes.is_empty() {
+            calls.push(call!(USAGE));
             calls.push(call!(ISSUED, *hashes));
             calls.push(call!(GRANT, *session, *hashes, *now));
         }

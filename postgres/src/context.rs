@@ -33,15 +33,6 @@ pub(crate) const ENTER: &str = "INSERT INTO grants (session, original, granted_a
          WHERE projections.session = $1 AND projections.original = originals.id AND projections.id > $3))
      ON CONFLICT (session, original) DO UPDATE SET granted_at = excluded.granted_at, left_at = NULL";
 
-/// Whether [`LEAVE`] and [`ENTER`] would change nothing, for the session of a name.
-pub(crate) const IS_SAME: &str = "WITH given AS (SELECT id FROM originals WHERE hash = ANY($3::bytea[])),
-     shown AS (SELECT original FROM grants WHERE session = (SELECT id FROM sessions WHERE session = $1 AND agent = $2)
-       AND left_at IS NULL AND NOT EXISTS (SELECT 1 FROM projections
-         WHERE projections.session = grants.session AND projections.original = grants.original AND projections.id > $4))
-     SELECT NOT EXISTS (SELECT 1 FROM shown WHERE original NOT IN (SELECT id FROM given))
-       AND NOT EXISTS (SELECT 1 FROM given WHERE id NOT IN (SELECT original FROM shown)
-         AND EXISTS (SELECT 1 FROM access WHERE original = given.id AND $2 IN (agent, parent_agent)))";
-
 /// Records that a session was seen, and its tools.
 pub(crate) const SEEN: &str =
     "UPDATE sessions SET last_seen = coalesce($2::bigint, last_seen), tools = coalesce($3::bytea, tools) WHERE id = $1";

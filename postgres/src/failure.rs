@@ -11,7 +11,7 @@ use tokio_postgres::error::SqlState;
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The reason of [`Failure::NoRoom`].
-pub(crate) const NO_ROOM: &str = "its limit is reached";
+pub(crate) const NO_ROOM: &str = "its limit is reached and sessions still show what it holds";
 
 /// Why work on a connection did not succeed.
 #[derive(Debug)]
@@ -28,10 +28,8 @@ pub(crate) enum Failure {
     Damaged(String),
     /// Not the database that the caller has read from.
     Replaced,
-    /// The size limit is reached; something may be removed, alone.
+    /// The size limit is reached.
     NoRoom,
-    /// The size limit is reached and nothing may be removed.
-    Full(String),
     /// An error that needs no server.
     Other(Error),
 }
@@ -109,7 +107,6 @@ impl Failure {
             Self::Replaced => return Error::StoreReplaced { path },
             Self::Outdated => return Error::StoreLocked { path, waited_ms },
             Self::NoRoom => return Error::StoreFull { path, reason: NO_ROOM.to_owned() },
-            Self::Full(reason) => return Error::StoreFull { path, reason },
             Self::Other(error) => return error,
         };
         let reason = reason(&error);
@@ -132,9 +129,7 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sql(error) => f.write_str(&reason(error)),
-            Self::Away(reason) | Self::Unheard(reason) | Self::Damaged(reason) | Self::Full(reason) => {
-                f.write_str(reason)
-            }
+            Self::Away(reason) | Self::Unheard(reason) | Self::Damaged(reason) => f.write_str(reason),
             Self::Outdated => f.write_str("others were in the way"),
             Self::Replaced => f.write_str("it was replaced"),
             Self::NoRoom => f.write_str(NO_ROOM),

@@ -175,6 +175,11 @@ impl Pool {
         self.clock.told(now)
     }
 
+    /// Whether the time is the database's.
+    pub(crate) fn has_own_clock(&self) -> bool {
+        self.clock == Clock::Database
+    }
+
     /// The error of a failure, which names the server.
     pub(crate) fn named(&self, failure: Failure) -> Error {
         failure.at(&self.server.name, self.busy_timeout_ms)

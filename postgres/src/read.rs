@@ -8,7 +8,7 @@ use concertina::store::id::{self, hash_range};
 use concertina::store::memory::Memory;
 use concertina::store::payload::Payload;
 use concertina::store::{
-    BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats, StoreOptions,
+    BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Standing, Stats, StoreOptions,
 };
 use tokio_postgres::Row;
 
@@ -128,8 +128,12 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
         of_session!("at, greatest(tokens_before - tokens_after, 0)", "receipts", "AND kind = 'admit' ORDER BY id");
     const EPOCHS: &str = of_session!("at, reason, tokens_freed, tokens_rebilled, blocks", "epochs", "ORDER BY id");
     const LAST: &str = of_session!("at", "requests", "ORDER BY id DESC LIMIT 1");
-    const SESSION: &str = "SELECT tools, is_off FROM sessions WHERE session = $1 AND agent = $2";
-    let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
+    const IN_CONTEXT: &str =
+        of_session!("hash", "grants JOIN originals ON originals.id = grants.original", "AND left_at IS NULL");
+    const SESSION: &str = "SELECT tools, is_off, last_seen, ended_at IS NULL
+           AND ($3::text IS NULL OR EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $3))
+         FROM sessions WHERE session = $1 AND agent = $2";
+    let (session, agent, host) = (key(&scope.session_id), key(&scope.agent_id), pool.host.as_deref());
     let told: Option<Millis> = None;
     let answers = link.read(vec![
         call!(WHICH, told),
@@ -138,10 +142,16 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
         call!(ADMITTED, session, agent),
         call!(EPOCHS, session, agent),
         call!(LAST, session, agent),
-        call!(SESSION, session, agent),
+        call!(IN_CONTEXT, session, agent),
+        call!(SESSION, session, agent, host),
     ])?;
-    let (generation, _) = pool.which(link, &answers[0])?;
-    let Some(known) = answers[6].first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
+    let (generation, now) = pool.which(link, &answers[0])?;
+    let Some(known) = answers[7].first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
+    let standing = Standing {
+        in_context: answers[6].iter().map(|row| hash(row, 0)).collect::<Outcome<_>>()?,
+        last_seen: at(known, 2)?,
+        read_at: pool.has_own_clock().then_some(now),
+    };
     let rows = answers[1].iter().map(projection).collect::<Outcome<Vec<_>>>()?;
     Ok(Ledger {
         version: rows.last().map_or(0, |(row, _)| *row),
@@ -153,6 +163,7 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
         is_off: at(known, 1)?,
         last_request: first(&answers[5])?,
         generation,
+        standing: at::<bool>(known, 3)?.then_some(standing),
     })
 }
 

@@ -10,7 +10,7 @@ use concertina::store::memory::{Memory, memory};
 use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::link::call;
 use crate::options::PostgresOptions;
 use crate::pool::{Gate, Pool, WHICH};
@@ -159,25 +159,7 @@ impl Store for PostgresStore {
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
-        let options = &self.options;
-        let alone = |work: &dyn Fn(&mut crate::pool::Writing<'_>) -> Outcome<(Removed, bool)>| {
-            let mut removed = Removed::default();
-            loop {
-                let (step, has_more) = self.pool.write(Gate::Alone, now, |writing| work(writing))?;
-                removed.originals += step.originals;
-                removed.bytes += step.bytes;
-                if !has_more {
-                    return Ok::<_, concertina::error::Error>(removed);
-                }
-            }
-        };
-        let expired = alone(&|writing| sweep::expire(writing, options))?;
-        let evicted = alone(&|writing| {
-            let step = sweep::shrink(writing, options)?;
-            Ok((step, step.originals == sweep::STEP as u64))
-        })?;
-        let sessions = self.pool.write(Gate::Alone, now, |writing| sweep::forget_silent_sessions(writing, options))?;
-        Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
+        sweep::sweep(&self.pool, &self.options, now)
     }
 
     fn purge(&self, session_id: &str) -> Result<Removed> {

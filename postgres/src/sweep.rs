@@ -1,20 +1,25 @@
 //! Removes what nobody refers to any more. The server gives the space to what comes next.
 //!
-//! Works in steps of [`STEP`] rows, each its own transaction and alone, so that a long sweep never keeps another machine from writing.
+//! What may go is looked for while others write, however long that takes; then it is removed in steps of [`STEP`] rows, each a
+//! transaction of its own and alone, which looks again at its own rows only. So a sweep never keeps another machine waiting for long.
 //! Rows below a removed one (projections, printed texts) go with it by foreign key.
 
-use concertina::store::{Removed, StoreOptions};
+use concertina::error::Result;
+use concertina::store::{Millis, Removed, StoreOptions};
 use tokio_postgres::Row;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::figures::KEEP_SUMS;
-use crate::link::call;
-use crate::pool::{Gate, Writing};
+use crate::link::{Link, call};
+use crate::pool::{Gate, Pool, WHICH, Writing};
 use crate::row::{at, count, first, signed};
 use crate::text::key;
 
 /// Rows removed in one transaction.
-pub(crate) const STEP: usize = 256;
+const STEP: usize = 256;
+
+/// Rows looked for at once.
+const LOOK: usize = 256 * STEP;
 
 /// Bytes of all payloads.
 pub(crate) const USAGE: &str = "SELECT coalesce(sum(bytes), 0)::bigint FROM usage";
@@ -24,79 +29,102 @@ const REMOVE_UNGRANTED: &str = "WITH gone AS (
         AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id) RETURNING octet_length(payload) AS bytes)
     INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
 
-/// Removes one step of grants that expired, and the originals that nobody else may see.
-///
-/// Returns what went, and whether there may be more.
-pub(crate) fn expire(writing: &mut Writing<'_>, options: &StoreOptions) -> Outcome<(Removed, bool)> {
-    const EXPIRE: &str =
-        "DELETE FROM grants USING (SELECT session, original FROM access WHERE referred_at < $1 LIMIT $2) AS expired
-         WHERE grants.session = expired.session AND grants.original = expired.original RETURNING grants.original";
-    let (before, limit) = (options.expired_before(writing.now), STEP as i64);
-    let expired = ids(&writing.run(&[call!(EXPIRE, before, limit)])?[0])?;
-    Ok((remove_ungranted(writing, &expired)?, expired.len() == STEP))
+/// Removes grants that expired and the originals that nobody else may see, originals above the limit that no session shows, and
+/// sessions that nothing is kept for.
+pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
+    let expired = expire(pool, options, now)?;
+    let evicted = evict(pool, options, now, options.max_bytes)?;
+    let sessions = forget_silent_sessions(pool, options, now)?;
+    Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
 }
 
-/// Removes originals that no live session shows, those of ended sessions first and then the least recently referred to first, until
-/// `excess` bytes or `limit` of them are gone.
-pub(crate) fn evict(writing: &mut Writing<'_>, options: &StoreOptions, excess: u64, limit: usize) -> Outcome<Removed> {
-    const EVICT: &str = "WITH idle AS (
+/// Reads while others write; `read` is told the store's time.
+fn look<T>(pool: &Pool, now: Millis, read: impl Fn(&mut Link, Millis) -> Outcome<T>) -> Result<T> {
+    let told = pool.told(now);
+    pool.with(|link| {
+        let which = link.run(&[call!(WHICH, told)])?.remove(0);
+        let (_, now) = pool.which(link, &which)?;
+        read(link, now)
+    })
+}
+
+/// Removes grants that expired, and the originals that nobody else may see.
+fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
+    const EXPIRED: &str = "SELECT session, original FROM access WHERE referred_at < $1 LIMIT $2";
+    const EXPIRE: &str = "DELETE FROM grants USING unnest($1::bigint[], $2::bigint[]) AS given (session, original)
+           JOIN access USING (session, original)
+         WHERE grants.session = given.session AND grants.original = given.original AND referred_at < $3
+         RETURNING grants.original";
+    let mut removed = Removed::default();
+    loop {
+        let found = look(pool, now, |link, now| {
+            let (before, limit) = (options.expired_before(now), LOOK as i64);
+            let rows = link.survey(vec![call!(EXPIRED, before, limit)])?.remove(0);
+            rows.iter().map(|row| Ok((at(row, 0)?, at(row, 1)?))).collect::<Outcome<Vec<(i64, i64)>>>()
+        })?;
+        for step in found.chunks(STEP) {
+            let (sessions, originals): (Vec<i64>, Vec<i64>) = step.iter().copied().unzip();
+            let gone = pool.write(Gate::Alone, now, |writing| {
+                let before = options.expired_before(writing.now);
+                let expired = ids(&writing.run(&[call!(EXPIRE, sessions, originals, before)])?[0])?;
+                remove_ungranted(writing, &expired)
+            })?;
+            removed = sum(removed, gone);
+        }
+        if found.len() < LOOK {
+            return Ok(removed);
+        }
+    }
+}
+
+/// Removes originals that no live session shows, until no more than `target` bytes are stored: those of ended sessions first, and then
+/// the least recently referred to first.
+pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u64) -> Result<Removed> {
+    const IDLE: &str = "WITH idle AS (
           SELECT original, bool_and(ended) AS ended, max(referred_at) AS referred_at FROM access GROUP BY original
           HAVING NOT bool_or(live AND referred_at >= $1)),
         sized AS (
           SELECT original, sum(octet_length(payload)) OVER earlier AS bytes_before, row_number() OVER earlier AS position
           FROM idle JOIN originals ON originals.id = idle.original
-          WINDOW earlier AS (ORDER BY ended DESC, referred_at, original ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
-        gone AS (
-          DELETE FROM originals USING sized WHERE originals.id = sized.original AND coalesce(bytes_before, 0) < $2
-            AND position <= $3 RETURNING octet_length(payload) AS bytes)
+          WINDOW earlier AS (ORDER BY ended DESC, referred_at, original ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))
+        SELECT original FROM sized WHERE coalesce(bytes_before, 0) < $2 ORDER BY position LIMIT $3";
+    const EVICT: &str = "WITH gone AS (
+          DELETE FROM originals WHERE id = ANY($1::bigint[])
+            AND NOT EXISTS (SELECT 1 FROM access WHERE original = originals.id AND live AND referred_at >= $2)
+          RETURNING octet_length(payload) AS bytes)
         INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
-    if excess == 0 {
-        return Ok(Removed::default());
+    let mut removed = Removed::default();
+    loop {
+        let found = look(pool, now, |link, now| {
+            let excess = signed(used(&link.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
+            if excess == 0 {
+                return Ok(Vec::new());
+            }
+            let (before, limit) = (options.expired_before(now), LOOK as i64);
+            ids(&link.survey(vec![call!(IDLE, before, excess, limit)])?[0])
+        })?;
+        for step in found.chunks(STEP) {
+            let gone = pool.write(Gate::Alone, now, |writing| {
+                // Another machine may have removed enough since.
+                if used(&writing.run(&[call!(USAGE)])?[0])? <= target {
+                    return Ok(Removed::default());
+                }
+                let before = options.expired_before(writing.now);
+                self::removed(&writing.run(&[call!(EVICT, step, before)])?[0])
+            })?;
+            removed = sum(removed, gone);
+        }
+        if found.len() < LOOK {
+            return Ok(removed);
+        }
     }
-    let (before, excess, limit) = (options.expired_before(writing.now), signed(excess), signed(limit as u64));
-    removed(&writing.run(&[call!(EVICT, before, excess, limit)])?[0])
-}
-
-/// Evicts what is above the limit, at most one step.
-pub(crate) fn shrink(writing: &mut Writing<'_>, options: &StoreOptions) -> Outcome<Removed> {
-    let used = used(writing)?;
-    evict(writing, options, used.saturating_sub(options.max_bytes), STEP)
-}
-
-/// Keeps the store below its limit: removes what no session shows, or refuses.
-pub(crate) fn make_room(
-    writing: &mut Writing<'_>,
-    options: &StoreOptions,
-    used: i64,
-    needed: u64,
-    gate: Gate,
-) -> Outcome<()> {
-    let fits = |used: u64| needed == 0 || used.saturating_add(needed) <= options.max_bytes;
-    let before = u64::try_from(used).unwrap_or(0);
-    if fits(before) {
-        return Ok(());
-    }
-    if gate == Gate::Shared {
-        return Err(Failure::NoRoom);
-    }
-    // A little more than needed, so that not every commit at the limit has to look for what may go.
-    let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
-    evict(writing, options, before.saturating_sub(target), usize::MAX)?;
-    if fits(self::used(writing)?) {
-        return Ok(());
-    }
-    Err(Failure::Full(format!("its limit is {} bytes and sessions still show what it holds", options.max_bytes)))
-}
-
-fn used(writing: &mut Writing<'_>) -> Outcome<u64> {
-    let used: Option<i64> = first(&writing.run(&[call!(USAGE)])?[0])?;
-    Ok(u64::try_from(used.unwrap_or(0)).unwrap_or(0))
 }
 
 /// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to stays
 /// in the totals. Adds the changes of what is stored up, too.
-pub(crate) fn forget_silent_sessions(writing: &mut Writing<'_>, options: &StoreOptions) -> Outcome<u64> {
-    const SILENT: &str = "SELECT id FROM sessions WHERE last_seen < $1 AND (NOT held OR ended_at < $1)
+fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
+    const SILENT: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
+         AND (NOT held OR ended_at < $1)
          AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
          AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
          AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1)";
@@ -107,12 +135,21 @@ pub(crate) fn forget_silent_sessions(writing: &mut Writing<'_>, options: &StoreO
     const FORGET: &str = "DELETE FROM sessions WHERE id = ANY($1::bigint[])";
     const ADD_UP: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)
          INSERT INTO usage (originals, bytes) SELECT sum(originals), sum(bytes) FROM gone HAVING count(*) > 0";
-    let since = options.expired_before(writing.now);
-    let silent = ids(&writing.run(&[call!(SILENT, since), call!(ADD_UP)])?[0])?;
-    if !silent.is_empty() {
-        writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS, silent), call!(FORGET, silent)])?;
+    let found = look(pool, now, |link, now| {
+        let (since, all) = (options.expired_before(now), None::<Vec<i64>>);
+        ids(&link.survey(vec![call!(SILENT, since, all)])?[0])
+    })?;
+    let mut forgotten = 0;
+    for step in found.chunks(STEP) {
+        forgotten += pool.write(Gate::Alone, now, |writing| {
+            let since = options.expired_before(writing.now);
+            let silent = ids(&writing.run(&[call!(SILENT, since, step)])?[0])?;
+            writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS, silent), call!(FORGET, silent)])?;
+            Ok(silent.len() as u64)
+        })?;
     }
-    Ok(silent.len() as u64)
+    pool.write(Gate::Shared, now, |writing| writing.run(&[call!(ADD_UP)]).map(drop))?;
+    Ok(forgotten)
 }
 
 /// Forgets all sessions of this name with everything they have.
@@ -152,6 +189,17 @@ fn remove_ungranted(writing: &mut Writing<'_>, originals: &[i64]) -> Outcome<Rem
 fn removed(rows: &[Row]) -> Outcome<Removed> {
     let Some(row) = rows.first() else { return Ok(Removed::default()) };
     Ok(Removed { originals: count(row, 0)?, bytes: count(row, 1)?, sessions: 0 })
+}
+
+fn sum(one: Removed, other: Removed) -> Removed {
+    let Removed { originals, bytes, sessions } = other;
+    Removed { originals: one.originals + originals, bytes: one.bytes + bytes, sessions: one.sessions + sessions }
+}
+
+/// What [`USAGE`] says.
+pub(crate) fn used(rows: &[Row]) -> Outcome<u64> {
+    let used: Option<i64> = first(rows)?;
+    Ok(u64::try_from(used.unwrap_or(0)).unwrap_or(0))
 }
 
 /// The ids of rows.

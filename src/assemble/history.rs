@@ -251,7 +251,11 @@ impl Engine {
         let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
         let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
         let meter = Meter::new(None, self.config.encoding);
-        let mut batch = Batch { tools: fold.tools, withdrawn: shown.withdrawn.clone(), ..Batch::after(ledger) };
+        let mut batch = Batch {
+            tools: fold.tools.filter(|tools| ledger.tools != Some(*tools)),
+            withdrawn: shown.withdrawn.clone(),
+            ..Batch::after(ledger)
+        };
         let mut rendered = Vec::with_capacity(hashes.len());
         let mut is_explained = hashes.is_empty() || is_explained(ledger);
         for (proposal, id) in fold.proposals.iter().zip(ids) {

@@ -28,7 +28,8 @@ use crate::reference::{ContentHash, Original, RefId};
 use figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 pub use options::{Retention, StoreOptions};
 pub use records::{
-    Batch, BlockKey, Epoch, Ledger, Printed, PrintedText, Projection, Receipt, Removed, Scope, Stats, TurnStatus,
+    Batch, BlockKey, Epoch, Ledger, Printed, PrintedText, Projection, Receipt, Removed, Scope, Standing, Stats,
+    TurnStatus,
 };
 pub use sqlite::SqliteStore;
 
@@ -51,7 +52,8 @@ pub trait Store: Send + Sync {
     /// An original that is already stored is kept and only newly shared with the session. What a projection, a printed text or
     /// `in_context` names and another session of the agent has is shared with this one; naming never opens another agent's. A
     /// text is recorded as printed once. Receipts and the epoch are written unless all that the batch decides was decided before.
-    /// A batch that would change nothing but a session's time is not written while that time is recent.
+    /// A batch that says no more than the ledger that it was made from is not written while the session's time is recent
+    /// ([`Batch::is_idle`]), nor is anything asked.
     ///
     /// # Errors
     /// [`crate::error::Error::BadArgument`], with nothing written, for an original that does not hash to its hash or id, an id

@@ -116,12 +116,34 @@ pub struct Batch {
     pub since: i64,
     /// The [`Ledger::generation`] that the batch was made from; 0 for a batch that was made from none.
     pub generation: u64,
+    /// The [`Ledger::standing`] that the batch was made from.
+    pub standing: Option<Standing>,
 }
 
 impl Batch {
     /// An empty batch that was made from a ledger.
     pub fn after(ledger: &Ledger) -> Self {
-        Self { since: ledger.version, generation: ledger.generation, ..Self::default() }
+        let standing = ledger.standing.clone();
+        Self { since: ledger.version, generation: ledger.generation, standing, ..Self::default() }
+    }
+
+    /// Whether it says nothing but how the session stood when its ledger was read, less than `touch_interval` after it was last seen.
+    /// Such a batch counts as written at that moment, and nothing is written.
+    pub fn is_idle(&self, now: Millis, touch_interval: Millis) -> bool {
+        let is_as_it_stood = |standing: &Standing| {
+            let now = standing.read_at.unwrap_or(now);
+            self.in_context.as_ref() == Some(&standing.in_context)
+                && now.abs_diff(standing.last_seen) < touch_interval.unsigned_abs()
+        };
+        self.originals.is_empty()
+            && self.withdrawn.is_empty()
+            && self.projections.is_empty()
+            && self.printed.is_empty()
+            && self.receipts.is_empty()
+            && self.epoch.is_none()
+            && self.fetched.is_empty()
+            && self.tools.is_none()
+            && self.standing.as_ref().is_some_and(is_as_it_stood)
     }
 }
 
@@ -146,6 +168,19 @@ pub struct Ledger {
     pub version: i64,
     /// Which file this was read from: another number after the file was replaced under the store. Never 0.
     pub generation: u64,
+    /// How the session stands; `None` where it has ended, is not held by this opener as it holds sessions, or is unknown.
+    pub standing: Option<Standing>,
+}
+
+/// How a session stands: what a batch that says no more need not be written for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The originals in its context.
+    pub in_context: BTreeSet<ContentHash>,
+    /// When it was last seen.
+    pub last_seen: Millis,
+    /// The time at which this was read, where the store has a clock of its own.
+    pub read_at: Option<Millis>,
 }
 
 /// Whether a turn was new.

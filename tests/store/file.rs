@@ -178,7 +178,8 @@ fn a_lock_held_elsewhere_is_an_error_after_the_wait_and_no_harm() {
     assert!(matches!(store.commit_turn(&me, &"1".into(), START), Err(Error::StoreLocked { .. })));
     // Reading goes on, and so does a turn that changes nothing.
     assert!(store.get(&known[0], "main", START).unwrap().is_some());
-    store.commit(&me, &context(&["known"]), START).unwrap();
+    let same = Batch { in_context: context(&["known"]).in_context, ..Batch::after(&store.ledger(&me).unwrap()) };
+    store.commit(&me, &same, START).unwrap();
     other.execute_batch("ROLLBACK").unwrap();
     store.commit(&me, &batch, START).unwrap();
     assert!(store.get(&batch.originals[0].0, "main", START).unwrap().is_some());

@@ -43,6 +43,7 @@ cases![
     the_ledger_replays_what_was_decided,
     of_two_writers_the_first_wins,
     what_others_folded_meanwhile_is_in_the_context,
+    what_the_ledger_says_already_is_written_now_and_then_only,
     a_withdrawn_block_is_decided_anew,
     a_child_session_inherits_what_its_parent_may_see,
     a_child_session_may_be_given_only_what_is_named,
@@ -358,6 +359,35 @@ fn what_others_folded_meanwhile_is_in_the_context(store: &dyn Store) {
     assert_eq!(store.commit(&me, &ours, START + 1000).unwrap(), theirs.projections);
     store.commit(&me, &Batch { since, ..context(&[]) }, START + 500_000).unwrap();
     assert_eq!(store.sweep(START + 1000 + EXPIRED).unwrap().originals, 0);
+}
+
+fn what_the_ledger_says_already_is_written_now_and_then_only(store: &dyn Store) {
+    let me = scope("main", "s");
+    put_text(store, &me, "one", START);
+    let stands = || store.ledger(&me).unwrap().standing.unwrap();
+    let shows = |texts: &[&str], now| {
+        let batch = Batch { in_context: context(texts).in_context, ..Batch::after(&store.ledger(&me).unwrap()) };
+        assert_eq!(store.commit(&me, &batch, now).unwrap(), []);
+        (stands().in_context.len(), stands().last_seen - START)
+    };
+    assert_eq!(shows(&["one"], START + 1000), (1, 0));
+    assert_eq!(shows(&["one"], START + 60_000), (1, 60_000));
+    assert_eq!(shows(&[], START + 61_000), (0, 61_000));
+    assert_eq!(shows(&[], START + 62_000), (0, 61_000));
+    assert_eq!(shows(&["one"], START + 63_000), (1, 63_000));
+    // What it was granted meanwhile counts.
+    let before = store.ledger(&me).unwrap();
+    put_text(store, &me, "two", START + 64_000);
+    assert_eq!(stands().in_context.len(), 2);
+    assert_eq!(shows(&["one"], START + 65_000), (1, 65_000));
+    // One that has ended stands nowhere until it goes on.
+    store.end_session("s", START + 66_000).unwrap();
+    assert_eq!(store.ledger(&me).unwrap().standing, None);
+    assert_eq!(shows(&["one"], START + 67_000), (1, 67_000));
+    // And a ledger from before says what it said.
+    let batch = Batch { in_context: context(&["one"]).in_context, ..Batch::after(&before) };
+    assert_eq!(store.commit(&me, &batch, START + 63_500).unwrap(), []);
+    assert_eq!(stands().last_seen - START, 67_000);
 }
 
 fn a_withdrawn_block_is_decided_anew(store: &dyn Store) {

@@ -114,13 +114,13 @@ fn a_connection_that_broke_unheard_keeps_nobody_out() {
     let store = PostgresStore::open(&url, "unheard", PostgresOptions { statement_timeout, ..options() }).unwrap();
     let me = scope("main", "s");
     store.commit(&me, &batch_of(&store, vec![Original::text("before", "test")]), START).unwrap();
-    for trip in 1..=4 {
+    for trip in 1..=3 {
         let batch = batch_of(&store, vec![Original::text(&format!("text {trip}"), "test")]);
         proxy.at_trip(trip, Fault::Vanish);
         store.commit(&me, &batch, START).unwrap();
         assert!(!proxy.is_planned());
     }
-    assert_eq!(store.stats(None).unwrap().originals, 5);
+    assert_eq!(store.stats(None).unwrap().originals, 4);
 }
 
 #[test]
@@ -220,15 +220,18 @@ fn calls_take_few_round_trips() {
             ("get", trips(&|| drop(store.get(&plain.originals[0].0, "main", START).unwrap()))),
             ("ledger", trips(&|| drop(store.ledger(&me).unwrap()))),
         ];
-        let ledger = store.ledger(&me).unwrap();
-        let in_context = ledger.projections.iter().map(|row| row.original).collect();
-        let idle = Batch { in_context: Some(in_context), ..Batch::after(&ledger) };
-        store.commit(&me, &idle, START).unwrap();
+        let showing = || {
+            let ledger = store.ledger(&me).unwrap();
+            let in_context = ledger.projections.iter().map(|row| row.original).collect();
+            Batch { in_context: Some(in_context), ..Batch::after(&ledger) }
+        };
+        store.commit(&me, &showing(), START).unwrap();
+        let idle = showing();
         counted.push(("idle", trips(&|| drop(store.commit(&me, &idle, START).unwrap()))));
     }
     println!("{counted:?}");
     let expected =
-        [("originals", 4), ("originals and projections", 5), ("turn", 4), ("get", 1), ("ledger", 1), ("idle", 1)];
+        [("originals", 3), ("originals and projections", 4), ("turn", 4), ("get", 1), ("ledger", 1), ("idle", 0)];
     assert_eq!(counted, expected);
 }
 

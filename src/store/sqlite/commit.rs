@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::context::{ContextChange, grant, require_grant};
+use super::context::{grant, require_grant, show};
 use super::failure::{Failure, Outcome};
 use super::figures::{add_folded, insert_fetch};
 use super::read;
@@ -85,8 +85,7 @@ pub(super) fn write(
         insert_fetch(transaction, session, (ref_id, *tokens), now)?;
     }
     if let Some(in_context) = &batch.in_context {
-        let change = ContextChange::find(transaction, session, scope, in_context, batch.since)?;
-        change.write(transaction, session, now)?;
+        show(transaction, session, scope, in_context, batch.since, now)?;
     }
     if let Some(tools) = batch.tools {
         transaction.prepare_cached("UPDATE sessions SET tools = ?2 WHERE id = ?1")?.execute((session, tools))?;
@@ -172,49 +171,6 @@ fn log(
             ])?;
     }
     Ok(())
-}
-
-/// What [`write`] would return, where it would change nothing but the time of a session that was seen a moment ago; `None`
-/// where it has to be called.
-pub(super) fn skip(
-    connection: &Connection,
-    options: &StoreOptions,
-    scope: &Scope,
-    batch: &Batch,
-    now: Millis,
-) -> Outcome<Option<Vec<Projection>>> {
-    let Batch {
-        originals, withdrawn, projections, printed, receipts, epoch, in_context, tools, since, fetched, ..
-    } = batch;
-    let is_empty = originals.is_empty()
-        && withdrawn.is_empty()
-        && projections.is_empty()
-        && printed.is_empty()
-        && fetched.is_empty()
-        && receipts.is_empty()
-        && epoch.is_none();
-    if !is_empty {
-        return Ok(None);
-    }
-    let seen = connection
-        .prepare_cached("SELECT id, last_seen, tools FROM sessions WHERE session_id = ?1 AND agent_id = ?2")?
-        .query_row((&scope.session_id, &scope.agent_id), |row| {
-            Ok((row.get(0)?, row.get::<_, Millis>(1)?, row.get::<_, Option<ContentHash>>(2)?))
-        })
-        .optional()?;
-    let Some((session, last_seen, known_tools)) = seen else {
-        return Ok(in_context.is_none().then(Vec::new));
-    };
-    let is_same = match in_context {
-        None => true,
-        Some(in_context) => {
-            now.abs_diff(last_seen) < options.touch_interval_ms().unsigned_abs()
-                && (tools.is_none() || *tools == known_tools)
-                && ContextChange::find(connection, session, scope, in_context, *since)?.is_empty()
-        }
-    };
-    let is_needless = is_same && session::is_kept(connection, session, options.retention)?;
-    is_needless.then(|| in_force(connection, session, batch)).transpose()
 }
 
 /// Keeps the file below its limit: removes what no session shows, or refuses.

@@ -55,57 +55,41 @@ pub(super) fn require_grant(
     Ok(original)
 }
 
-/// How the set of originals that a context refers to differs from what the store holds.
-pub(super) struct ContextChange {
-    entered: Vec<i64>,
-    left: Vec<i64>,
-}
-
-impl ContextChange {
-    /// Hashes that the agent may not see do not count: naming one must not open it. What others have folded since the row
-    /// `since` is in the context, too, though its maker did not know.
-    pub(super) fn find(
-        connection: &Connection,
-        session: i64,
-        scope: &Scope,
-        in_context: &BTreeSet<ContentHash>,
-        since: i64,
-    ) -> Outcome<Self> {
-        let mut entering = in_context.clone();
-        let mut left = Vec::new();
-        let mut shown = connection.prepare_cached(
-            "SELECT originals.id, originals.hash FROM grants JOIN originals ON originals.id = grants.original
-             WHERE grants.session = ?1 AND grants.left_at IS NULL
-               AND NOT EXISTS (SELECT 1 FROM projections WHERE session = ?1 AND original = originals.id AND id > ?2)",
-        )?;
-        let mut rows = shown.query((session, since))?;
-        while let Some(row) = rows.next()? {
-            if !entering.remove(&row.get(1)?) {
-                left.push(row.get(0)?);
-            }
+/// Records what a session's context refers to, and that it was seen.
+///
+/// Hashes that the agent may not see do not count: naming one must not open it. What others have folded since the row `since` is
+/// in the context, too, though its maker did not know.
+pub(super) fn show(
+    transaction: &Transaction<'_>,
+    session: i64,
+    scope: &Scope,
+    in_context: &BTreeSet<ContentHash>,
+    since: i64,
+    now: Millis,
+) -> Outcome<()> {
+    let mut entering = in_context.clone();
+    let mut left: Vec<i64> = Vec::new();
+    let mut shown = transaction.prepare_cached(
+        "SELECT originals.id, originals.hash FROM grants JOIN originals ON originals.id = grants.original
+         WHERE grants.session = ?1 AND grants.left_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM projections WHERE session = ?1 AND original = originals.id AND id > ?2)",
+    )?;
+    let mut rows = shown.query((session, since))?;
+    while let Some(row) = rows.next()? {
+        if !entering.remove(&row.get(1)?) {
+            left.push(row.get(0)?);
         }
-        let mut entered = Vec::new();
-        for hash in entering {
-            entered.extend(find_granted(connection, scope, hash)?);
-        }
-        Ok(Self { entered, left })
     }
-
-    /// Records the change, and that the session was seen.
-    pub(super) fn write(self, transaction: &Transaction<'_>, session: i64, now: Millis) -> Outcome<()> {
-        for original in self.entered {
+    for hash in entering {
+        if let Some(original) = find_granted(transaction, scope, hash)? {
             grant(transaction, session, original, now)?;
         }
-        for original in self.left {
-            transaction
-                .prepare_cached("UPDATE grants SET left_at = ?3 WHERE session = ?1 AND original = ?2")?
-                .execute((session, original, now))?;
-        }
-        transaction.prepare_cached("UPDATE sessions SET last_seen = ?2 WHERE id = ?1")?.execute((session, now))?;
-        Ok(())
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.entered.is_empty() && self.left.is_empty()
+    for original in left {
+        transaction
+            .prepare_cached("UPDATE grants SET left_at = ?3 WHERE session = ?1 AND original = ?2")?
+            .execute((session, original, now))?;
     }
+    transaction.prepare_cached("UPDATE sessions SET last_seen = ?2 WHERE id = ?1")?.execute((session, now))?;
+    Ok(())
 }

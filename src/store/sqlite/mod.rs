@@ -148,20 +148,11 @@ impl Store for SqliteStore {
     }
 
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>> {
+        if batch.is_idle(now, self.options.touch_interval_ms()) {
+            return Ok(Vec::new());
+        }
         let is_other = |generation| batch.generation != 0 && batch.generation != generation;
-        let stored = self.read(|transaction, generation| {
-            if is_other(generation) {
-                return Err(Failure::Replaced);
-            }
-            match commit::skip(transaction, &self.options, scope, batch, now)? {
-                Some(in_force) => Ok(Err(in_force)),
-                None => commit::find_stored(transaction, batch).map(Ok),
-            }
-        })?;
-        let stored = match stored {
-            Ok(stored) => stored,
-            Err(in_force) => return Ok(in_force),
-        };
+        let stored = self.read(|transaction, _| commit::find_stored(transaction, batch))?;
         // Outside of any lock: large originals take a while.
         let packed = commit::pack(batch, &stored)?;
         self.write(|transaction, generation| {
@@ -187,7 +178,9 @@ impl Store for SqliteStore {
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
-        self.read(|transaction, generation| Ok(Ledger { generation, ..read::ledger(transaction, scope)? }))
+        self.read(|transaction, generation| {
+            Ok(Ledger { generation, ..read::ledger(transaction, scope, self.options.retention)? })
+        })
     }
 
     fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {

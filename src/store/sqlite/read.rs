@@ -4,11 +4,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failure::{Failure, Outcome};
 use super::row::Count;
-use super::session::find_session;
+use super::session::{find_session, is_kept};
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::id::{self, hash_range};
 use crate::store::payload::Payload;
-use crate::store::{BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats};
+use crate::store::{
+    BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Retention, Scope, Standing, Stats,
+};
 
 /// The ids of contents: [`id::propose`].
 pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
@@ -115,7 +117,7 @@ fn projection(row: &Row<'_>) -> rusqlite::Result<(i64, Projection)> {
 }
 
 /// What a session knows, in the order in which it was first written; the generation is the caller's to say.
-pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> {
+pub(super) fn ledger(connection: &Connection, scope: &Scope, retention: Retention) -> Outcome<Ledger> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Ledger::default()) };
     let rows = projections(connection, session, 0)?;
     let version = rows.last().map_or(0, |(row, _)| *row);
@@ -142,14 +144,22 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope) -> Outcome<Ledger> 
         )?
         .query_map((session,), logged_epoch)?
         .collect::<rusqlite::Result<_>>()?;
-    let (tools, is_off) = connection
-        .prepare_cached("SELECT tools, is_off FROM sessions WHERE id = ?1")?
-        .query_row((session,), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (tools, is_off, last_seen) = connection
+        .prepare_cached("SELECT tools, is_off, last_seen FROM sessions WHERE id = ?1")?
+        .query_row((session,), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let last_request = connection
         .prepare_cached("SELECT at FROM requests WHERE session = ?1 ORDER BY id DESC LIMIT 1")?
         .query_row((session,), |row| row.get(0))
         .optional()?;
-    Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation: 0 })
+    let in_context = connection
+        .prepare_cached(
+            "SELECT hash FROM grants JOIN originals ON originals.id = grants.original WHERE session = ?1 AND left_at IS NULL",
+        )?
+        .query_map((session,), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let standing = Standing { in_context, last_seen, read_at: None };
+    let standing = is_kept(connection, session, retention)?.then_some(standing);
+    Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation: 0, standing })
 }
 
 /// Totals of the sessions of this name, or of the whole store.

@@ -1,11 +1,10 @@
 //! Each call of a store on a store of a known size.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use concertina::error::Result;
-use concertina::reference::{ContentHash, Original};
+use concertina::reference::Original;
 use concertina::store::figures::FiguresQuery;
 use concertina::store::{Batch, BlockKey, Projection, Scope, Store, StoreOptions};
 use concertina_postgres::{PostgresOptions, PostgresStore};
@@ -60,7 +59,6 @@ pub(crate) fn measure(place: &Place, size: Size) -> std::result::Result<(Size, V
 impl Calls {
     fn all(&mut self) -> Result<()> {
         self.time("ledger of 100 originals", |store, me, _| store.ledger(me).map(drop))?;
-        self.warm_commits()?;
         self.time("get", |store, _, random_original| {
             let found = store.get(&random_original.hash.to_ref_id(16), "main", now())?;
             assert_eq!(found.map(|(_, original)| original.bytes), Some(random_original.bytes.clone()));
@@ -112,24 +110,6 @@ impl Calls {
             }
         }
         self.made.push(Call { name, times });
-        Ok(())
-    }
-
-    /// What an assembly commits that folds nothing.
-    fn warm_commits(&mut self) -> Result<()> {
-        let mut times = Times::default();
-        for _ in 0..ROUNDS {
-            let session = self.session();
-            let ledger = self.store.ledger(&session)?;
-            let granted = ledger.projections.iter().map(|row| row.original);
-            let in_context: BTreeSet<ContentHash> =
-                granted.chain(ledger.printed.iter().map(|row| row.original)).collect();
-            let batch = Batch { in_context: Some(in_context), ..Batch::after(&ledger) };
-            let start = Instant::now();
-            self.store.commit(&session, &batch, now())?;
-            times.add(start.elapsed().as_micros() as u64);
-        }
-        self.made.push(Call { name: "warm commit", times });
         Ok(())
     }
 
