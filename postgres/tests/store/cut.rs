@@ -1,11 +1,15 @@
 //! A network that is cut, silently, at any moment.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use concertina::assemble::{AssembleOptions, Engine};
+use concertina::config::Config;
 use concertina::error::Error;
 use concertina::reference::{Original, RefId};
 use concertina::store::{Batch, Ledger, Store, TurnStatus};
 use concertina_postgres::{PostgresOptions, PostgresStore};
+use serde_json::json;
 
 use crate::cluster::{Cluster, options};
 use crate::proxy::{Fault, Proxy};
@@ -233,6 +237,35 @@ fn calls_take_few_round_trips() {
     let expected =
         [("originals", 3), ("originals and projections", 4), ("turn", 4), ("get", 1), ("ledger", 1), ("idle", 0)];
     assert_eq!(counted, expected);
+}
+
+#[test]
+fn an_assembly_that_folds_nothing_new_takes_one_round_trip() {
+    const CALLS: i64 = 70;
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = Arc::new(open(&cluster, &proxy, "warm"));
+    let engine = Engine::new(store.clone(), Config::default()).unwrap();
+    let me = scope("main", "s");
+    let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": START })];
+    for at in 0..CALLS {
+        let id = format!("call-{at}");
+        let line = |number| format!("{at} unit_{number:x} took {} ms\n", number * 7919 % 977);
+        let text: String = (at * 1000..at * 1000 + 300).map(line).collect();
+        let call =
+            json!({ "type": "toolCall", "id": id, "name": "exec", "arguments": { "command": format!("run {at}") } });
+        let content = json!([{ "type": "text", "text": text }]);
+        messages.push(json!({ "role": "assistant", "content": [call], "timestamp": START + 2 * at }));
+        messages.push(json!({ "role": "toolResult", "toolCallId": id, "toolName": "exec", "content": content, "timestamp": START + 2 * at + 1 }));
+    }
+    let assemble = || engine.assemble(&me, &messages, &AssembleOptions::default(), START + 2 * CALLS);
+    let first = assemble();
+    assert_eq!(first.report.warning, None);
+    assert!(first.report.tokens_before > 200_000, "{}", first.report.tokens_before);
+    assert!(!store.ledger(&me).unwrap().projections.is_empty());
+    let before = proxy.trips();
+    assert!(assemble().rewrite == first.rewrite);
+    assert_eq!(proxy.trips() - before, 1);
 }
 
 #[test]
