@@ -301,7 +301,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }))
     }
 
-    /// Constants, repeats at a distance and steps.
+    /// A constant, a repeat at a distance, texts as beside the last like another one, and steps.
     fn simple_rules(&self) -> Vec<Rule<'a>> {
         let cells = self.cells();
         let mut found = Vec::new();
@@ -333,10 +333,10 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 found.push(Rule::Fixed((*cell).clone()));
             }
         }
-        let mut distances: Vec<(usize, usize)> =
-            distances.into_iter().zip(0..).filter(|(count, _)| *count > 0).collect();
-        distances.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.extend(distances.iter().take(4).map(|(_, back)| Rule::Above { back: *back, step: None }));
+        // The nearest of the most frequent.
+        let most = distances.iter().copied().max().unwrap_or(0);
+        let distance = distances.iter().position(|count| *count == most && most > 0);
+        found.extend(distance.map(|back| Rule::Above { back, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
         let spread = cells.len().div_ceil(SAMPLE).max(1);
         for pair in cells.windows(2).step_by(spread) {
