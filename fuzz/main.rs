@@ -9,6 +9,7 @@ mod corpus;
 #[path = "../tests/properties/mod.rs"]
 mod properties;
 
+mod setup;
 mod texts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -16,45 +17,15 @@ use std::path::Path;
 use std::process::exit;
 use std::time::{Duration, Instant};
 
-use concertina::config::{Encoding, Preset};
-use concertina::content::{Hints, detect};
-use concertina::pipeline::{CompressOptions, FusionEngine, Role};
-use concertina::reference::find_markers;
-use properties::{Case, PROPERTIES, engines};
+use concertina::pipeline::FusionEngine;
+use properties::engines;
+use setup::setup;
 use texts::{Dice, Texts};
 
 const TARGETS: [&str; 5] = ["restores", "never_longer", "idempotent", "marker_opaque", "no_panic"];
 
 /// How long a failing text is cut down, at most.
 const CUTTING: Duration = Duration::from_secs(60);
-
-/// One way to compress.
-struct Setup<'e> {
-    name: String,
-    engine: &'e FusionEngine,
-    options: CompressOptions,
-}
-
-impl Setup<'_> {
-    /// Panics when the text breaks the target.
-    fn check(&self, target: &str, text: &str) {
-        let case = Case { name: &self.name, engine: self.engine, options: &self.options, text };
-        let compressed = case.compress(text);
-        match PROPERTIES.iter().find(|(name, _)| *name == target) {
-            Some((_, property)) => property(&case, &compressed),
-            None => {
-                let _ = case.engine.restore(text, &compressed.originals);
-                let _ = detect(text, &Hints::default());
-                let _ = find_markers(text).count();
-                let _ = concertina::summarize::summarize(text, &Hints::default(), 1500, true);
-            }
-        }
-    }
-
-    fn breaks(&self, target: &str, text: &str) -> bool {
-        catch_unwind(AssertUnwindSafe(|| self.check(target, text))).is_err()
-    }
-}
 
 /// A smaller text that still breaks: pieces go, of lines first and of characters then, as long as that is so.
 fn cut_down(text: &str, breaks: &dyn Fn(&str) -> bool) -> String {
@@ -80,20 +51,6 @@ fn cut_down(text: &str, breaks: &dyn Fn(&str) -> bool) -> String {
     pieces.concat()
 }
 
-fn setup<'e>(engines: &'e [(String, FusionEngine)], dice: &mut Dice) -> Setup<'e> {
-    let (name, engine) = &engines[if dice.one_in(2) { 0 } else { dice.roll(engines.len()) }];
-    let preset = [Preset::Balanced, Preset::Balanced, Preset::Max, Preset::Lossless][dice.roll(4)];
-    let role = [Role::Tool, Role::Tool, Role::Assistant, Role::System, Role::User][dice.roll(5)];
-    let encoding = if dice.one_in(8) { Encoding::Cl100kBase } else { Encoding::O200kBase };
-    let max_tokens = dice.one_in(6).then(|| 1 + dice.roll(2000));
-    let name = format!("{name}, {}, {role:?}, {encoding:?}, at most {max_tokens:?}", preset.as_str());
-    Setup {
-        name,
-        engine,
-        options: CompressOptions { preset, role, encoding, max_tokens, ..CompressOptions::default() },
-    }
-}
-
 /// Runs one target for some time; says whether it held.
 fn run(target: &str, time: Duration, seed: u64, engines: &[(String, FusionEngine)], texts: &mut Texts) -> bool {
     let mut dice = Dice::new(seed, target);
@@ -113,7 +70,8 @@ fn run(target: &str, time: Duration, seed: u64, engines: &[(String, FusionEngine
             texts.keep(compressed, &mut dice);
             continue;
         }
-        let small = cut_down(&text, &|text| setup.breaks(target, text));
+        let breaks = |text: &str| catch_unwind(AssertUnwindSafe(|| setup.check(target, text))).is_err();
+        let small = cut_down(&text, &breaks);
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fuzz/failures/{target}-{seed}-{count}.txt"));
         std::fs::create_dir_all(file.parent().expect("a file in a directory")).expect("a writable directory");
         std::fs::write(&file, &small).expect("a writable file");

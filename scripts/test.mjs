@@ -6,6 +6,7 @@ import path from "node:path";
 
 import { startRegistry } from "../test/registry.mjs";
 import { build } from "./build.mjs";
+import { fuzz } from "./fuzz.mjs";
 import { pack } from "./pack.mjs";
 import { CHECKED, install, main, root, run } from "./steps.mjs";
 
@@ -22,9 +23,10 @@ const parts = {
     const env = { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1" };
     await run("test the core", "cargo", ["test", "--locked", ...CHECKED, "--workspace"], { env });
   },
-  /** Half a minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. */
+  /** Half a minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. Where clang is, the targets of `fuzz:guided`, too. */
   async fuzz() {
     await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "fuzz", "--", "all", "30"]);
+    await fuzz("all", 15);
   },
   async library() {
     await build();

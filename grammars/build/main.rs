@@ -3,6 +3,7 @@
 //! A generated `parser.c` is two percent lexer and the rest tables. They are read from its text, so nothing of them is compiled.
 
 mod parser;
+mod scanner;
 mod sources;
 mod tables;
 
@@ -57,9 +58,8 @@ fn build(grammar: &Grammar, dir: &Path, out: &Path) {
     // An assertion of a scanner must not end the process of whoever reads a file.
     c.define("NDEBUG", None);
     c.std("c11").warnings(false).include(dir).file(write("c", parser.rest.as_bytes()));
-    let scanner = dir.join("scanner.c");
-    if scanner.exists() {
-        c.file(scanner);
+    if let Ok(text) = fs::read_to_string(dir.join("scanner.c")) {
+        c.file(write("scanner.c", scanner::mended(&text, name).as_bytes()));
     }
     // So that a program may hold the grammar's own crate, too.
     let language = format!("tree_sitter_{}", parser.name);

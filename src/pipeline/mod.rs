@@ -51,6 +51,8 @@ pub use options::{CompressOptions, StageOption, StageOptions};
 pub use report::{Compressed, StageReport};
 pub use restore::{Prior, restore};
 pub use sequence::{FusionPipeline, StageInfo};
+#[doc(hidden)]
+pub use syntax::comments;
 
 /// Who said the text. Words of users and of the system are never shortened.
 pub use crate::transcript::Role;

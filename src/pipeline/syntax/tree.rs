@@ -106,7 +106,8 @@ impl Parsed {
         REWRITTEN.set(Some((code, self)));
     }
 
-    fn with_grammar(code: &str, grammar: &'static Grammar) -> Option<Self> {
+    /// The tree by one grammar, however much of it is an error.
+    pub(super) fn with_grammar(code: &str, grammar: &'static Grammar) -> Option<Self> {
         let is_it = |kept: &mut (String, Self)| kept.0 == code && std::ptr::eq(kept.1.grammar, grammar);
         if let Some((_, parsed)) = REWRITTEN.with_borrow_mut(|kept| kept.take_if(is_it)) {
             return Some(parsed);
@@ -311,6 +312,21 @@ mod tests {
                     let line = format!("{opens}{word}, ").repeat(9);
                     let _ = Parsed::parse(&format!("puts {line}\nand more\n{word}\n"), Syntax::of(language));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn no_scanner_writes_more_of_its_state_than_there_is_room_for() {
+        // Python's keeps two bytes for each block, Ruby's 64 for each of the first of these words.
+        let indent = |depth: usize| "\t".repeat(depth / 8) + &" ".repeat(depth % 8);
+        let blocks: String = (0..511).map(|depth| format!("{}if x:\n", indent(depth))).collect();
+        let words: Vec<String> =
+            (0..16).map(|n| format!("<<{:a<1$}", char::from(b'b' + n), 60 - usize::from(n / 15))).collect();
+        let heredocs = format!("puts {}\n", words.join(", "));
+        for text in [format!("{blocks}{}y = 'a'\n", indent(511)), heredocs] {
+            for &language in Language::ALL {
+                let _ = Parsed::parse(&text, Syntax::of(language));
             }
         }
     }

@@ -1,0 +1,90 @@
+//! Messages of the three shapes from any JSON: reading, pairing, squeezing and compressing them.
+
+use concertina::config::{Config, Schedule};
+use concertina::pipeline::{FusionEngine, compress_messages};
+use concertina::squeeze::{repair_tool_pairing, squeeze};
+use concertina::transcript::{Transcript, call_links, result_links, shape_at};
+use serde_json::{Value, json};
+
+use super::corpus;
+
+/// No part of a session is longer.
+const PART_BYTES: usize = 4 << 10;
+
+/// What folds as much, and as early, as options let it.
+pub(super) fn config() -> Config {
+    Config {
+        min_tokens_to_squeeze: 50,
+        min_tokens_to_fold: 50,
+        stale_turns: 1,
+        sccs_compress_threshold: 2000,
+        schedule: Schedule::EveryTurn,
+        ..Config::default()
+    }
+}
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(messages) = serde_json::from_slice::<Vec<Value>>(data) else { return };
+    for message in &messages {
+        let _ = (call_links(message), result_links(message));
+    }
+    for (index, block) in Transcript::read(&messages).blocks() {
+        assert!(block.path.follow(&messages[index]).is_some(), "{:?}", block.path);
+        let _ = shape_at(&messages, index, &block.path);
+    }
+    let repaired = repair_tool_pairing(&messages).0.apply(&messages);
+    assert!(repair_tool_pairing(&repaired).0.is_empty(), "{}", json!(repaired));
+    let _ = squeeze(&messages, &config()).0.apply(&messages);
+    let _ =
+        compress_messages(&FusionEngine::default(), &messages, &Default::default(), &|| 0.0).rewrite.apply(&messages);
+}
+
+/// A turn in each shape, and parts of recorded sessions.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let output: String = (0..40).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect();
+    let openclaw = json!([
+        { "role": "user", "content": "go", "timestamp": 5 },
+        { "role": "assistant", "content": [
+            { "type": "thinking", "thinking": "hm", "thinkingSignature": "s" },
+            { "type": "toolCall", "id": "c1", "name": "read", "arguments": { "path": "a.rs" } }] },
+        { "role": "toolResult", "toolCallId": "c1", "toolName": "read", "isError": false,
+          "content": [{ "type": "text", "text": output }, { "type": "image", "data": "AAAA", "mimeType": "image/png" }] },
+        { "role": "compactionSummary", "summary": "s" }, { "role": "user", "content": "more" }, { "role": "user", "content": "more" },
+    ]);
+    let anthropic = json!([
+        { "role": "user", "content": [{ "type": "text", "text": "go", "cache_control": { "type": "ephemeral" } }] },
+        { "role": "assistant", "content": [
+            { "type": "thinking", "thinking": "hm", "signature": "s" },
+            { "type": "tool_use", "id": "c1", "name": "read", "input": { "path": "a.rs" } }] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "is_error": true, "content": [
+            { "type": "text", "text": output },
+            { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AAAA" } }] }] },
+        { "role": "user", "content": "more" }, { "role": "user", "content": "more" },
+    ]);
+    let openai = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "tool_calls": [
+            { "id": "c1", "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"a.rs\"}" } }] },
+        { "role": "tool", "tool_call_id": "c1", "content": [
+            { "type": "text", "text": output },
+            { "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }] },
+        { "role": "user", "content": "more" }, { "role": "user", "content": "more" },
+    ]);
+    let sessions = corpus::inputs("sessions").into_iter().filter_map(|input| serde_json::from_slice(&input.bytes).ok());
+    let parts = sessions.flat_map(|session: Vec<Value>| session.chunks(4).map(|part| json!(part)).collect::<Vec<_>>());
+    let parts = parts.filter(|part| part.to_string().len() <= PART_BYTES).take(100);
+    [openclaw, anthropic, openai].into_iter().chain(parts).map(|messages| messages.to_string().into_bytes()).collect()
+}
+
+/// Names and values that stand in the seeds.
+pub(super) fn words() -> Vec<String> {
+    let mut words: Vec<String> = (seeds().iter())
+        .flat_map(|seed| String::from_utf8_lossy(seed).split('"').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|word| (3..=24).contains(&word.len()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .map(|word| format!("\"{word}\""))
+        .collect();
+    words.sort();
+    words.dedup();
+    words.truncate(600);
+    words
+}

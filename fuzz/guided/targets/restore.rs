@@ -1,0 +1,43 @@
+//! Texts that claim to hold folds and markers, with originals that may be theirs.
+
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{FusionEngine, fold, restore};
+use concertina::reference::Original;
+
+use super::{SEED_BYTES, chosen, signs};
+use crate::properties::engines;
+use crate::texts::{Dice, Texts};
+
+/// No unfolded text is longer, where it was not so long before.
+const UNFOLDED_MAX_BYTES: usize = 16 << 20;
+
+/// The text is what stands before the first NUL; behind it, originals.
+pub(super) fn run(data: &[u8]) {
+    let Some(([], all)) = chosen(data) else { return };
+    let mut parts = all.split('\0');
+    let text = parts.next().unwrap_or_default();
+    let originals: Vec<Original> = parts.map(|part| Original::text(part, "fuzz")).collect();
+    let _ = fold::parse(text);
+    assert!(restore(text, &originals).len() <= UNFOLDED_MAX_BYTES.max(all.len()));
+    assert!(FusionEngine::default().restore(text, &[]).len() <= UNFOLDED_MAX_BYTES.max(text.len()));
+    for original in &originals {
+        let marked = format!("{text}\n[[REWIND:sha256:{}]] original: 1 lines", original.hash.to_ref_id(16));
+        assert_eq!(restore(&marked, &originals).as_bytes(), original.bytes);
+    }
+}
+
+/// What each stage folds without loss, and what all of them leave.
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let (texts, mut dice, engines) = (Texts::load(), Dice::new(2, "seeds"), engines());
+    let texts: Vec<String> = (0..40).map(|_| texts.next(&mut dice)).collect();
+    let folded = engines.iter().flat_map(|(_, engine)| {
+        let folded = texts.iter().map(|text| (text, engine.compress(text, &Default::default(), &|| 0.0).text));
+        folded.filter(|(text, folded)| *text != folded && folded.len() <= 4 * SEED_BYTES).take(8)
+    });
+    folded.map(|(_, folded)| folded.into_bytes()).collect()
+}
+
+pub(super) fn words() -> Vec<String> {
+    let headers = STAGES.iter().flat_map(|stage| [format!("[[FOLD:{} 1]] ", stage.name()), stage.name().to_owned()]);
+    signs().into_iter().chain(headers).collect()
+}

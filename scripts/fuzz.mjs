@@ -1,0 +1,71 @@
+// Fuzzes with libFuzzer, led by the code that inputs reach: `npm run fuzz:guided -- TARGET [SECONDS] [FLAG|FILE...]`, or `all`.
+// Needs clang, which compiles the C parts with sanitizers. A finding is a file in fuzz/failures/; named behind the seconds it is run alone.
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { main, root, run } from "./steps.mjs";
+
+const guided = path.join(root, "fuzz", "guided");
+
+/** Each target with the first line of its file. */
+const targets = Object.fromEntries(
+  readdirSync(path.join(guided, "targets"))
+    .filter((file) => file !== "mod.rs")
+    .map((file) => [path.basename(file, ".rs"), readFileSync(path.join(guided, "targets", file), "utf8").split("\n")[0].slice(4)]),
+);
+
+const COVERAGE = ["level=4", "inline-8bit-counters", "pc-table", "trace-compares"];
+
+/** `fuzzing` lets decoders take wrong checksums, which no mutation gets right. */
+const RUSTFLAGS = [
+  "-Zsanitizer=address",
+  "-Cpasses=sancov-module",
+  ...COVERAGE.map((flag) => `-Cllvm-args=-sanitizer-coverage-${flag}`),
+  "--cfg fuzzing",
+  "-Ccodegen-units=16",
+];
+
+const LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-max_len=4200"];
+
+/** Fuzzes a target, or `all` one after the other, each for so many seconds. Says so and does nothing where there is no clang. */
+export async function fuzz(asked, seconds, others = []) {
+  const missing = ["clang", "clang++"].find((compiler) => spawnSync(compiler, ["--version"]).status !== 0);
+  if (missing) return console.error(`▸ fuzz ${asked} led by coverage: not run, because there is no ${missing} here`);
+  const host = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" }))[1];
+  const target = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), "guided");
+  const env = { RUSTC_BOOTSTRAP: "1", RUSTFLAGS: RUSTFLAGS.join(" "), CC: path.join(guided, "cc"), CXX: "clang++", CARGO_TARGET_DIR: target };
+  await run("build with sanitizers", "cargo", ["build", "--locked", "--release", "--target", host], { quiet: true, cwd: guided, env });
+  const failures = path.join(root, "fuzz", "failures");
+  mkdirSync(failures, { recursive: true });
+  for (const name of asked === "all" ? Object.keys(targets) : [asked]) {
+    const [found, seeds] = ["found", "seeds"].map((kind) => path.join(target, name, kind));
+    for (const dir of [found, seeds]) mkdirSync(dir, { recursive: true });
+    const words = path.join(target, name, "words");
+    const files = others.some((other) => !other.startsWith("-")) ? [] : [found, seeds];
+    const flags = [...LIMITS, `-max_total_time=${seconds}`, "-print_final_stats=1", `-dict=${words}`, `-artifact_prefix=${failures}/${name}-`];
+    // Stores are small and written often. libFuzzer leaves without removing anything.
+    const scratch = mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "concertina-fuzz-"));
+    const options = { TMPDIR: scratch, CONCERTINA_TARGET: name, CONCERTINA_SEEDS: seeds, CONCERTINA_WORDS: words, UBSAN_OPTIONS: "print_stacktrace=1" };
+    try {
+      await run(`fuzz ${name} for ${seconds} s`, path.join(target, host, "release", "guided"), [...flags, ...others, ...files], { env: options });
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main(async () => {
+    const [asked = "--help", seconds = "60", ...others] = process.argv.slice(2);
+    if (asked !== "all" && !(asked in targets)) {
+      console.log("npm run fuzz:guided -- TARGET|all [SECONDS] [FLAG|FILE...]\n");
+      for (const [name, about] of Object.entries(targets)) console.log(`  ${name.padEnd(12)}${about}`);
+      if (asked !== "--help") throw new Error(`there is no target ${asked}`);
+      return;
+    }
+    await fuzz(asked, seconds, others);
+  });
+}
