@@ -7,6 +7,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { main, root } from "../scripts/steps.mjs";
+import { growth, MOST as MOST_GROWTH } from "./growth.mjs";
 
 const KINDS = ["json", "log", "search", "table", "diff", "code", "prose", "html", "everyday"];
 
@@ -16,16 +17,19 @@ const FILE = path.join(root, "bench", "instructions.json");
 /** More than this is a failure. */
 const MOST = 1.05;
 
-/** Built without link-time optimization, which takes minutes and is not what is measured. */
-const BUILD = ["bench", "--locked", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", "--config", "profile.bench.lto=false", "--config", "profile.bench.codegen-units=16"];
+/** Built without link-time optimization, which takes minutes and is not what is measured; callgrind knows functions by their names. */
+const BUILD = ["bench", "--locked", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", "--config", "profile.bench.lto=false", "--config", "profile.bench.codegen-units=16", "--config", 'profile.bench.strip="none"'];
 
 const HELP = `Usage: npm run bench:instructions -- [--update] [KIND...]
+       npm run bench:instructions -- --growth [WORK...]
 
 Compresses one megabyte of each kind (${KINDS.join(", ")}) under callgrind (Debian: valgrind), and prints the instructions for
 each byte beside those in bench/instructions.json. The texts are generated; "everyday" is what commands printed, among the fixtures.
 Ends with an error where a kind takes more than ${Math.round(100 * MOST - 100)} % above what is recorded.
 
-  --update   write what was counted to bench/instructions.json`;
+  --update   write what was counted to bench/instructions.json
+  --growth   count each stage, and every other work over a text, over hostile texts of one length and of four times that; ends with an error
+             where that takes more than ${MOST_GROWTH} times as much`;
 
 function binary() {
   const lines = execFileSync("cargo", BUILD, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 1 << 28 }).trim().split("\n");
@@ -43,8 +47,9 @@ function count(program, kind) {
 }
 
 main(async () => {
-  const { values, positionals } = parseArgs({ options: { help: { type: "boolean" }, update: { type: "boolean" } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({ options: { help: { type: "boolean" }, update: { type: "boolean" }, growth: { type: "boolean" } }, allowPositionals: true });
   if (values.help) return console.log(HELP);
+  if (values.growth) return growth(binary(), positionals);
   const unknown = positionals.find((kind) => !KINDS.includes(kind));
   if (unknown) throw new Error(`${unknown} is no kind; they are ${KINDS.join(", ")}`);
   const recorded = JSON.parse(readFileSync(FILE, "utf8"));

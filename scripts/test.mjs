@@ -1,5 +1,6 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
 // With a name (`npm test rust`, `lint`, `library`, `release`, `host`) it runs that part only. `npm run test:long` looks for what no test knows.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,6 +12,9 @@ import { pack } from "./pack.mjs";
 import { CHECKED, install, main, root, run } from "./steps.mjs";
 
 const host = path.join(root, "test", "host");
+
+/** Parts that run only when they are named. */
+const LONG = ["fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
@@ -27,6 +31,29 @@ const parts = {
   async fuzz() {
     await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "fuzz", "--", "all", "30"]);
     await fuzz("all", 15);
+  },
+  /** Whether four times a text takes four times the work, counted in instructions. */
+  async growth() {
+    if (spawnSync("valgrind", ["--version"]).status !== 0) return console.error("▸ count how work grows: did not run, valgrind is not found");
+    await run("count how work grows", process.execPath, ["bench/instructions.mjs", "--growth"]);
+  },
+  /** The Rust tests with what they read and write of memory watched, in the C code too: grammars, SQLite, zstd. */
+  async asan() {
+    // With a target of its own, what runs while compiling is not watched.
+    const target = "x86_64-unknown-linux-gnu";
+    const env = {
+      RUSTC_BOOTSTRAP: "1",
+      RUSTFLAGS: "-Zsanitizer=address",
+      CC_x86_64_unknown_linux_gnu: "clang",
+      CFLAGS_x86_64_unknown_linux_gnu: "-fsanitize=address",
+      // Vocabularies, patterns and the methods of a test's disk are made once and never freed.
+      ASAN_OPTIONS: "detect_leaks=0",
+      // Frames are several times as large.
+      RUST_MIN_STACK: String(64 << 20),
+      CARGO_TARGET_DIR: path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), "asan"),
+      PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1",
+    };
+    await run("test with AddressSanitizer", "cargo", ["test", "--locked", ...CHECKED, "--workspace", "--target", target], { env });
   },
   async library() {
     await build();
@@ -65,6 +92,6 @@ main(async () => {
   const unknown = asked.find((name) => !(name in parts));
   if (unknown) throw new Error(`there is no part ${unknown}; parts are ${Object.keys(parts).join(", ")}`);
   if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages");
-  const all = Object.keys(parts).filter((name) => name !== "fuzz");
+  const all = Object.keys(parts).filter((name) => !LONG.includes(name));
   for (const name of asked.length > 0 ? asked : all) await parts[name]();
 });

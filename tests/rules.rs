@@ -168,7 +168,6 @@ fn joined_files_keep_the_budget_and_name_what_is_left_out() {
     }
 }
 
-/// The work grows with the text: the same for one long line and for many short ones.
 #[test]
 fn any_text_comes_out() {
     for part in [

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn many_calls_with_one_id_are_paired_in_linear_time() {
+    fn many_calls_with_one_id_are_paired() {
         let [(call, result), ..] = pairs("c");
         let messages: Vec<Value> =
             std::iter::repeat_n(call, 20_000).chain(std::iter::repeat_n(result, 20_000)).collect();

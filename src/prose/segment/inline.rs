@@ -69,9 +69,11 @@ enum Find {
     SingleQuote,
     TagEnd,
     SqlFrom,
+    Semicolon,
+    ClosingParenthesis,
 }
 
-const FINDS: usize = 8;
+const FINDS: usize = 10;
 
 struct Scanner<'a> {
     text: &'a str,
@@ -195,7 +197,7 @@ impl<'a> Scanner<'a> {
         let word = &self.text[range.clone()];
         let line_end = self.find(Find::LineEnd, range.end);
         let next = self.text[range.end..line_end.max(range.end)].split(' ').nth(1).unwrap_or_default();
-        let end = memchr(b';', &self.bytes[range.end..line_end]).map_or(line_end, |at| range.end + at + 1);
+        let end = self.find(Find::Semicolon, range.end).saturating_add(1).min(line_end);
         let is_statement = match word {
             // A FROM outside the statement would make it depend on words that may go.
             "SELECT" => self.find(Find::SqlFrom, range.end) < end,
@@ -378,6 +380,8 @@ impl<'a> Scanner<'a> {
             Find::DoubleQuote => memchr(b'"', rest),
             Find::CurlyQuote => memmem::find(rest, "”".as_bytes()),
             Find::TagEnd => memchr(b'>', rest),
+            Find::Semicolon => memchr(b';', rest),
+            Find::ClosingParenthesis => memchr(b')', rest),
             Find::SqlFrom => memmem::find(rest, b" FROM "),
             Find::SingleQuote => memchr::memchr_iter(b'\'', rest).find(|&at| {
                 at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
@@ -459,7 +463,7 @@ impl<'a> Scanner<'a> {
         }
         let is_array = matches!(self.byte(start + 1), b'{' | b'"' | b'[' | b'0'..=b'9');
         let end = match self.byte(close + 1) {
-            b'(' => memchr(b')', &self.bytes[close..line_end]).map(|at| close + at + 1),
+            b'(' => Some(self.find(Find::ClosingParenthesis, close)).filter(|&at| at < line_end).map(|at| at + 1),
             _ => is_array.then_some(close + 1),
         };
         if let Some(end) = end {

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_megabyte_of_beginnings_is_searched_once() {
+    fn what_is_found_in_a_megabyte_of_beginnings_is_of_the_text() {
         for unit in [
             "sk-",
             "eyJ.",
@@ -259,9 +259,7 @@ mod tests {
             "cvc=",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
-            let t = std::time::Instant::now();
             let found = find_secrets(&text);
-            eprintln!("{unit:?} {:?} {}", t.elapsed(), found.len());
             assert!(found.iter().all(|range| text.get(range.clone()).is_some()), "{unit:?}");
         }
     }

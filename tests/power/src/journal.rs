@@ -39,7 +39,9 @@ pub(crate) struct Journal {
     mode: Mode,
     files: Vec<File>,
     calls: Vec<Call>,
-    /// After how many calls the power fails.
+    /// How many of them are changes.
+    changes: usize,
+    /// After how many changes the power fails.
     cut_at: Option<usize>,
     cut: Option<Cut>,
     fault: Option<(usize, Fault)>,
@@ -47,7 +49,7 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn new(mode: Mode) -> Self {
-        Self { mode, files: Vec::new(), calls: Vec::new(), cut_at: None, cut: None, fault: None }
+        Self { mode, files: Vec::new(), calls: Vec::new(), changes: 0, cut_at: None, cut: None, fault: None }
     }
 
     pub(crate) fn add_durable(&mut self, path: &Path, bytes: Vec<u8>) {
@@ -56,7 +58,7 @@ impl Journal {
     }
 
     pub(crate) fn cut_after(&mut self, calls: usize) {
-        self.cut_at = Some(self.calls.len() + calls);
+        self.cut_at = Some(self.changes + calls);
     }
 
     pub(crate) fn take_cut(&mut self) -> Option<Cut> {
@@ -77,8 +79,11 @@ impl Journal {
 
     /// Counts a call that is about to be made; says how it fails.
     pub(crate) fn begin(&mut self, call: Call) -> Option<Fault> {
-        if self.cut_at == Some(self.calls.len()) {
-            self.cut = Some(self.cut_now());
+        if call.is_change() {
+            if self.cut_at == Some(self.changes) {
+                self.cut = Some(self.cut_now());
+            }
+            self.changes += 1;
         }
         let number = self.calls.len();
         self.calls.push(call);

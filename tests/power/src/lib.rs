@@ -29,10 +29,20 @@ pub enum Mode {
 }
 
 /// What SQLite asks a disk to do that a power cut could undo or that can fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Call {
     /// Opens a file, creating it or not.
     Open,
+    /// Reads bytes from a place.
+    Read,
+    /// Asks for the length.
+    Length,
+    /// Takes a lock of the file.
+    Lock,
+    /// Maps a part of the memory that connections share.
+    Map,
+    /// Takes a lock in that memory.
+    MapLock,
     /// Writes bytes at a place.
     Write,
     /// Sets the length.
@@ -54,6 +64,10 @@ pub enum Fault {
     TooManyFiles,
     /// `EROFS`: the file is opened for reading only, as SQLite then does.
     ReadOnly,
+    /// `EAGAIN`: somebody else has the lock.
+    Busy,
+    /// A sync that fails though all that was written is durable.
+    Late,
 }
 
 impl Call {
@@ -61,9 +75,16 @@ impl Call {
     pub fn faults(self) -> &'static [Fault] {
         match self {
             Self::Open => &[Fault::TooManyFiles, Fault::ReadOnly],
-            Self::Write => &[Fault::Io, Fault::Full],
-            Self::Truncate | Self::Sync | Self::Delete => &[Fault::Io],
+            Self::Write | Self::Map => &[Fault::Io, Fault::Full],
+            Self::Lock | Self::MapLock => &[Fault::Io, Fault::Busy],
+            Self::Sync => &[Fault::Io, Fault::Late],
+            Self::Read | Self::Length | Self::Truncate | Self::Delete => &[Fault::Io],
         }
+    }
+
+    /// Whether it changes what a power cut leaves.
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::Open | Self::Write | Self::Truncate | Self::Sync | Self::Delete)
     }
 }
 
@@ -100,7 +121,7 @@ impl Disk {
         Ok(Self { dir, journal })
     }
 
-    /// The power fails before the call after the next `calls` ones; [`Disk::cut`] tells what is left then.
+    /// The power fails before the [change](Call::is_change) after the next `calls` ones; [`Disk::cut`] tells what is left then.
     pub fn cut_after(&self, calls: usize) {
         locked(&self.journal).cut_after(calls);
     }

@@ -1,7 +1,7 @@
-//! The way in: SQLite's own VFS with two of its methods replaced, and four of each file on a [`Disk`].
+//! The way in: SQLite's own VFS with two of its methods replaced, and nine of each file on a [`Disk`].
 //!
 //! SQLite's VFS opens the file in the memory that was meant for it, and all methods that are not replaced are called on it
-//! directly, so nothing here knows of locks or shared memory. That rests on what `os_unix.c` does and does not promise: its
+//! directly; of locks and shared memory nothing is known here but how they fail. That rests on what `os_unix.c` does and does not promise: its
 //! methods do not look at the table that they were called through.
 #![warn(clippy::undocumented_unsafe_blocks)]
 
@@ -90,6 +90,11 @@ unsafe extern "C" fn open(
             let real = &*(*file).pMethods;
             let ours = sqlite3_io_methods {
                 xClose: Some(close),
+                xRead: Some(read),
+                xFileSize: Some(length),
+                xLock: Some(lock),
+                xShmMap: Some(map),
+                xShmLock: Some(map_lock),
                 xWrite: Some(write),
                 xTruncate: Some(truncate),
                 xSync: Some(sync),
@@ -131,6 +136,66 @@ unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     unsafe { closed.real.xClose.expect("every file can be closed")(file) }
 }
 
+unsafe extern "C" fn read(file: *mut sqlite3_file, bytes: *mut c_void, length: c_int, at: sqlite3_int64) -> c_int {
+    let Tapped { real, journal, .. } = tapped(file);
+    if locked(&journal).begin(Call::Read).is_some() {
+        return ffi::SQLITE_IOERR_READ;
+    }
+    // SAFETY: SQLite passes room for `length` bytes, and the method is of the VFS that opened the file.
+    unsafe { real.xRead.expect("every file can be read")(file, bytes, length, at) }
+}
+
+unsafe extern "C" fn length(file: *mut sqlite3_file, bytes: *mut sqlite3_int64) -> c_int {
+    let Tapped { real, journal, .. } = tapped(file);
+    if locked(&journal).begin(Call::Length).is_some() {
+        return ffi::SQLITE_IOERR_FSTAT;
+    }
+    // SAFETY: SQLite passes room for a number, and the method is of the VFS that opened the file.
+    unsafe { real.xFileSize.expect("every file has a length")(file, bytes) }
+}
+
+unsafe extern "C" fn lock(file: *mut sqlite3_file, kind: c_int) -> c_int {
+    let Tapped { real, journal, .. } = tapped(file);
+    match locked(&journal).begin(Call::Lock) {
+        Some(Fault::Busy) => return ffi::SQLITE_BUSY,
+        Some(_) => return ffi::SQLITE_IOERR_LOCK,
+        None => {}
+    }
+    // SAFETY: the method is of the VFS that opened the file.
+    unsafe { real.xLock.expect("every file can be locked")(file, kind) }
+}
+
+unsafe extern "C" fn map(
+    file: *mut sqlite3_file,
+    part: c_int,
+    bytes: c_int,
+    extends: c_int,
+    memory: *mut *mut c_void,
+) -> c_int {
+    let Tapped { real, journal, .. } = tapped(file);
+    let fault = locked(&journal).begin(Call::Map);
+    if let Some(fault) = fault {
+        // SAFETY: SQLite passes room for an address.
+        unsafe { *memory = null_mut() };
+        return if fault == Fault::Full { ffi::SQLITE_IOERR_SHMSIZE } else { ffi::SQLITE_IOERR_SHMMAP };
+    }
+    // SAFETY: the method is of the VFS that opened the file, and gets what it asks for.
+    unsafe { real.xShmMap.expect("a file with a log shares memory")(file, part, bytes, extends, memory) }
+}
+
+unsafe extern "C" fn map_lock(file: *mut sqlite3_file, first: c_int, count: c_int, flags: c_int) -> c_int {
+    let Tapped { real, journal, .. } = tapped(file);
+    // Giving a lock back does not fail: SQLite does not look whether it did.
+    let is_taken = flags & ffi::SQLITE_SHM_LOCK != 0;
+    match is_taken.then(|| locked(&journal).begin(Call::MapLock)).flatten() {
+        Some(Fault::Busy) => return ffi::SQLITE_BUSY,
+        Some(_) => return ffi::SQLITE_IOERR_SHMLOCK,
+        None => {}
+    }
+    // SAFETY: the method is of the VFS that opened the file.
+    unsafe { real.xShmLock.expect("a file with a log shares memory")(file, first, count, flags) }
+}
+
 unsafe extern "C" fn write(file: *mut sqlite3_file, bytes: *const c_void, length: c_int, at: sqlite3_int64) -> c_int {
     let Tapped { real, journal, number, .. } = tapped(file);
     let mut journal = locked(&journal);
@@ -169,11 +234,15 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, length: sqlite3_int64) ->
 unsafe extern "C" fn sync(file: *mut sqlite3_file, _: c_int) -> c_int {
     let Tapped { journal, number, syncs_names, .. } = tapped(file);
     let mut journal = locked(&journal);
-    if journal.begin(Call::Sync).is_some() {
+    let fault = journal.begin(Call::Sync);
+    if fault == Some(Fault::Io) {
         journal.lose(number);
         return ffi::SQLITE_IOERR_FSYNC;
     }
     journal.sync(number, syncs_names);
+    if fault == Some(Fault::Late) {
+        return ffi::SQLITE_IOERR_FSYNC;
+    }
     if let Some(tapped) = locked(&TAPPED).get_mut(&(file as usize)) {
         tapped.syncs_names = false;
     }

@@ -187,7 +187,7 @@ proptest! {
 }
 
 #[test]
-fn a_hostile_log_is_read_once() {
+fn hostile_logs_come_back() {
     let many = |line: &str, times: usize| vec![line; times].join("\n");
     for log in [
         "x".repeat(1_000_000),

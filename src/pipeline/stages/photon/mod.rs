@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_texts_are_searched_once() {
+    fn blobs_of_hostile_texts_end_at_characters() {
         let line = base64(&noise(57));
         for unit in [
             "data:;base64,",

@@ -4,6 +4,9 @@
 //! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Texts are generated, and each is met once, because counts
 //! are remembered: runs over a file are processes of their own.
 
+mod growth;
+mod shapes;
+
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -328,6 +331,11 @@ fn main() {
         && what == "--counted"
     {
         return run_counted(name);
+    }
+    if let [what, bytes, only @ ..] = args.as_slice()
+        && what == "--growth"
+    {
+        return growth::run(bytes.parse().expect("a number of bytes"), only);
     }
     if let [what, file] = args.as_slice()
         && ["--compress", "--count"].contains(&what.as_str())

@@ -1,0 +1,170 @@
+//! What the work of every part comes to by the length of its input, for `bench/growth.mjs`.
+//!
+//! Callgrind counts from where [`counted_part`] begins to where it ends, case by case, so neither making a text nor what is
+//! loaded once has a share in it.
+
+use std::hint::black_box;
+
+use concertina::config::{Config, Preset};
+use concertina::content::{ContentType, Hints, Language, Segment, detect};
+use concertina::pipeline::stages::STAGES;
+use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, Stage, restore};
+use concertina::prose::{Intensity, Objective, compress_prose};
+use concertina::rules::{RulesLevel, RulesOptions, Transform, apply_alone, preprocess};
+use concertina::squeeze::{repair_tool_pairing, squeeze};
+use concertina::store::secrets::find_secrets;
+use concertina::summarize::summarize;
+use serde_json::{Value, json};
+
+use super::shapes;
+
+/// Some work over a text.
+type Work = Box<dyn Fn(&str)>;
+
+/// Works that take much of each byte, over texts a quarter as long.
+const COSTLY: [&str; 8] = [
+    "neurosyntax",
+    "logCrunch",
+    "structuralCollapse",
+    "compress and restore",
+    "summarize",
+    "squeeze messages",
+    "rules",
+    "rules, each alone",
+];
+
+/// A language whose comments are found in a tree, and two in which they are found without.
+const LANGUAGES: [Language; 3] = [Language::Python, Language::C, Language::Sql];
+
+/// Shapes that a parser gets through. On others it gives up after so many steps for each kilobyte, of which each takes long.
+const PARSED: [&str; 5] = ["\"# x\\n\"", "\"/*\"", "indentation", "steps", "code"];
+
+/// Does every work over every shape of about so many bytes, and prints a line for each before.
+pub(super) fn run(bytes: usize, only: &[String]) {
+    for (name, work) in works() {
+        if !only.is_empty() && !only.iter().any(|asked| asked == name) {
+            continue;
+        }
+        let bytes = if COSTLY.contains(&name) { bytes / 4 } else { bytes };
+        for (shape, make) in shapes::all().filter(|(shape, _)| name != "neurosyntax" || PARSED.contains(&&**shape)) {
+            let text = make(bytes);
+            println!("{name}\t{shape}");
+            counted_part(&*work, &text);
+            between_parts();
+        }
+    }
+}
+
+/// Named by `bench/growth.mjs`.
+#[inline(never)]
+fn counted_part(work: &dyn Fn(&str), text: &str) {
+    work(black_box(text));
+    // Without this the last call would be a jump, and the function left before it.
+    black_box(());
+}
+
+/// As [`counted_part`].
+#[inline(never)]
+fn between_parts() {
+    black_box(());
+}
+
+/// Every work by name.
+fn works() -> Vec<(&'static str, Work)> {
+    let stage =
+        |stage: &'static dyn Stage| -> (&str, Work) { (stage.name(), Box::new(move |text| alone(stage, text))) };
+    let rest: [(&str, Work); 10] = [
+        ("cortex", Box::new(|text| drop(black_box(detect(text, &Hints::default()))))),
+        ("compress and restore", Box::new(|text| compressed(&FusionEngine::default(), text))),
+        ("restore", Box::new(|text| drop(black_box(restore(text, &[]))))),
+        ("summarize", Box::new(summarized)),
+        ("find secrets", Box::new(|text| drop(black_box(find_secrets(text))))),
+        ("squeeze", Box::new(|text| drop(black_box(squeeze(&stale(text), &eager()))))),
+        ("squeeze messages", Box::new(|text| squeezed(&messages(text)))),
+        ("prose", Box::new(|text| drop(black_box(compress_prose(text, Intensity::Ultra, Objective::Chars))))),
+        ("rules", Box::new(|text| drop(black_box(preprocess(text, &aggressive()))))),
+        (
+            "rules, each alone",
+            Box::new(|text| {
+                Transform::ALL.into_iter().for_each(|transform| drop(black_box(apply_alone(text, transform))));
+            }),
+        ),
+    ];
+    STAGES.iter().map(|&each| stage(each)).chain(rest).collect()
+}
+
+fn compressed(engine: &FusionEngine, text: &str) {
+    let options = CompressOptions { preset: Preset::Max, ..CompressOptions::default() };
+    let folded = engine.compress(text, &options, &|| 0.0);
+    black_box(engine.restore(&folded.text, &folded.originals));
+}
+
+fn summarized(text: &str) {
+    for &content_type in ContentType::ALL {
+        let hints = Hints { content_type: Some(content_type), ..Hints::default() };
+        black_box(summarize(text, &hints, 1500, true));
+    }
+}
+
+fn squeezed(messages: &[Value]) {
+    black_box((squeeze(messages, &eager()), repair_tool_pairing(messages)));
+}
+
+fn aggressive() -> RulesOptions {
+    RulesOptions { level: RulesLevel::Aggressive, max_chars: Some(0), ..RulesOptions::default() }
+}
+
+/// A stage over a text of each of its types, and its folds undone.
+fn alone(stage: &dyn Stage, text: &str) {
+    let types = stage.content_types();
+    let types = if types == ContentType::ALL { &[ContentType::Unknown] } else { types };
+    for &content_type in types {
+        let languages: Vec<Option<Language>> =
+            if content_type == ContentType::Code { LANGUAGES.map(Some).into() } else { vec![None] };
+        for language in languages {
+            let segments = [Segment::whole(text, content_type, language)];
+            let context = FusionContext { preset: Preset::Max, ..FusionContext::of(text, &segments) };
+            black_box(stage.should_apply(&context));
+            let (mut folded, mut end) = (String::new(), 0);
+            for edit in stage.apply(&context).iter().filter(|edit| edit.lossless) {
+                folded.extend([&text[end..edit.range.start], &edit.text]);
+                end = edit.range.end;
+            }
+            folded.push_str(&text[end..]);
+            black_box(restore(&folded, &[]));
+        }
+    }
+}
+
+fn eager() -> Config {
+    Config { stale_turns: 1, ..Config::default() }
+}
+
+/// A conversation in which a call and its result are stale.
+fn stale(text: &str) -> [Value; 5] {
+    [
+        json!({ "role": "user", "content": "go" }),
+        json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": "c", "name": "write", "arguments": { "path": "a", "content": text } }] }),
+        json!({ "role": "toolResult", "toolCallId": "c", "content": [{ "type": "text", "text": text }] }),
+        json!({ "role": "user", "content": "1" }),
+        json!({ "role": "user", "content": "2" }),
+    ]
+}
+
+/// The text in many messages, as results of calls that share an id.
+fn messages(text: &str) -> Vec<Value> {
+    let mut rest = text;
+    let mut messages = Vec::new();
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(rest.ceil_char_boundary(256));
+        rest = after;
+        messages.extend([
+            json!({ "role": "user", "content": "heartbeat" }),
+            json!({ "role": "assistant", "content": "HEARTBEAT_OK" }),
+            json!({ "role": "assistant", "content": [
+                { "type": "toolCall", "id": "same", "name": "read", "arguments": { "path": format!("a{}", messages.len() % 9) } }] }),
+            json!({ "role": "toolResult", "toolCallId": "same", "content": part }),
+        ]);
+    }
+    messages
+}
