@@ -118,7 +118,7 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     });
     told.push(format!("{rows} rows, {:?}", store.notices()));
     assert!(store.place().ends_with("concertina.sqlite"));
-    ended(life, store, &kept, told)
+    ended(&life, store, &kept, &told)
 }
 
 /// The rows of a store with the originals.
@@ -145,11 +145,11 @@ pub(crate) fn of_a_copy(home: &Path, at: usize, fault: Fault) -> Lived {
         store.import(&mut |put| ROWS.iter().cloned().try_for_each(|(table, row)| put(table, row)))
     });
     let told = vec![format!("{:?}", life.insist("ledger", || store.ledger(&scope("session"))).projections)];
-    ended(life, store, &originals(), told)
+    ended(&life, store, &originals(), &told)
 }
 
 /// Cuts the power, and looks at what is left.
-fn ended(life: Failing, store: SqliteStore, kept: &[Original], told: Vec<String>) -> Lived {
+fn ended(life: &Failing, store: SqliteStore, kept: &[Original], told: &[String]) -> Lived {
     let (at, errors, calls, cut) = (life.at, life.errors, life.disk.calls(), life.disk.cut_now());
     drop(store);
     let left = TempDir::new().unwrap();
