@@ -63,10 +63,11 @@ const UNITS: [&str; 48] = [
 ];
 
 /// Made.
-const MADE: [(&str, Make); 23] = [
+const MADE: [(&str, Make); 24] = [
     ("nested brackets", |bytes| nested(bytes, "[", "]")),
     ("nested objects", |bytes| nested(bytes, "{\"k\":", "}")),
     ("nested tags", |bytes| nested(bytes, "<div>", "</div>")),
+    ("one gap", |bytes| format!("a{}b", " ".repeat(bytes))),
     ("indentation", |bytes| lines(bytes, |n| format!("{}a{n}:\n", " ".repeat(n % 500)))),
     ("deeper and deeper", |bytes| lines(bytes, |n| format!("{}- a{n}\n", " ".repeat(n)))),
     ("longer and longer paths", |bytes| lines(bytes, |n| format!("{}/f\n", "/dir".repeat(n)))),

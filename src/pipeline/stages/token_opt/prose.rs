@@ -123,26 +123,28 @@ fn clean(line: &str, inside: &[Range<usize>]) -> String {
     let mut emphasis = emphasis.iter().peekable();
     let mut cleaned = String::with_capacity(line.len());
     let mut blanks = 0..0;
+    // The last sign that stays and is no blank.
+    let mut last = ' ';
     let mut chars = line.char_indices();
     while let Some((at, c)) = chars.next() {
         while inside.next_if(|span| span.end <= at).is_some() {}
-        if inside.peek().is_some_and(|span| span.start <= at) {
-            cleaned.push(c);
-        } else if emphasis.next_if(|mark| **mark == at).is_some() {
+        let is_inside = inside.peek().is_some_and(|span| span.start <= at);
+        if !is_inside && emphasis.next_if(|mark| **mark == at).is_some() {
             chars.next();
-        } else if is_odd_space(c) {
+        } else if !is_inside && is_odd_space(c) {
             cleaned.push(' ');
-        } else if is_invisible(c) {
+        } else if !is_inside && is_invisible(c) {
             continue;
-        } else if c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
+        } else if !is_inside && c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
             // `end.  Next`: one blank is enough behind a stop.
             blanks.end = at + 1;
-            if !cleaned.trim_end_matches(' ').ends_with(['.', '!', '?']) {
+            if !matches!(last, '.' | '!' | '?') {
                 cleaned.push(c);
             }
             continue;
         } else {
             cleaned.push(c);
+            last = if c == ' ' { last } else { c };
         }
         blanks = if c == ' ' { at..at + 1 } else { 0..0 };
     }
