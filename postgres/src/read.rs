@@ -66,22 +66,53 @@ pub(crate) fn ref_ids(link: &mut Link, of: &[ContentHash]) -> Outcome<Vec<RefId>
 /// The digits that every id of an original begins with.
 pub(crate) type Digits = [u8; 8];
 
-/// The original behind an id, checked. What is in memory was checked before, and its bytes do not cross again.
+/// An id that is asked for.
+struct Asked<'a> {
+    digits: &'a str,
+    /// The first and the last hash that begin with it.
+    range: [Vec<u8>; 2],
+    in_memory: Option<Arc<Original>>,
+    /// The hash of that.
+    held: Option<Vec<u8>>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(id: &'a RefId, memory: &Memory<Digits>) -> Self {
+        let (from, to) = hash_range(id.as_str());
+        let in_memory = memory.get(&digits(&from));
+        let held = in_memory.as_ref().map(|original| original.hash.0.to_vec());
+        Self { digits: id.as_str(), range: [from, to].map(|hash| hash.0.to_vec()), in_memory, held }
+    }
+}
+
+fn digits(hash: &ContentHash) -> Digits {
+    *hash.0.first_chunk().expect("a hash has 32 bytes")
+}
+
+/// The originals behind ids, checked, in one round trip. What is in memory was checked before, and its bytes do not cross again.
 pub(crate) fn get(
     pool: &Pool,
     link: &mut Link,
     memory: &Memory<Digits>,
     options: &StoreOptions,
-    (id, agent_id): (&RefId, &str),
+    (ids, agent_id): (&[RefId], &str),
     now: Millis,
-) -> Outcome<Option<(RefId, Original)>> {
-    let (from, to) = hash_range(id.as_str());
-    let (from, to, digits) = (from.0.as_slice(), to.0.as_slice(), id.as_str());
+) -> Outcome<Vec<Option<(RefId, Original)>>> {
     let (agent, told) = (key(agent_id), pool.told(now));
-    let first_digits: Digits = *from.first_chunk().expect("a hash has 32 bytes");
-    let in_memory = memory.get(&first_digits);
-    let held = in_memory.as_ref().map(|original| original.hash.0.as_slice());
-    for row in &link.run(&[call!(GET, from, to, digits, agent, told, held)])?[0] {
+    let asked: Vec<Asked<'_>> = ids.iter().map(|id| Asked::new(id, memory)).collect();
+    let calls = asked.iter().map(|one| call!(GET, one.range[0], one.range[1], one.digits, agent, told, one.held));
+    let answers = link.run(&calls.collect::<Vec<_>>())?;
+    asked.iter().zip(&answers).map(|(asked, rows)| found(asked, rows, memory, options)).collect()
+}
+
+/// The original of the rows of [`GET`].
+fn found(
+    asked: &Asked<'_>,
+    rows: &[Row],
+    memory: &Memory<Digits>,
+    options: &StoreOptions,
+) -> Outcome<Option<(RefId, Original)>> {
+    for row in rows {
         if at::<Millis>(row, 7)? < options.expired_before(at(row, 8)?) {
             continue;
         }
@@ -89,12 +120,12 @@ pub(crate) fn get(
         let id = RefId::parse(&issued)
             .map_err(|_| Failure::Damaged(format!("the id of the original {} is {issued:?}", hash.to_hex())))?;
         let (media, label) = (text_or_null(row, 2)?.map_or(Media::Text, Media::Image), text(row, 3)?);
-        if let Some(held) = in_memory.as_ref().filter(|held| held.hash == hash) {
+        if let Some(held) = asked.in_memory.as_ref().filter(|held| held.hash == hash) {
             return Ok(Some((id, Original { hash, bytes: held.bytes.clone(), media, label })));
         }
         let payload = Payload { is_zstd: at(row, 5)?, bytes: at(row, 6)? };
         let original = Original { hash, bytes: payload.unpack(count(row, 4)?, hash, &id)?, media, label };
-        memory.insert(first_digits, Arc::new(original.clone()));
+        memory.insert(digits(&hash), Arc::new(original.clone()));
         return Ok(Some((id, original)));
     }
     Ok(None)

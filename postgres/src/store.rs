@@ -71,11 +71,15 @@ impl Store for PostgresStore {
     }
 
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>> {
+        Ok(self.get_all(std::slice::from_ref(id), agent_id, now)?.pop().flatten())
+    }
+
+    fn get_all(&self, ids: &[RefId], agent_id: &str, now: Millis) -> Result<Vec<Option<(RefId, Original)>>> {
         let generation = self.pool.generation();
         if self.remembered.swap(generation, Ordering::Relaxed) != generation {
             self.in_memory.clear();
         }
-        self.pool.with(|link| read::get(&self.pool, link, &self.in_memory, &self.options, (id, agent_id), now))
+        self.pool.with(|link| read::get(&self.pool, link, &self.in_memory, &self.options, (ids, agent_id), now))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {

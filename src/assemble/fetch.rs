@@ -14,11 +14,14 @@ use regex::RegexBuilder;
 use super::placeholder::cut_of;
 use super::{Engine, FETCH_TOOL};
 use crate::error::{Error, Result};
-use crate::reference::{ContentHash, Media, RefId, parse_ref};
+use crate::reference::{ContentHash, Media, Original, RefId, parse_ref};
 use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
 
 /// Lines shown before and after a matching line.
 const CONTEXT_LINES: usize = 2;
+
+/// Originals that are in memory at once.
+const AT_ONCE: usize = 8;
 
 /// What to fetch.
 #[derive(Debug, Clone, Default)]
@@ -74,6 +77,9 @@ impl Fetch {
     }
 }
 
+/// An id as it was written; and where it is one, what it is and what it leads to.
+type Asked<'w> = (&'w str, Option<(RefId, Option<(RefId, Original)>)>);
+
 impl Engine {
     /// Answers a fetch. Unknown ids are answered in words, once each; duplicates are answered once.
     ///
@@ -85,10 +91,11 @@ impl Engine {
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
         let mut room = Room { left: fetch.max_chars.max(1), unshown: 0 };
-        for (at, written) in fetch.ref_ids.iter().enumerate() {
+        for (at, asked) in fetch.ref_ids.chunks(AT_ONCE).flat_map(|ids| self.look_up(ids, scope, now)).enumerate() {
+            let (written, id) = asked?;
             // Where more is to come, there is always room to say that it did not fit.
             let kept = if at + 1 < fetch.ref_ids.len() { UNSHOWN_CHARS } else { 0 };
-            let Ok(id) = parse_ref(written) else {
+            let Some((id, original)) = id else {
                 let shown: String = written.chars().take(80).collect();
                 let note = format!(
                     "{shown:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints."
@@ -96,7 +103,7 @@ impl Engine {
                 answer.blocks.extend(room.take(note, kept).map(FetchedBlock::Text));
                 continue;
             };
-            let Some((id, original)) = self.store.get(&id, &scope.agent_id, now)? else {
+            let Some((id, original)) = original else {
                 if seen.insert(id.to_string()) {
                     answer.blocks.extend(room.take(unknown(&id), kept).map(FetchedBlock::Text));
                 }
@@ -137,6 +144,20 @@ impl Engine {
             answer.warning = self.put(scope, batch, now).err().as_ref().map(Into::into);
         }
         Ok(answer)
+    }
+
+    /// Asks for some originals at once: each id as it was written, and where it is one, what it is and what it leads to.
+    fn look_up<'w>(&self, written: &'w [String], scope: &Scope, now: Millis) -> Vec<Result<Asked<'w>>> {
+        let ids: Vec<Option<RefId>> = written.iter().map(|written| parse_ref(written).ok()).collect();
+        let valid: Vec<RefId> = ids.iter().flatten().cloned().collect();
+        let mut found = match self.store.get_all(&valid, &scope.agent_id, now) {
+            Ok(found) => found.into_iter(),
+            Err(error) => return vec![Err(error)],
+        };
+        let asked = |(written, id): (&'w String, Option<RefId>)| {
+            Ok((written.as_str(), id.map(|id| (id, found.next().flatten()))))
+        };
+        written.iter().zip(ids).map(asked).collect()
     }
 }
 

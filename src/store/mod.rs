@@ -71,6 +71,14 @@ pub trait Store: Send + Sync {
     /// [`crate::error::Error::OriginalDamaged`] when the bytes on disk are no longer those that the id names.
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>>;
 
+    /// [`Store::get`] of several ids, in order, all of which are in memory then.
+    ///
+    /// # Errors
+    /// That of the first which fails.
+    fn get_all(&self, ids: &[RefId], agent_id: &str, now: Millis) -> Result<Vec<Option<(RefId, Original)>>> {
+        ids.iter().map(|id| self.get(id, agent_id, now)).collect()
+    }
+
     /// What a session knows; empty for a new one.
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
 

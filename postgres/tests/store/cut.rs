@@ -222,6 +222,14 @@ fn calls_take_few_round_trips() {
             ("originals and projections", trips(&|| drop(store.commit(&me, &deciding, START).unwrap()))),
             ("turn", trips(&|| assert!(store.commit_turn(&me, &turn.as_str().into(), START).is_ok()))),
             ("get", trips(&|| drop(store.get(&plain.originals[0].0, "main", START).unwrap()))),
+            (
+                "get all",
+                trips(&|| {
+                    let ids: Vec<RefId> = plain.originals.iter().map(|(id, _)| id.clone()).collect();
+                    let found = store.get_all(&ids, "main", START).unwrap();
+                    assert_eq!(found, plain.originals.iter().cloned().map(Some).collect::<Vec<_>>());
+                }),
+            ),
             ("ledger", trips(&|| drop(store.ledger(&me).unwrap()))),
         ];
         let showing = || {
@@ -234,8 +242,15 @@ fn calls_take_few_round_trips() {
         counted.push(("idle", trips(&|| drop(store.commit(&me, &idle, START).unwrap()))));
     }
     println!("{counted:?}");
-    let expected =
-        [("originals", 3), ("originals and projections", 4), ("turn", 4), ("get", 1), ("ledger", 1), ("idle", 0)];
+    let expected = [
+        ("originals", 3),
+        ("originals and projections", 4),
+        ("turn", 4),
+        ("get", 1),
+        ("get all", 1),
+        ("ledger", 1),
+        ("idle", 0),
+    ];
     assert_eq!(counted, expected);
 }
 
