@@ -38,14 +38,32 @@ pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<
     Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
 }
 
-/// Reads while others write; `read` is told the store's time.
-fn look<T>(pool: &Pool, now: Millis, read: impl Fn(&mut Link, Millis) -> Outcome<T>) -> Result<T> {
+/// Looks for what may go while others write, and removes it step by step, alone. `look` is told the store's time, and finds at most
+/// [`LOOK`] rows.
+fn remove<T>(
+    pool: &Pool,
+    now: Millis,
+    look: impl Fn(&mut Link, Millis) -> Outcome<Vec<T>>,
+    step: impl Fn(&mut Writing<'_>, &[T]) -> Outcome<Removed>,
+) -> Result<Removed> {
     let told = pool.told(now);
-    pool.with(|link| {
-        let which = link.run(&[call!(WHICH, told)])?.remove(0);
-        let (_, now) = pool.which(link, &which)?;
-        read(link, now)
-    })
+    let mut removed = Removed::default();
+    loop {
+        let found = pool.with(|link| {
+            let which = link.run(&[call!(WHICH, told)])?.remove(0);
+            let (_, now) = pool.which(link, &which)?;
+            look(link, now)
+        })?;
+        for rows in found.chunks(STEP) {
+            let Removed { originals, bytes, sessions } = pool.write(Gate::Alone, now, |writing| step(writing, rows))?;
+            removed.originals += originals;
+            removed.bytes += bytes;
+            removed.sessions += sessions;
+        }
+        if found.len() < LOOK {
+            return Ok(removed);
+        }
+    }
 }
 
 /// Removes grants that expired, and the originals that nobody else may see.
@@ -55,26 +73,17 @@ fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
            JOIN access USING (session, original)
          WHERE grants.session = given.session AND grants.original = given.original AND referred_at < $3
          RETURNING grants.original";
-    let mut removed = Removed::default();
-    loop {
-        let found = look(pool, now, |link, now| {
-            let (before, limit) = (options.expired_before(now), LOOK as i64);
-            let rows = link.survey(vec![call!(EXPIRED, before, limit)])?.remove(0);
-            rows.iter().map(|row| Ok((at(row, 0)?, at(row, 1)?))).collect::<Outcome<Vec<(i64, i64)>>>()
-        })?;
-        for step in found.chunks(STEP) {
-            let (sessions, originals): (Vec<i64>, Vec<i64>) = step.iter().copied().unzip();
-            let gone = pool.write(Gate::Alone, now, |writing| {
-                let before = options.expired_before(writing.now);
-                let expired = ids(&writing.run(&[call!(EXPIRE, sessions, originals, before)])?[0])?;
-                remove_ungranted(writing, &expired)
-            })?;
-            removed = sum(removed, gone);
-        }
-        if found.len() < LOOK {
-            return Ok(removed);
-        }
-    }
+    let look = |link: &mut Link, now| {
+        let (before, limit) = (options.expired_before(now), LOOK as i64);
+        let rows = link.survey(vec![call!(EXPIRED, before, limit)])?.remove(0);
+        rows.iter().map(|row| Ok((at(row, 0)?, at(row, 1)?))).collect()
+    };
+    remove(pool, now, look, |writing, grants: &[(i64, i64)]| {
+        let before = options.expired_before(writing.now);
+        let (sessions, originals): (Vec<i64>, Vec<i64>) = grants.iter().copied().unzip();
+        let expired = ids(&writing.run(&[call!(EXPIRE, sessions, originals, before)])?[0])?;
+        remove_ungranted(writing, &expired)
+    })
 }
 
 /// Removes originals that no live session shows, until no more than `target` bytes are stored: those of ended sessions first, and then
@@ -93,31 +102,22 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
             AND NOT EXISTS (SELECT 1 FROM access WHERE original = originals.id AND live AND referred_at >= $2)
           RETURNING octet_length(payload) AS bytes)
         INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
-    let mut removed = Removed::default();
-    loop {
-        let found = look(pool, now, |link, now| {
-            let excess = signed(used(&link.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
-            if excess == 0 {
-                return Ok(Vec::new());
-            }
-            let (before, limit) = (options.expired_before(now), LOOK as i64);
-            ids(&link.survey(vec![call!(IDLE, before, excess, limit)])?[0])
-        })?;
-        for step in found.chunks(STEP) {
-            let gone = pool.write(Gate::Alone, now, |writing| {
-                // Another machine may have removed enough since.
-                if used(&writing.run(&[call!(USAGE)])?[0])? <= target {
-                    return Ok(Removed::default());
-                }
-                let before = options.expired_before(writing.now);
-                self::removed(&writing.run(&[call!(EVICT, step, before)])?[0])
-            })?;
-            removed = sum(removed, gone);
+    let look = |link: &mut Link, now| {
+        let excess = signed(used(&link.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
+        if excess == 0 {
+            return Ok(Vec::new());
         }
-        if found.len() < LOOK {
-            return Ok(removed);
+        let (before, limit) = (options.expired_before(now), LOOK as i64);
+        ids(&link.survey(vec![call!(IDLE, before, excess, limit)])?[0])
+    };
+    remove(pool, now, look, |writing, originals: &[i64]| {
+        // Another machine may have removed enough since.
+        if used(&writing.run(&[call!(USAGE)])?[0])? <= target {
+            return Ok(Removed::default());
         }
-    }
+        let before = options.expired_before(writing.now);
+        removed(&writing.run(&[call!(EVICT, originals, before)])?[0])
+    })
 }
 
 /// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to stays
@@ -127,7 +127,7 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
          AND (NOT held OR ended_at < $1)
          AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
          AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
-         AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1)";
+         AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1) LIMIT $3";
     const KEEP_TOTALS: &str = "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE session = ANY($1::bigint[])),
            tokens_before = swept.tokens_before + added.tokens_before, tokens_after = swept.tokens_after + added.tokens_after
          FROM (SELECT coalesce(sum(tokens_before), 0)::bigint AS tokens_before, coalesce(sum(tokens_after), 0)::bigint AS tokens_after
@@ -135,21 +135,18 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
     const FORGET: &str = "DELETE FROM sessions WHERE id = ANY($1::bigint[])";
     const ADD_UP: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)
          INSERT INTO usage (originals, bytes) SELECT sum(originals), sum(bytes) FROM gone HAVING count(*) > 0";
-    let found = look(pool, now, |link, now| {
-        let (since, all) = (options.expired_before(now), None::<Vec<i64>>);
-        ids(&link.survey(vec![call!(SILENT, since, all)])?[0])
+    let look = |link: &mut Link, now| {
+        let (since, all, limit) = (options.expired_before(now), None::<Vec<i64>>, LOOK as i64);
+        ids(&link.survey(vec![call!(SILENT, since, all, limit)])?[0])
+    };
+    let forgotten = remove(pool, now, look, |writing, sessions: &[i64]| {
+        let (since, limit) = (options.expired_before(writing.now), STEP as i64);
+        let silent = ids(&writing.run(&[call!(SILENT, since, sessions, limit)])?[0])?;
+        writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS, silent), call!(FORGET, silent)])?;
+        Ok(Removed { sessions: silent.len() as u64, ..Removed::default() })
     })?;
-    let mut forgotten = 0;
-    for step in found.chunks(STEP) {
-        forgotten += pool.write(Gate::Alone, now, |writing| {
-            let since = options.expired_before(writing.now);
-            let silent = ids(&writing.run(&[call!(SILENT, since, step)])?[0])?;
-            writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS, silent), call!(FORGET, silent)])?;
-            Ok(silent.len() as u64)
-        })?;
-    }
     pool.write(Gate::Shared, now, |writing| writing.run(&[call!(ADD_UP)]).map(drop))?;
-    Ok(forgotten)
+    Ok(forgotten.sessions)
 }
 
 /// Forgets all sessions of this name with everything they have.
@@ -189,11 +186,6 @@ fn remove_ungranted(writing: &mut Writing<'_>, originals: &[i64]) -> Outcome<Rem
 fn removed(rows: &[Row]) -> Outcome<Removed> {
     let Some(row) = rows.first() else { return Ok(Removed::default()) };
     Ok(Removed { originals: count(row, 0)?, bytes: count(row, 1)?, sessions: 0 })
-}
-
-fn sum(one: Removed, other: Removed) -> Removed {
-    let Removed { originals, bytes, sessions } = other;
-    Removed { originals: one.originals + originals, bytes: one.bytes + bytes, sessions: one.sessions + sessions }
 }
 
 /// What [`USAGE`] says.
