@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use concertina::store::StoreOptions;
 use concertina_postgres::{Clock, PostgresOptions, PostgresStore};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// The programs that the tests need.
 const PROGRAMS: [&str; 4] = ["initdb", "pg_ctl", "pg_basebackup", "psql"];
@@ -233,19 +235,39 @@ impl Cluster {
         PostgresStore::open(&self.url(), namespace, options()).unwrap()
     }
 
-    /// A connection beside the store.
+    /// Runs statements on a connection of their own.
     pub(crate) fn sql(&self, statements: &str) -> Vec<String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&self.url(), tokio_postgres::NoTls).await.unwrap();
+        self.session().run(statements)
+    }
+
+    /// A connection beside the store.
+    pub(crate) fn session(&self) -> Session {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let client = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.url(), NoTls).await.unwrap();
             tokio::spawn(connection);
-            let messages = client.simple_query(statements).await.unwrap();
-            let rows = messages.iter().filter_map(|message| match message {
-                tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-                _ => None,
-            });
-            rows.collect()
-        })
+            client
+        });
+        Session { client, runtime }
+    }
+}
+
+/// A connection.
+pub(crate) struct Session {
+    client: Client,
+    // The connection is a task of this.
+    runtime: Runtime,
+}
+
+impl Session {
+    /// Runs statements; the first column of their rows.
+    pub(crate) fn run(&self, statements: &str) -> Vec<String> {
+        let messages = self.runtime.block_on(self.client.simple_query(statements)).unwrap();
+        let rows = messages.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        rows.collect()
     }
 }
 

@@ -5,10 +5,8 @@ use std::time::Duration;
 use concertina::error::Error;
 use concertina::reference::Original;
 use concertina::store::{Batch, Removed, Store};
-use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, NoTls};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Session};
 use crate::suite::{EXPIRED, START, batch_of, projection, scope};
 
 #[test]
@@ -73,29 +71,12 @@ fn of_two_that_wait_for_each_other_the_store_begins_again() {
     assert_eq!(store.get(id, "main", START).unwrap().as_ref(), Some(&(id.clone(), original.clone())));
 }
 
-/// Another machine that writes.
-struct Writer {
-    runtime: Runtime,
-    client: Client,
-}
-
-impl Writer {
-    fn begin(cluster: &Cluster, namespace: &str) -> Self {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let client = runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&cluster.url(), NoTls).await.unwrap();
-            drop(tokio::spawn(connection));
-            client
-        });
-        let writer = Self { runtime, client };
-        let lock = "pg_advisory_xact_lock_shared(1129202516, current_schema()::regnamespace::oid::bigint::integer)";
-        writer.run(&format!("BEGIN; SET LOCAL search_path TO {namespace}; SELECT {lock}"));
-        writer
-    }
-
-    fn run(&self, statements: &str) {
-        self.runtime.block_on(self.client.batch_execute(statements)).unwrap();
-    }
+/// Another machine that writes, until it commits.
+fn writer(cluster: &Cluster, namespace: &str) -> Session {
+    let session = cluster.session();
+    let lock = "pg_advisory_xact_lock_shared(1129202516, current_schema()::regnamespace::oid::bigint::integer)";
+    session.run(&format!("BEGIN; SET LOCAL search_path TO {namespace}; SELECT {lock}"));
+    session
 }
 
 #[test]
@@ -104,7 +85,7 @@ fn a_sweep_that_finds_nothing_waits_for_nobody_who_writes() {
     let store = cluster.open("looked");
     let me = scope("main", "s");
     store.commit(&me, &batch_of(&store, vec![Original::text("kept", "test")]), START).unwrap();
-    let writer = Writer::begin(&cluster, "looked");
+    let writer = writer(&cluster, "looked");
     assert_eq!(store.sweep(START).unwrap(), Removed::default());
     writer.run("COMMIT");
 }
@@ -117,7 +98,7 @@ fn what_is_wanted_again_while_a_sweep_waits_to_remove_it_stays() {
     let batch = batch_of(&store, ["wanted", "gone"].map(|text| Original::text(text, "test")).into());
     store.commit(&me, &batch, START).unwrap();
     let (later, wanted) = (START + EXPIRED, batch.originals[0].1.hash.to_hex());
-    let writer = Writer::begin(&cluster, "wanted");
+    let writer = writer(&cluster, "wanted");
     std::thread::scope(|threads| {
         let sweep = threads.spawn(|| store.sweep(later).unwrap());
         while cluster.sql("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").is_empty() {
