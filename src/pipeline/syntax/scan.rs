@@ -182,4 +182,18 @@ mod tests {
         }
         assert_eq!(found(&Rules::SQL, "a = $1 -- x"), Some(vec!["-- x"]));
     }
+
+    #[test]
+    fn scanning_is_linear_in_quotes_and_slashes() {
+        for text in [
+            "'".repeat(200_001),
+            "/*".repeat(100_000),
+            "$a$ ".repeat(50_000),
+            "R\"".repeat(100_000),
+            "\"\n".repeat(100_000),
+        ] {
+            let _ = Rules::C.comments(&text);
+            let _ = Rules::SQL.comments(&text);
+        }
+    }
 }
