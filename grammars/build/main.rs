@@ -41,9 +41,9 @@ fn main() {
 /// Writes `NAME.zst` and `NAME.rs`, and compiles `libgrammar_NAME.a`.
 fn build(grammar: &Grammar, dir: &Path, out: &Path) {
     let name = grammar.name;
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let path = dir.join("parser.c");
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let parser = Parser::read(&text, name).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let parser = Parser::read(&read(&path), name).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let compressed = zstd::bulk::compress(&parser.tables, COMPRESSION_LEVEL).expect("zstd takes any bytes");
     let write = |extension, bytes: &[u8]| {
         let file = out.join(grammar.file(extension));
@@ -58,8 +58,9 @@ fn build(grammar: &Grammar, dir: &Path, out: &Path) {
     // An assertion of a scanner must not end the process of whoever reads a file.
     c.define("NDEBUG", None);
     c.std("c11").warnings(false).include(dir).file(write("c", parser.rest.as_bytes()));
-    if let Ok(text) = fs::read_to_string(dir.join("scanner.c")) {
-        c.file(write("scanner.c", scanner::mended(&text, name).as_bytes()));
+    let scanner = dir.join("scanner.c");
+    if scanner.exists() {
+        c.file(write("scanner.c", scanner::mended(&read(&scanner), name).as_bytes()));
     }
     // So that a program may hold the grammar's own crate, too.
     let language = format!("tree_sitter_{}", parser.name);
