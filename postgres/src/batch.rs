@@ -1,68 +1,118 @@
-//! A batch as statements with their parameters: those that open its transaction, those that decide, and those that conclude.
+//! A batch as the statements of one transaction, which are sent together.
+//!
+//! The ids in a batch were read before its text was composed; another machine may have written since. So everything that makes a
+//! marker true is checked again inside the transaction, which has the session's row to itself: a statement that finds it untrue
+//! selects `refuse`, which ends the transaction ([`crate::refusal`]).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use concertina::reference::{ContentHash, Media, Original, RefId};
-use concertina::store::id::hash_range;
 use concertina::store::payload::Payload;
 use concertina::store::sums::DAY_MS;
 use concertina::store::{Batch, Millis, Printed, Scope};
 
-use crate::context::{self, ENTER, GRANT, LEAVE, SEEN, SHARE};
+use crate::context::{ENTER, GRANTED, LEAVE, PUT, SEEN, SHARE};
 use crate::figures::{FETCHED, FOLDED, folded_rows};
 use crate::link::{Call, call};
-use crate::read::{IN_FORCE_OF, IN_FORCE_SINCE};
+use crate::pool::Pool;
+use crate::read::IN_FORCE;
 use crate::row::signed;
-use crate::session::ENSURE;
-use crate::sweep::USAGE;
+use crate::session::{ENSURE, session};
 use crate::text::{escaped, key};
 
 /// Bytes of payloads that are sent in one statement; a server takes no message above 1 GB.
 const CHUNK_BYTES: usize = 16 << 20;
 
-pub(crate) const INSERT: &str = "WITH added AS (
+/// Stores originals under ids that no other one has, unless that takes more than `$8` bytes in all.
+const INSERT: &str = "WITH added AS (
       INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
       SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::bytea[])
         AS given (hash, ref_id, mime, label, size, is_zstd, payload)
+      WHERE CASE WHEN EXISTS (
+          SELECT 1 FROM originals AS near
+          WHERE near.hash BETWEEN decode(rpad(given.ref_id, 64, '0'), 'hex') AND decode(rpad(given.ref_id, 64, 'f'), 'hex')
+            AND near.hash <> given.hash AND starts_with(encode(given.hash, 'hex'), near.ref_id))
+          AND NOT EXISTS (SELECT 1 FROM originals AS same WHERE same.hash = given.hash)
+        THEN refuse('taken', given.ref_id) ELSE true END
       ORDER BY hash -- two that add the same wait for each other in one order
       ON CONFLICT (hash) DO NOTHING RETURNING octet_length(payload) AS bytes)
-    INSERT INTO usage (originals, bytes) SELECT count(*), sum(bytes) FROM added HAVING count(*) > 0 RETURNING 1";
-// Looked up one by one: planned as a join, a range between two columns seems to hold a ninth of all originals, and reads them all.
-const AMBIGUOUS: &str =
-    "SELECT given.id FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::bytea[], $5::text[]) AS given (id, first, last, hash, hex)
-     CROSS JOIN LATERAL (
-       SELECT 1 FROM originals WHERE originals.hash BETWEEN given.first AND given.last AND originals.hash <> given.hash
-         AND starts_with(given.hex, originals.ref_id) ORDER BY originals.hash LIMIT 1) AS near
-     WHERE NOT EXISTS (SELECT 1 FROM originals AS same WHERE same.hash = given.hash)";
-pub(crate) const ISSUED: &str = "SELECT hash, ref_id FROM originals WHERE hash = ANY($1::bytea[])";
-pub(crate) const WITHDRAW: &str = "DELETE FROM projections USING unnest($2::bytea[], $3::bigint[]) AS given (block, place)
-     WHERE projections.session = $1 AND projections.block = given.block AND projections.place = given.place RETURNING 1";
-pub(crate) const PROJECT: &str = "INSERT INTO projections (session, block, place, replacement, original, reason)
-     SELECT $1, given.block, given.place, given.replacement, originals.id, given.reason
-     FROM unnest($2::bytea[], $3::bigint[], $4::text[], $5::bytea[], $6::text[]) WITH ORDINALITY
-       AS given (block, place, replacement, original, reason, position)
-     JOIN originals ON originals.hash = given.original
-     JOIN grants ON grants.session = $1 AND grants.original = originals.id
-     ORDER BY given.position ON CONFLICT (session, block, place) DO NOTHING RETURNING 1";
-const PRINT: &str = "INSERT INTO printed (session, text, is_answer, original, saved)
-     SELECT $1, given.text, given.is_answer, originals.id, given.saved
-     FROM unnest($2::bytea[], $3::boolean[], $4::bytea[], $5::bigint[]) WITH ORDINALITY
+    INSERT INTO usage (originals, bytes) SELECT count(*), sum(bytes) FROM added
+    HAVING CASE WHEN count(*) = 0 THEN false
+      WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true END";
+/// Whether receipts, epoch and sums of this transaction count: not where all that it decides was decided before, which
+/// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is there already.
+const COUNTS: &str = concat!(
+    "SELECT set_config('concertina.counts', (NOT $3 AND NOT ($4 AND EXISTS (
+       SELECT 1 FROM receipts WHERE session = ",
+    session!(),
+    " AND at = $5)))::text, true)"
+);
+macro_rules! where_it_counts {
+    () => {
+        " WHERE current_setting('concertina.counts')::boolean "
+    };
+}
+pub(crate) use where_it_counts;
+macro_rules! then_it_counts {
+    ($changed:literal) => {
+        concat!(" SELECT set_config('concertina.counts', 'true', true) FROM ", $changed, " LIMIT 1")
+    };
+}
+const WITHDRAW: &str = concat!(
+    "WITH gone AS (
+       DELETE FROM projections USING unnest($3::bytea[], $4::bigint[]) AS given (block, place)
+       WHERE projections.session = ",
+    session!(),
+    " AND projections.block = given.block AND projections.place = given.place RETURNING 1)",
+    then_it_counts!("gone")
+);
+const PROJECT: &str = concat!(
+    "WITH added AS (
+       INSERT INTO projections (session, block, place, replacement, original, reason)
+       SELECT grants.session, given.block, given.place, given.replacement, originals.id, given.reason
+       FROM unnest($3::bytea[], $4::bigint[], $5::text[], $6::bytea[], $7::text[]) WITH ORDINALITY
+         AS given (block, place, replacement, original, reason, position)
+       JOIN originals ON originals.hash = given.original
+       JOIN grants ON grants.session = ",
+    session!(),
+    " AND grants.original = originals.id
+       ORDER BY given.position ON CONFLICT (session, block, place) DO NOTHING RETURNING 1)",
+    then_it_counts!("added")
+);
+const PRINT: &str = concat!(
+    "INSERT INTO printed (session, text, is_answer, original, saved)
+     SELECT grants.session, given.text, given.is_answer, originals.id, given.saved
+     FROM unnest($3::bytea[], $4::boolean[], $5::bytea[], $6::bigint[]) WITH ORDINALITY
        AS given (text, is_answer, original, saved, position)
      JOIN originals ON originals.hash = given.original
-     JOIN grants ON grants.session = $1 AND grants.original = originals.id
-     ORDER BY given.position ON CONFLICT (session, text) DO NOTHING";
-const RECEIVE: &str = "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
-     SELECT $1, $2, kind, tokens_before, tokens_after, detail FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[])
-       WITH ORDINALITY AS given (kind, tokens_before, tokens_after, detail, position) ORDER BY position";
-const EPOCH: &str =
-    "INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks) VALUES ($1, $2, $3, $4, $5, $6)";
+     JOIN grants ON grants.session = ",
+    session!(),
+    " AND grants.original = originals.id
+     ORDER BY given.position ON CONFLICT (session, text) DO NOTHING"
+);
+const RECEIVE: &str = concat!(
+    "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
+     SELECT ",
+    session!(),
+    ", $3, kind, tokens_before, tokens_after, detail FROM unnest($4::text[], $5::bigint[], $6::bigint[], $7::text[])
+       WITH ORDINALITY AS given (kind, tokens_before, tokens_after, detail, position)",
+    where_it_counts!(),
+    "ORDER BY position"
+);
+const EPOCH: &str = concat!(
+    "INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
+     SELECT ",
+    session!(),
+    ", $3::bigint, $4::text, $5::bigint, $6::bigint, $7::bigint",
+    where_it_counts!()
+);
 
 /// A new original, packed before the transaction begins.
 pub(crate) struct Packed<'a> {
     pub(crate) id: &'a RefId,
     pub(crate) original: &'a Original,
-    /// `None` when it was already stored at the time of packing.
+    /// `None` when it is taken to be stored.
     pub(crate) payload: Option<Payload>,
 }
 
@@ -70,8 +120,6 @@ pub(crate) struct Packed<'a> {
 type Texts<'a> = Vec<Cow<'a, str>>;
 type Hashes<'a> = Vec<&'a [u8]>;
 type Numbers = Vec<i64>;
-/// The first and the last hash that begin with some digits.
-type Ends = Vec<Vec<u8>>;
 
 /// All that a batch says, as parameters.
 pub(crate) struct Parameters<'a> {
@@ -81,10 +129,12 @@ pub(crate) struct Parameters<'a> {
     session_id: Cow<'a, str>,
     agent_id: Cow<'a, str>,
     host: Option<&'a str>,
+    /// What the database is told of the time.
+    told: Option<Millis>,
     /// When it was made, by its maker's clock: that is the time of what happened in the session.
     made_at: Millis,
-    /// The originals: ids, between which hashes there are others with the same digits, hashes and all of their digits.
-    originals: (Vec<&'a str>, Ends, Ends, Hashes<'a>, Vec<String>),
+    /// The originals: ids and hashes.
+    originals: (Vec<&'a str>, Hashes<'a>),
     /// The hashes that must be those of originals which the agent may see.
     required: Hashes<'a>,
     /// Blocks and places.
@@ -103,21 +153,17 @@ pub(crate) struct Parameters<'a> {
     /// Ids and tokens.
     fetched: (Texts<'a>, Numbers),
     in_context: Option<Hashes<'a>>,
+    shows: bool,
     tools: Option<Vec<u8>>,
-}
-
-/// Where and when a batch is written.
-pub(crate) struct Moment {
-    session: i64,
-    now: Millis,
-    /// When the session was seen, where the batch says what it showed.
-    seen: Option<Millis>,
+    /// Whether it decides how blocks are shown, and may so find that all was decided before.
+    decides: bool,
+    /// Whether it was sent before, and nobody knows what became of it.
+    pub(crate) is_repeated: bool,
 }
 
 impl<'a> Parameters<'a> {
-    pub(crate) fn new(host: Option<&'a str>, scope: &'a Scope, batch: &'a Batch, made_at: Millis) -> Self {
+    pub(crate) fn new(pool: &'a Pool, scope: &'a Scope, batch: &'a Batch, made_at: Millis) -> Self {
         let (originals, rows) = (&batch.originals, &batch.projections);
-        let ranges: Vec<_> = originals.iter().map(|(id, _)| hash_range(id.as_str())).collect();
         let numbers =
             |epoch: &concertina::store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(signed);
         Self {
@@ -126,14 +172,12 @@ impl<'a> Parameters<'a> {
             agent: key(&scope.agent_id),
             session_id: escaped(&scope.session_id),
             agent_id: escaped(&scope.agent_id),
-            host,
+            host: pool.host.as_deref(),
+            told: pool.told(made_at),
             made_at,
             originals: (
                 originals.iter().map(|(id, _)| id.as_str()).collect(),
-                ranges.iter().map(|(first, _)| first.0.to_vec()).collect(),
-                ranges.iter().map(|(_, last)| last.0.to_vec()).collect(),
                 hashes(originals.iter().map(|(_, original)| &original.hash)),
-                originals.iter().map(|(_, original)| original.hash.to_hex()).collect(),
             ),
             required: hashes(
                 (rows.iter().map(|row| &row.original)).chain(batch.printed.iter().map(|row| &row.original)),
@@ -163,87 +207,65 @@ impl<'a> Parameters<'a> {
             folded: folded_rows(&batch.folded),
             fetched: batch.fetched.iter().map(|(id, tokens)| (escaped(id), signed(*tokens))).unzip(),
             in_context: batch.in_context.as_ref().map(hashes),
+            shows: batch.in_context.is_some(),
             tools: batch.tools.map(|tools| tools.0.to_vec()),
+            decides: !batch.withdrawn.is_empty() || !batch.projections.is_empty(),
+            is_repeated: false,
         }
     }
 
-    /// The session's row; and of new originals which ids are another's by now.
-    pub(crate) fn opening<'b>(&'b self, told: &'b Option<Millis>) -> Vec<Call<'b>> {
-        let (ids, first, last, hashes, hex) = &self.originals;
-        let mut calls = vec![call!(ENSURE, self.session, self.agent, self.session_id, self.agent_id, *told, self.host)];
-        if !ids.is_empty() {
-            calls.push(call!(AMBIGUOUS, *ids, *first, *last, *hashes, *hex));
-        }
-        calls
-    }
-
-    pub(crate) fn moment(&self, session: i64, now: Millis) -> Moment {
-        Moment { session, now, seen: self.in_context.is_some().then_some(now) }
-    }
-
-    /// Stores originals, grants them, and decides how blocks are shown.
-    pub(crate) fn deciding<'b>(&'b self, columns: &'b [Columns<'_>], moment: &'b Moment) -> Vec<Call<'b>> {
-        let Moment { session, now, .. } = moment;
-        let mut calls: Vec<Call<'b>> = Vec::new();
+    /// The statements, of which the last one says what is in force that the batch's maker did not know of. `max_bytes` is the size limit.
+    pub(crate) fn calls<'b>(&'b self, columns: &'b [Columns<'_>], max_bytes: &'b i64) -> Vec<Call<'b>> {
+        let Self { batch, session, agent, told, made_at, .. } = self;
+        let mut calls = vec![call!(ENSURE, *session, *agent, self.session_id, self.agent_id, *told, self.host)];
         for Columns { hashes, ids, mimes, labels, sizes, zstd, payloads } in columns {
-            calls.push(call!(INSERT, *hashes, *ids, *mimes, *labels, *sizes, *zstd, *payloads));
+            calls.push(call!(INSERT, *hashes, *ids, *mimes, *labels, *sizes, *zstd, *payloads, *max_bytes));
         }
-        let (.., hashes, _) = &self.originals;
-        if !hashes.is_empty() {
-            calls.push(call!(USAGE));
-            calls.push(call!(ISSUED, *hashes));
-            calls.push(call!(GRANT, *session, *hashes, *now));
+        let (ids, hashes) = &self.originals;
+        if !ids.is_empty() {
+            calls.push(call!(PUT, *session, *agent, *hashes, *ids, *told));
         }
         if !self.required.is_empty() {
-            calls.push(call!(context::GRANTED, self.required, self.agent));
-            calls.push(call!(SHARE, *session, self.required, self.agent, *now));
+            calls.push(call!(GRANTED, *agent, self.required));
+            calls.push(call!(SHARE, *session, *agent, self.required, *told));
         }
-        if !self.batch.withdrawn.is_empty() {
-            calls.push(call!(WITHDRAW, *session, self.withdrawn.0, self.withdrawn.1));
+        let (kinds, before, after, details) = &self.receipts;
+        let (folded_kinds, folded_before, folded_after) = &self.folded;
+        if !kinds.is_empty() || self.epoch.is_some() || !folded_kinds.is_empty() {
+            calls.push(call!(COUNTS, *session, *agent, self.decides, self.is_repeated, *made_at));
+        }
+        if !batch.withdrawn.is_empty() {
+            calls.push(call!(WITHDRAW, *session, *agent, self.withdrawn.0, self.withdrawn.1));
         }
         let (blocks, places, replacements, originals, reasons) = &self.projections;
         if !blocks.is_empty() {
-            calls.push(call!(PROJECT, *session, *blocks, *places, *replacements, *originals, *reasons));
+            calls.push(call!(PROJECT, *session, *agent, *blocks, *places, *replacements, *originals, *reasons));
         }
         let (texts, answers, originals, saved) = &self.printed;
         if !texts.is_empty() {
-            calls.push(call!(PRINT, *session, *texts, *answers, *originals, *saved));
+            calls.push(call!(PRINT, *session, *agent, *texts, *answers, *originals, *saved));
         }
-        calls
-    }
-
-    /// Whether what is [`Parameters::deciding`] may find that all was decided before.
-    pub(crate) fn decides(&self) -> bool {
-        !self.batch.withdrawn.is_empty() || !self.batch.projections.is_empty()
-    }
-
-    /// Records what was done, and asks what is in force: the last two answers.
-    pub(crate) fn concluding<'b>(&'b self, is_decided: bool, moment: &'b Moment) -> Vec<Call<'b>> {
-        let Moment { session, now, seen } = moment;
-        let mut calls: Vec<Call<'b>> = Vec::new();
-        let (kinds, before, after, details) = &self.receipts;
-        if is_decided && !kinds.is_empty() {
-            calls.push(call!(RECEIVE, *session, self.made_at, *kinds, *before, *after, *details));
+        if !kinds.is_empty() {
+            calls.push(call!(RECEIVE, *session, *agent, *made_at, *kinds, *before, *after, *details));
         }
-        if let Some((reason, [freed, rebilled, blocks])) = self.epoch.as_ref().filter(|_| is_decided) {
-            calls.push(call!(EPOCH, *session, self.made_at, *reason, *freed, *rebilled, *blocks));
+        if let Some((reason, [freed, rebilled, blocks])) = &self.epoch {
+            calls.push(call!(EPOCH, *session, *agent, *made_at, *reason, *freed, *rebilled, *blocks));
         }
-        let (kinds, before, after) = &self.folded;
-        if is_decided && !kinds.is_empty() {
-            calls.push(call!(FOLDED, *session, self.made_on, *kinds, *before, *after));
+        if !folded_kinds.is_empty() {
+            calls.push(call!(FOLDED, *session, *agent, self.made_on, *folded_kinds, *folded_before, *folded_after));
         }
-        if !self.fetched.0.is_empty() {
-            calls.push(call!(FETCHED, *session, self.made_at, self.fetched.0, self.fetched.1));
+        let (ids, tokens) = &self.fetched;
+        if !ids.is_empty() {
+            calls.push(call!(FETCHED, *session, *agent, *made_at, *ids, *tokens, self.is_repeated));
         }
         if let Some(in_context) = &self.in_context {
-            calls.push(call!(LEAVE, *session, *in_context, self.batch.since, *now));
-            calls.push(call!(ENTER, *session, *in_context, self.batch.since, *now, self.agent));
+            calls.push(call!(LEAVE, *session, *agent, *in_context, batch.since, *told));
+            calls.push(call!(ENTER, *session, *agent, *in_context, batch.since, *told));
         }
         if self.in_context.is_some() || self.tools.is_some() {
-            calls.push(call!(SEEN, *session, *seen, self.tools));
+            calls.push(call!(SEEN, *session, *agent, self.shows, *told, self.tools));
         }
-        calls.push(call!(IN_FORCE_SINCE, *session, self.batch.since));
-        calls.push(call!(IN_FORCE_OF, *session, self.projections.0, self.projections.1));
+        calls.push(call!(IN_FORCE, *session, *agent, batch.since, *blocks, *places));
         calls
     }
 }

@@ -10,10 +10,12 @@ use concertina::store::sums::{DAY_MS, Sums};
 use concertina::store::{Millis, Scope};
 use tokio_postgres::Row;
 
+use crate::batch::where_it_counts;
 use crate::failure::Outcome;
 use crate::link::{Link, call};
 use crate::read::{STORED_OF, timed};
 use crate::row::{at, count, first, signed, text, text_or_null};
+use crate::session::session;
 use crate::text::key;
 
 /// The sums of requests, in this order; `swept_requests` has them as columns.
@@ -49,15 +51,28 @@ pub(crate) const REQUESTED: &str =
        $9::double precision[], $10::double precision[]) WITH ORDINALITY
        AS given (at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd, position) ORDER BY position";
 
-pub(crate) const FETCHED: &str = "INSERT INTO fetches (session, at, ref_id, tokens)
-     SELECT $1, $2, ref_id, tokens FROM unnest($3::text[], $4::bigint[]) WITH ORDINALITY AS given (ref_id, tokens, position)
-     ORDER BY position";
+/// What a session's model fetched. Where `$6`, it was sent before, and may be there.
+pub(crate) const FETCHED: &str = concat!(
+    "INSERT INTO fetches (session, at, ref_id, tokens)
+     SELECT ",
+    session!(),
+    ", $3, ref_id, tokens FROM unnest($4::text[], $5::bigint[]) WITH ORDINALITY AS given (ref_id, tokens, position)
+     WHERE NOT ($6 AND EXISTS (SELECT 1 FROM fetches WHERE session = ",
+    session!(),
+    " AND at = $3)) ORDER BY position"
+);
 
-pub(crate) const FOLDED: &str = "INSERT INTO folded (session, day, kind, tokens_before, tokens_after)
-     SELECT $1, $2, kind, sum(tokens_before), sum(tokens_after)
-     FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS given (kind, tokens_before, tokens_after) GROUP BY kind
+pub(crate) const FOLDED: &str = concat!(
+    "INSERT INTO folded (session, day, kind, tokens_before, tokens_after)
+     SELECT ",
+    session!(),
+    ", $3, kind, sum(tokens_before), sum(tokens_after)
+     FROM unnest($4::text[], $5::bigint[], $6::bigint[]) AS given (kind, tokens_before, tokens_after)",
+    where_it_counts!(),
+    "GROUP BY kind
      ON CONFLICT (session, day, kind) DO UPDATE SET tokens_before = folded.tokens_before + excluded.tokens_before,
-       tokens_after = folded.tokens_after + excluded.tokens_after";
+       tokens_after = folded.tokens_after + excluded.tokens_after"
+);
 
 /// Adds the requests of sessions that are about to be forgotten to the totals.
 pub(crate) const KEEP_SUMS: &str = concat!(
@@ -87,14 +102,7 @@ pub(crate) fn folded_rows(folded: &[(FoldedKind, u64, u64)]) -> (Vec<&'static st
 pub(crate) fn recent(link: &mut Link, scope: &Scope, since: Millis) -> Outcome<Recent> {
     macro_rules! of_scope {
         ($columns:literal, $table:literal, $rest:literal) => {
-            concat!(
-                "SELECT ",
-                $columns,
-                " FROM ",
-                $table,
-                " WHERE session = (SELECT id FROM sessions WHERE session = $1 AND agent = $2) ",
-                $rest
-            )
+            concat!("SELECT ", $columns, " FROM ", $table, " WHERE session = ", session!(), " ", $rest)
         };
     }
     macro_rules! last {

@@ -28,6 +28,7 @@ mod link;
 mod options;
 mod pool;
 mod read;
+mod refusal;
 mod row;
 mod rows;
 mod schema;

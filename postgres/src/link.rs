@@ -6,13 +6,15 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, maybe_done};
+use futures_util::poll;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Row, SimpleQueryMessage, Statement};
 
 use crate::failure::{Failure, Outcome};
+use crate::refusal::understood;
 use crate::server::Server;
 
 /// A statement with its parameters.
@@ -128,8 +130,23 @@ impl Link {
             for (sql, statement) in missing.into_iter().zip(prepared) {
                 statements.insert(sql, statement?);
             }
-            let answers = calls.iter().map(|call| client.query(&statements[call.sql], &call.params));
-            join_all(answers).await.into_iter().collect::<Result<Vec<_>, _>>()
+            let mut answers = Vec::with_capacity(calls.len());
+            for call in calls {
+                let mut answer = Box::pin(maybe_done(client.query(&statements[call.sql], &call.params)));
+                // It is sent now. After one that cannot be, nothing is, above all no COMMIT.
+                if poll!(&mut answer).is_ready()
+                    && let Some(Err(error)) = answer.as_mut().take_output()
+                {
+                    return Err(error);
+                }
+                answers.push(answer);
+            }
+            let mut rows = Vec::with_capacity(answers.len());
+            for mut answer in answers {
+                answer.as_mut().await;
+                rows.push(answer.as_mut().take_output().expect("it is done")?);
+            }
+            Ok(rows)
         };
         match runtime.block_on(async { timeout(*deadline, flight).await }) {
             Ok(answers) => Ok(answers?),
@@ -172,11 +189,18 @@ impl Link {
         }
     }
 
-    /// Makes the transaction durable. Where no answer comes, nobody knows whether it is: [`Failure::is_lost`].
-    pub(crate) fn commit(&mut self) -> Outcome<()> {
-        match self.run(&[call!(COMMIT)]) {
+    /// Runs the last flight of a transaction and makes it durable. Where no answer comes, nobody knows whether it is:
+    /// [`Failure::Unheard`].
+    pub(crate) fn commit(&mut self, mut calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        calls.push(call!(COMMIT));
+        match self.run(&calls) {
             Err(Failure::Away(reason)) => Err(Failure::Unheard(reason)),
-            committed => committed.map(drop),
+            Err(failure) if failure.is_lost() => Err(Failure::Unheard(failure.to_string())),
+            Err(failure) => Err(understood(failure)),
+            Ok(mut answers) => {
+                answers.pop();
+                Ok(answers)
+            }
         }
     }
 }

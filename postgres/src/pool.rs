@@ -66,8 +66,8 @@ pub(crate) struct Pool {
     /// Who holds the sessions that are written to, where they are held.
     pub(crate) host: Option<String>,
     busy_timeout_ms: u64,
-    /// The generation that was last seen; 0 before the first.
-    generation: AtomicU64,
+    /// The generation that was last seen, and what [`WHICH`] says of its database; 0 before the first.
+    seen: Mutex<(u64, String)>,
     replaced: AtomicU64,
     /// How many connections fell silent: what cut one off may have cut off those that lie idle too.
     silent: AtomicU64,
@@ -78,7 +78,6 @@ pub(crate) struct Pool {
 /// A transaction that writes.
 pub(crate) struct Writing<'a> {
     pub(crate) link: &'a mut Link,
-    pub(crate) generation: u64,
     pub(crate) now: Millis,
     pub(crate) host: Option<&'a str>,
 }
@@ -90,16 +89,36 @@ impl Writing<'_> {
 }
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
-const SHARED: &str = "SELECT pg_advisory_xact_lock_shared(1129202516, $1::text::regnamespace::oid::bigint::integer)";
+macro_rules! shared {
+    ($namespace:literal) => {
+        concat!("pg_advisory_xact_lock_shared(1129202516, ", $namespace, "::text::regnamespace::oid::bigint::integer)")
+    };
+}
+const SHARED: &str = concat!("SELECT ", shared!("$1"));
 const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
+macro_rules! identity {
+    () => {
+        "(identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+          || ' ' || current_schema()::text::regnamespace::oid)"
+    };
+}
 /// Which store of its cluster this is, and since which promotion or restoration of the cluster; the time; and who may work on it.
 ///
 /// A replica that was promoted counts as another database, as one that was restored does: nothing that an ordinary role may read tells
 /// whether the new timeline began before or after what a caller has seen. So a batch from before is refused once and made again from a
 /// new ledger, which with a synchronous standby says the same, and nothing that a turn shows depends on rows that are gone.
-pub(crate) const WHICH: &str = "SELECT identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
-      || ' ' || current_schema()::text::regnamespace::oid,
-    moment($1::bigint), oldest FROM store";
+pub(crate) const WHICH: &str = concat!("SELECT ", identity!(), ", moment($1::bigint), oldest FROM store");
+/// [`WHICH`] for a transaction that others may join. Refuses another database than the one of which it says `$2`, unless that is NULL,
+/// and programs that know no version beyond `$3`, where they are left out.
+const OPENING: &str = concat!(
+    "SELECT ",
+    identity!(),
+    ", moment($1::bigint), oldest, CASE WHEN oldest > $3::integer THEN refuse('too old', oldest::text) WHEN $2 <> ",
+    identity!(),
+    " THEN refuse('replaced', '') END, ",
+    shared!("$4"),
+    " FROM store"
+);
 const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 /// Returns when all that was committed before is as durable as what this commits, on standbys too.
@@ -119,17 +138,16 @@ impl Pool {
             .build(Places)
             .map_err(|error| Error::StoreUnavailable { path: server.name.clone(), reason: error.to_string() })?;
         let busy_timeout_ms = store.busy_timeout_ms;
-        let [generation, replaced, silent] = [0; 3].map(AtomicU64::new);
-        let abandoned = Mutex::default();
-        let pool =
-            Self { server, places, clock: *clock, host, busy_timeout_ms, generation, replaced, silent, abandoned };
+        let [replaced, silent] = [0; 2].map(AtomicU64::new);
+        let (seen, abandoned) = (Mutex::default(), Mutex::default());
+        let pool = Self { server, places, clock: *clock, host, busy_timeout_ms, seen, replaced, silent, abandoned };
         pool.with(|_| Ok(()))?;
         Ok(pool)
     }
 
     /// Which database was last seen: another number after it was replaced.
     pub(crate) fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Relaxed)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// How often the database was found replaced since the last time that this was asked.
@@ -158,16 +176,21 @@ impl Pool {
     /// Reads which database this is, and the time: a row of [`WHICH`].
     pub(crate) fn which(&self, link: &Link, rows: &[Row]) -> Outcome<(u64, Millis)> {
         let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
-        let store: String = at(row, 0)?;
-        let hash = ContentHash::of(format!("{} {store}", link.backend.database).as_bytes());
-        // 53 bits, which JavaScript has, and never 0.
-        let generation = (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1;
-        let before = self.generation.swap(generation, Ordering::Relaxed);
+        let identity: String = at(row, 0)?;
+        let generation = number(link, &identity);
+        let seen = &mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, _) = std::mem::replace(seen, (generation, identity));
         if before != 0 && before != generation {
             self.replaced.fetch_add(1, Ordering::Relaxed);
         }
         schema::check_oldest(at(row, 2)?)?;
         Ok((generation, at(row, 1)?))
+    }
+
+    /// Asks which database this is, and the time.
+    pub(crate) fn look(&self, link: &mut Link, told: Option<Millis>) -> Outcome<(u64, Millis)> {
+        let rows = link.run(&[call!(WHICH, told)])?.remove(0);
+        self.which(link, &rows)
     }
 
     /// What SQL's `moment` is told of the time.
@@ -235,17 +258,6 @@ impl Pool {
         now: Millis,
         mut work: impl FnMut(&mut Writing<'_>) -> Outcome<T>,
     ) -> Result<T> {
-        self.write_after(gate, now, &[], |writing, _| work(writing))
-    }
-
-    /// [`Pool::write`], with statements that go out together with the transaction's beginning, and their answers.
-    pub(crate) fn write_after<T>(
-        &self,
-        gate: Gate,
-        now: Millis,
-        opening: &[Call<'_>],
-        mut work: impl FnMut(&mut Writing<'_>, Vec<Vec<Row>>) -> Outcome<T>,
-    ) -> Result<T> {
         let told = self.told(now);
         let lock = if gate == Gate::Shared { SHARED } else { ALONE };
         let mut unknown: Option<(String, Backend, T)> = None;
@@ -261,22 +273,62 @@ impl Pool {
             if gate == Gate::Alone {
                 flight.push(call!(SURVEY));
             }
-            let begin = flight.len();
-            flight.extend(opening.iter().cloned());
-            let mut begun = link.run(&flight)?;
-            let opened = begun.split_off(begin);
-            let (generation, now) = self.which(link, &begun[2])?;
+            let begun = link.run(&flight)?;
+            let (_, now) = self.which(link, &begun[2])?;
             let transaction: Option<String> = first(&begun[3])?;
-            let done = work(&mut Writing { link, generation, now, host: self.host.as_deref() }, opened)?;
-            match link.commit() {
+            let done = work(&mut Writing { link, now, host: self.host.as_deref() })?;
+            match link.commit(Vec::new()) {
                 Err(failure) if failure.is_lost() => {
                     unknown = transaction.map(|transaction| (transaction, link.backend.clone(), done));
                     Err(failure)
                 }
-                committed => committed.map(|()| done),
+                committed => committed.map(|_| done),
             }
         })
     }
+
+    /// Writes in one transaction and one round trip, to the database of a generation, or to whichever where that is 0. Statements that
+    /// find something amiss refuse it all ([`crate::refusal`]). Where its end was not heard of ([`Failure::Unheard`]), it is for the
+    /// caller to send what may be sent again.
+    pub(crate) fn write_at_once(
+        &self,
+        link: &mut Link,
+        now: Millis,
+        generation: u64,
+        calls: Vec<Call<'_>>,
+    ) -> Outcome<Vec<Vec<Row>>> {
+        let (told, same) = (self.told(now), self.identity(link, generation)?);
+        let mut flight = vec![call!(BEGIN), call!(OPENING, told, same, schema::NEWEST, self.server.namespace)];
+        flight.extend(calls);
+        match link.commit(flight) {
+            Ok(mut answers) => {
+                self.which(link, &answers[1])?;
+                Ok(answers.split_off(2))
+            }
+            Err(Failure::Replaced) => self.look(link, told).and(Err(Failure::Replaced)),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// What [`WHICH`] says of the database of a generation, if that is not 0.
+    fn identity(&self, link: &mut Link, generation: u64) -> Outcome<Option<String>> {
+        if generation == 0 {
+            return Ok(None);
+        }
+        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        if number(link, &seen()) != generation {
+            if self.look(link, None)?.0 != generation {
+                return Err(Failure::Replaced);
+            }
+        }
+        Ok(Some(seen()))
+    }
+}
+
+/// The generation of a database: 53 bits, which JavaScript has, and never 0.
+fn number(link: &Link, identity: &str) -> u64 {
+    let hash = ContentHash::of(format!("{} {identity}", link.backend.database).as_bytes());
+    (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1
 }
 
 /// Whether a transaction whose end was not heard of did end well, and is durable. Only for a connection to the same start of the server.

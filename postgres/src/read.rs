@@ -17,6 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::link::{Link, call};
 use crate::pool::{Pool, WHICH};
 use crate::row::{at, count, first, hash, text, text_or_null};
+use crate::session::session;
 use crate::text::key;
 
 /// Ids, with what is stored near them.
@@ -32,18 +33,20 @@ pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
        SELECT max(referred_at) AS at FROM access WHERE original = originals.id AND $4 IN (agent, parent_agent)) AS referred
      WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
 
-/// The rows of a session's projection after a row id, in the order in which they were written.
-pub(crate) const IN_FORCE_SINCE: &str = "SELECT projections.id, block, place, replacement, hash, reason FROM projections
-     JOIN originals ON originals.id = projections.original WHERE session = $1 AND projections.id > $2 ORDER BY projections.id";
+/// The rows of a session's projection after the row `$3`, and those of some blocks, in the order in which they were written.
+pub(crate) const IN_FORCE: &str = concat!(
+    "SELECT projections.id, block, place, replacement, hash, reason FROM projections
+     JOIN originals ON originals.id = projections.original
+     WHERE session = ",
+    session!(),
+    " AND projections.id > $3 OR projections.id = ANY(ARRAY(
+       SELECT projections.id FROM unnest($4::bytea[], $5::bigint[]) AS given (block, place)
+       JOIN projections ON session = ",
+    session!(),
+    " AND projections.block = given.block AND projections.place = given.place)) ORDER BY projections.id"
+);
 
-/// How a session shows some blocks.
-pub(crate) const IN_FORCE_OF: &str =
-    "SELECT projections.id, projections.block, projections.place, replacement, hash, reason
-     FROM unnest($2::bytea[], $3::bigint[]) AS given (block, place)
-     JOIN projections ON session = $1 AND projections.block = given.block AND projections.place = given.place
-     JOIN originals ON originals.id = projections.original";
-
-/// A row of [`IN_FORCE_SINCE`] or [`IN_FORCE_OF`].
+/// A row of [`IN_FORCE`], and of the projections of a ledger.
 pub(crate) fn projection(row: &Row) -> Outcome<(i64, Projection)> {
     let projection = Projection {
         block: BlockKey { hash: hash(row, 1)?, place: at(row, 2)? },
@@ -135,14 +138,7 @@ fn found(
 pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Ledger> {
     macro_rules! of_session {
         ($columns:literal, $from:literal, $rest:literal) => {
-            concat!(
-                "SELECT ",
-                $columns,
-                " FROM ",
-                $from,
-                " WHERE session = (SELECT id FROM sessions WHERE session = $1 AND agent = $2) ",
-                $rest
-            )
+            concat!("SELECT ", $columns, " FROM ", $from, " WHERE session = ", session!(), " ", $rest)
         };
     }
     const PROJECTIONS: &str = of_session!(

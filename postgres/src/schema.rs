@@ -23,7 +23,10 @@ pub(crate) struct Version {
 }
 
 /// All versions that this program knows, from 1 on.
-const VERSIONS: [Version; 1] = [Version { statements: include_str!("version_1.sql"), oldest: 1 }];
+const VERSIONS: [Version; 2] = [
+    Version { statements: include_str!("version_1.sql"), oldest: 1 },
+    Version { statements: include_str!("version_2.sql"), oldest: 1 },
+];
 
 /// Held while a schema is made or migrated: of two that open at once, one waits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('concertina ' || $1::text, 0))";
@@ -41,12 +44,20 @@ pub(crate) fn prepare(link: &mut Link, namespace: &str) -> Outcome<()> {
     prepare_to(link, namespace, &VERSIONS)
 }
 
+/// The newest version that this program knows.
+pub(crate) const NEWEST: i32 = VERSIONS.len() as i32;
+
 /// Refuses a schema whose `store.oldest` leaves this program out.
 pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
-    match usize::try_from(oldest) {
-        Ok(oldest) if oldest <= VERSIONS.len() => Ok(()),
-        _ => Err(too_old(&format!("it was migrated and now needs a program that knows version {oldest}"), &VERSIONS)),
+    match oldest {
+        0..=NEWEST => Ok(()),
+        _ => Err(left_out(oldest)),
     }
+}
+
+/// The failure of a program that a schema's `store.oldest` leaves out.
+pub(crate) fn left_out(oldest: impl std::fmt::Display) -> Failure {
+    too_old(&format!("it was migrated and now needs a program that knows version {oldest}"), &VERSIONS)
 }
 
 fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {

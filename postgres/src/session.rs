@@ -17,6 +17,14 @@ use crate::pool::Writing;
 use crate::row::{at, first, signed, text};
 use crate::text::{escaped, key};
 
+/// The row of the session `$1` of the agent `$2`.
+macro_rules! session {
+    () => {
+        "(SELECT id FROM sessions WHERE session = $1 AND agent = $2)"
+    };
+}
+pub(crate) use session;
+
 /// How long a session may be unknown to its host before that counts as its end.
 const UNLISTED_MS: Millis = 600_000;
 

@@ -10,6 +10,7 @@ use concertina::store::memory::{Memory, memory};
 use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
+use crate::commit::Sent;
 use crate::failure::Failure;
 use crate::link::call;
 use crate::options::PostgresOptions;
@@ -32,6 +33,7 @@ pub struct PostgresStore {
     options: StoreOptions,
     pool: Pool,
     in_memory: Memory<Digits>,
+    sent: Sent,
     /// Which database the originals in memory were read from.
     remembered: AtomicU64,
 }
@@ -52,7 +54,7 @@ impl PostgresStore {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
         let in_memory = memory(options.store.max_entries);
-        Ok(Self { options: options.store, pool, in_memory, remembered: AtomicU64::new(0) })
+        Ok(Self { options: options.store, pool, in_memory, sent: commit::sent(), remembered: AtomicU64::new(0) })
     }
 
     /// The server and the database, as errors name them: `host:port/database`.
@@ -67,7 +69,7 @@ impl Store for PostgresStore {
     }
 
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>> {
-        commit::commit(&self.pool, &self.options, scope, batch, now)
+        commit::commit(&self.pool, &self.options, &self.sent, (scope, batch), now)
     }
 
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>> {

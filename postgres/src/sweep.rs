@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use crate::failure::Outcome;
 use crate::figures::KEEP_SUMS;
 use crate::link::{Link, call};
-use crate::pool::{Gate, Pool, WHICH, Writing};
+use crate::pool::{Gate, Pool, Writing};
 use crate::row::{at, count, first, signed};
 use crate::text::key;
 
@@ -50,8 +50,7 @@ fn remove<T>(
     let mut removed = Removed::default();
     loop {
         let found = pool.with(|link| {
-            let which = link.run(&[call!(WHICH, told)])?.remove(0);
-            let (_, now) = pool.which(link, &which)?;
+            let (_, now) = pool.look(link, told)?;
             look(link, now)
         })?;
         for rows in found.chunks(STEP) {

@@ -133,7 +133,7 @@ impl Batch {
         let is_as_it_stood = |standing: &Standing| {
             let now = standing.read_at.unwrap_or(now);
             self.in_context.as_ref() == Some(&standing.in_context)
-                && now.abs_diff(standing.last_seen) < touch_interval.unsigned_abs()
+                && now.saturating_sub(standing.last_seen) < touch_interval
         };
         self.originals.is_empty()
             && self.withdrawn.is_empty()

@@ -12,18 +12,20 @@ use crate::cluster::{Cluster, options};
 use crate::server::Server;
 use crate::store::PostgresStore;
 
-const NEXT: &str =
-    "ALTER TABLE originals ADD COLUMN origin TEXT; CREATE INDEX originals_by_origin ON originals (origin)";
-const SECOND: Version = Version { statements: NEXT, oldest: 1 };
-/// The release after it: what the first version's programs write is not enough any more.
-const THIRD: Version = Version {
+/// The version after all that there are.
+const NEXT: Version = Version {
+    statements: "ALTER TABLE originals ADD COLUMN origin TEXT; CREATE INDEX originals_by_origin ON originals (origin)",
+    oldest: 1,
+};
+/// The one after that: what the programs of today write is not enough any more.
+const AFTER_NEXT: Version = Version {
     statements: "ALTER TABLE warnings ADD COLUMN kind TEXT NOT NULL DEFAULT ''; ALTER TABLE warnings ALTER kind DROP DEFAULT",
-    oldest: 2,
+    oldest: VERSIONS.len() + 1,
 };
 
-fn first_version() -> Version {
-    let [first] = VERSIONS;
-    first
+/// Those that there are, and further ones.
+fn and<const N: usize>(further: [Version; N]) -> Vec<Version> {
+    VERSIONS.into_iter().chain(further).collect()
 }
 
 fn program(cluster: &Cluster, namespace: &str, versions: &[Version]) -> Outcome<Link> {
@@ -33,8 +35,9 @@ fn program(cluster: &Cluster, namespace: &str, versions: &[Version]) -> Outcome<
     Ok(link)
 }
 
+/// The version of a namespace, counted from the newest that there is, and the oldest whose programs work on it.
 fn versions(cluster: &Cluster, namespace: &str) -> Vec<String> {
-    cluster.sql(&format!("SELECT version || ' ' || oldest FROM {namespace}.store"))
+    cluster.sql(&format!("SELECT version - {NEWEST} || ' ' || oldest FROM {namespace}.store"))
 }
 
 /// All that a program does at every turn, and what it does now and then.
@@ -58,28 +61,55 @@ fn programs_of_two_versions_work_on_one_database_for_one_release() {
     let Some(cluster) = Cluster::start() else { return };
     let old = cluster.open("two");
     work(&old, 0).unwrap();
-    program(&cluster, "two", &[first_version(), SECOND]).unwrap();
-    assert_eq!(versions(&cluster, "two"), ["2 1"]);
+    program(&cluster, "two", &and([NEXT])).unwrap();
+    assert_eq!(versions(&cluster, "two"), ["1 1"]);
     // One that is open goes on, and one that is opened begins; neither takes anything back.
     work(&old, 1).unwrap();
     work(&cluster.open("two"), 2).unwrap();
-    program(&cluster, "two", &[first_version(), SECOND]).unwrap();
-    assert_eq!(versions(&cluster, "two"), ["2 1"]);
-    let mut link = program(&cluster, "two", &[first_version(), SECOND]).unwrap();
+    program(&cluster, "two", &and([NEXT])).unwrap();
+    assert_eq!(versions(&cluster, "two"), ["1 1"]);
+    let mut link = program(&cluster, "two", &and([NEXT])).unwrap();
     let rows = link.run(&[call!("SELECT count(*) FROM originals WHERE origin IS NULL")]).unwrap().remove(0);
     assert_eq!(at::<i64>(&rows[0], 0).unwrap(), 3);
 
-    program(&cluster, "two", &[first_version(), SECOND, THIRD]).unwrap();
-    assert_eq!(versions(&cluster, "two"), ["3 2"]);
+    program(&cluster, "two", &and([NEXT, AFTER_NEXT])).unwrap();
+    assert_eq!(versions(&cluster, "two"), [format!("2 {}", NEWEST + 1)]);
     let error = work(&old, 3).unwrap_err();
     assert!(matches!(error, Error::StoreDamaged { .. }), "{error}");
+    let known = format!("; this program knows versions 1 to {NEWEST}");
     assert!(
-        error.to_string().contains("needs a program that knows version 2; this program knows versions 1 to 1"),
+        error.to_string().contains(&format!("needs a program that knows version {}{known}", NEWEST + 1)),
         "{error}"
     );
     let error = PostgresStore::open(&cluster.url(), "two", options()).map(drop).unwrap_err();
-    assert!(error.to_string().contains("is 3; this program knows versions 1 to 1"), "{error}");
-    program(&cluster, "two", &[first_version(), SECOND]).unwrap();
+    assert!(error.to_string().contains(&format!("is {}{known}", NEWEST + 2)), "{error}");
+    program(&cluster, "two", &and([NEXT])).unwrap();
+}
+
+#[test]
+fn every_version_that_there_was_is_opened() {
+    let Some(cluster) = Cluster::start() else { return };
+    for version in 1..=VERSIONS.len() {
+        let namespace = format!("version_{version}");
+        program(&cluster, &namespace, &VERSIONS[..version]).unwrap();
+        let store = cluster.open(&namespace);
+        assert_eq!(versions(&cluster, &namespace), ["0 1"]);
+        work(&store, 0).unwrap();
+    }
+}
+
+#[test]
+fn a_commit_on_a_database_that_was_migrated_too_far_meanwhile_writes_nothing() {
+    let Some(cluster) = Cluster::start() else { return };
+    let old = cluster.open("far");
+    work(&old, 0).unwrap();
+    program(&cluster, "far", &and([NEXT, AFTER_NEXT])).unwrap();
+    let me = Scope { agent_id: "main".into(), session_id: "s".into() };
+    let original = Original::text("another text", "test");
+    let batch = Batch { originals: vec![(original.hash.to_ref_id(16), original)], ..Batch::default() };
+    let error = old.commit(&me, &batch, 1).unwrap_err();
+    assert!(error.to_string().contains(&format!("needs a program that knows version {}", NEWEST + 1)), "{error}");
+    assert_eq!(cluster.sql("SELECT count(*) FROM far.originals"), ["1"]);
 }
 
 #[test]
@@ -108,20 +138,20 @@ fn a_migration_that_is_interrupted_leaves_nothing_and_is_made_by_the_next() {
     let columns = "SELECT count(*) FROM information_schema.columns WHERE column_name = 'origin'";
     for (namespace, interruption) in [("ended", &end as &dyn Fn(&str)), ("crashed", &crash)] {
         // While it is made for the first time: the first version is there and the second is not, so neither is.
-        interrupt(namespace, &[first_version(), Version { statements: SLOW, oldest: 1 }], interruption);
+        interrupt(namespace, &and([Version { statements: SLOW, oldest: 1 }]), interruption);
         assert_eq!(cluster.sql(&format!("SELECT count(*) FROM pg_namespace WHERE nspname = '{namespace}'")), ["0"]);
         let store = cluster.open(namespace);
         work(&store, 0).unwrap();
-        interrupt(namespace, &[first_version(), Version { statements: SLOW, oldest: 1 }], interruption);
+        interrupt(namespace, &and([Version { statements: SLOW, oldest: 1 }]), interruption);
         assert_eq!(
             (versions(&cluster, namespace), cluster.sql(columns)),
-            (vec!["1 1".to_owned()], vec!["0".to_owned()])
+            (vec!["0 1".to_owned()], vec!["0".to_owned()])
         );
         work(&store, 1).unwrap();
-        program(&cluster, namespace, &[first_version(), SECOND]).unwrap();
+        program(&cluster, namespace, &and([NEXT])).unwrap();
         assert_eq!(
             (versions(&cluster, namespace), cluster.sql(columns)),
-            (vec!["2 1".to_owned()], vec!["1".to_owned()])
+            (vec!["1 1".to_owned()], vec!["1".to_owned()])
         );
         work(&store, 2).unwrap();
         cluster.sql(&format!("DROP SCHEMA {namespace} CASCADE"));

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use concertina::assemble::{AssembleOptions, Engine};
 use concertina::config::Config;
 use concertina::error::Error;
-use concertina::reference::{Original, RefId};
-use concertina::store::{Batch, Ledger, Store, TurnStatus};
+use concertina::reference::{ContentHash, Original, RefId};
+use concertina::store::figures::{FiguresQuery, FoldedKind};
+use concertina::store::{Batch, Ledger, Receipt, Store, TurnStatus};
 use concertina_postgres::{PostgresOptions, PostgresStore};
 use serde_json::json;
 
@@ -118,13 +119,18 @@ fn a_connection_that_broke_unheard_keeps_nobody_out() {
     let store = PostgresStore::open(&url, "unheard", PostgresOptions { statement_timeout, ..options() }).unwrap();
     let me = scope("main", "s");
     store.commit(&me, &batch_of(&store, vec![Original::text("before", "test")]), START).unwrap();
-    for trip in 1..=3 {
+    store.commit_turn(&me, &"before".into(), START).unwrap();
+    for trip in 1..=4 {
         let batch = batch_of(&store, vec![Original::text(&format!("text {trip}"), "test")]);
-        proxy.at_trip(trip, Fault::Vanish);
+        proxy.at_trip(1, Fault::Vanish);
         store.commit(&me, &batch, START).unwrap();
         assert!(!proxy.is_planned());
+        proxy.at_trip(trip, Fault::Vanish);
+        assert_eq!(store.commit_turn(&me, &trip.to_string().as_str().into(), START).unwrap(), TurnStatus::Committed);
+        assert!(!proxy.is_planned());
     }
-    assert_eq!(store.stats(None).unwrap().originals, 4);
+    let stats = store.stats(None).unwrap();
+    assert_eq!((stats.originals, stats.turns), (5, 5));
 }
 
 #[test]
@@ -144,19 +150,29 @@ fn a_commit_whose_answer_is_lost_is_resolved() {
         assert!(took < 2 * DEADLINE && !proxy.is_planned(), "{took:?}");
         assert_eq!(store.commit_turn(&me, &key.as_str().into(), START).unwrap(), TurnStatus::Duplicate);
 
-        let batch = Batch {
-            projections: vec![projection(&key, "1", &key)],
+        // Made again, either would count twice.
+        let admitted = Batch {
+            receipts: vec![Receipt { kind: "admit".into(), tokens_before: 7, tokens_after: 1, detail: key.clone() }],
+            folded: vec![(FoldedKind::Other, 7, 1)],
+            fetched: vec![(key.clone(), 1)],
             since: ledger.version,
             ..batch_of(&store, vec![Original::text(&key, "test")])
         };
-        proxy.at_commit(fault);
-        assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);
-        assert!(!proxy.is_planned());
+        let decided =
+            Batch { projections: vec![projection(&key, "1", &key)], since: ledger.version, ..admitted.clone() };
+        for (batch, at) in [(&admitted, START), (&decided, START + 1)] {
+            let at = at + 2 * number as i64;
+            proxy.at_commit(fault);
+            assert_eq!(store.commit(&me, batch, at).unwrap(), batch.projections);
+            assert!(!proxy.is_planned());
+        }
         ledger = store.ledger(&me).unwrap();
         assert_eq!(ledger.projections.len(), number + 1);
     }
     assert_eq!(ledger.projections.len(), 3);
-    assert_eq!(store.stats(None).unwrap().turns, 4);
+    let (stats, figures) = (store.stats(None).unwrap(), store.figures(&FiguresQuery::default()).unwrap());
+    assert_eq!((stats.turns, stats.receipts.len(), stats.tokens_before), (4, 6, 6 * 7));
+    assert_eq!((figures.total.fetches, figures.kinds[0].before), (6, 6 * 7));
 }
 
 #[test]
@@ -243,8 +259,8 @@ fn calls_take_few_round_trips() {
     }
     println!("{counted:?}");
     let expected = [
-        ("originals", 3),
-        ("originals and projections", 4),
+        ("originals", 1),
+        ("originals and projections", 1),
         ("turn", 4),
         ("get", 1),
         ("get all", 1),
@@ -290,8 +306,7 @@ fn the_bytes_of_an_original_cross_once() {
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "once");
     let me = scope("main", "s");
-    let noise: Vec<u8> =
-        (0..SIZE / 32).flat_map(|part| concertina::reference::ContentHash::of(&part.to_le_bytes()).0).collect();
+    let noise: Vec<u8> = (0..SIZE / 32).flat_map(|part| ContentHash::of(&part.to_le_bytes()).0).collect();
     let batch = batch_of(&store, vec![Original::image(noise, "image/png", "noise")]);
     let (id, original) = batch.originals[0].clone();
     store.commit(&me, &batch, START).unwrap();
@@ -316,6 +331,30 @@ fn the_bytes_of_an_original_cross_once() {
     assert_eq!(get(&id, "main", START + crate::suite::EXPIRED).0, None);
     store.purge("s").unwrap();
     assert_eq!(get(&id, "main", START).0, None);
+}
+
+#[test]
+fn what_was_sent_is_not_sent_again_unless_it_is_gone() {
+    const SIZE: u64 = 100_000;
+    let Some(cluster) = Cluster::start() else { return };
+    let proxy = Proxy::to(cluster.port);
+    let store = open(&cluster, &proxy, "sent");
+    let noise: Vec<u8> = (0..SIZE / 32).flat_map(|part| ContentHash::of(&part.to_le_bytes()).0).collect();
+    let batch = batch_of(&store, vec![Original::image(noise, "image/png", "noise")]);
+    let commit = |session: &str| {
+        let before = proxy.sent();
+        store.commit(&scope("main", session), &batch, START).unwrap();
+        proxy.sent() - before
+    };
+    assert!(commit("one") > SIZE);
+    let again = commit("two");
+    assert!(again < SIZE / 10, "{again}");
+    let (id, original) = batch.originals[0].clone();
+    let other = cluster.open("sent");
+    other.purge("one").unwrap();
+    other.purge("two").unwrap();
+    assert!(commit("three") > SIZE);
+    assert_eq!(other.get(&id, "main", START).unwrap(), Some((id, original)));
 }
 
 #[test]

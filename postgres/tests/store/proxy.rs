@@ -39,6 +39,8 @@ struct State {
     is_clients_turn: AtomicBool,
     /// Bytes that the server sent.
     received: AtomicU64,
+    /// Bytes that the client sent.
+    sent: AtomicU64,
 }
 
 /// One connection.
@@ -121,6 +123,11 @@ impl Proxy {
         self.state.trips.load(Ordering::SeqCst)
     }
 
+    /// Bytes that the client sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.state.sent.load(Ordering::SeqCst)
+    }
+
     /// Bytes that the server sent.
     pub(crate) fn received(&self) -> u64 {
         self.state.received.load(Ordering::SeqCst)
@@ -154,6 +161,7 @@ impl State {
             if length == 0 {
                 break;
             }
+            self.sent.fetch_add(length as u64, Ordering::SeqCst);
             if self.is_clients_turn.swap(false, Ordering::SeqCst) {
                 self.trips.fetch_add(1, Ordering::SeqCst);
             }

@@ -1,0 +1,25 @@
+//! What the schema's `refuse` says: why a transaction was ended that found untrue what it was made for.
+
+use concertina::error::Error;
+
+use crate::failure::Failure;
+use crate::schema;
+
+/// The code of its errors.
+const CODE: &str = "CT001";
+
+/// A failure as what it means, where it is a refusal.
+pub(crate) fn understood(failure: Failure) -> Failure {
+    let Failure::Sql(error) = &failure else { return failure };
+    let Some(refusal) = error.as_db_error().filter(|error| error.code().code() == CODE) else { return failure };
+    let subject = refusal.detail().unwrap_or_default();
+    match refusal.message() {
+        "replaced" => Failure::Replaced,
+        "too old" => schema::left_out(subject),
+        "no room" => Failure::NoRoom,
+        "outdated" => Failure::Outdated,
+        "taken" => Error::bad_argument("id", subject, "longer, because another original has it").into(),
+        "not granted" => Error::bad_argument("original", subject, "in the batch or stored for this agent").into(),
+        _ => failure,
+    }
+}
