@@ -1,5 +1,6 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
 // With a name (`npm test rust`, `lint`, `library`, `release`, `host`) it runs that part only. `npm run test:long` looks for what no test knows.
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,7 +14,7 @@ import { CHECKED, install, main, root, run } from "./steps.mjs";
 const host = path.join(root, "test", "host");
 
 /** Parts that run only when they are named. */
-const LONG = ["fuzz", "asan"];
+const LONG = ["fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
@@ -30,6 +31,11 @@ const parts = {
   async fuzz() {
     await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "fuzz", "--", "all", "30"]);
     await fuzz("all", 15);
+  },
+  /** Whether four times the text takes about four times the work, counted in instructions. */
+  async growth() {
+    if (spawnSync("valgrind", ["--version"]).status !== 0) return console.error("▸ growth with the length of texts: not run, because there is no valgrind here");
+    await run("growth with the length of texts", process.execPath, ["bench/instructions.mjs", "--growth"]);
   },
   /** The Rust tests with what they read and write of memory watched, in the C code too: grammars, SQLite, zstd. */
   async asan() {

@@ -332,10 +332,11 @@ fn main() {
     {
         return run_counted(name);
     }
-    if let [what, bytes, only @ ..] = args.as_slice()
+    if let [what, bytes, part, parts, only @ ..] = args.as_slice()
         && what == "--growth"
     {
-        return growth::run(bytes.parse().expect("a number of bytes"), only);
+        let [bytes, part, parts] = [bytes, part, parts].map(|word| word.parse().expect("a number"));
+        return growth::run(bytes, (part, parts), only);
     }
     if let [what, file] = args.as_slice()
         && ["--compress", "--count"].contains(&what.as_str())

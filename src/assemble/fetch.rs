@@ -20,8 +20,8 @@ use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
 /// Lines shown before and after a matching line.
 const CONTEXT_LINES: usize = 2;
 
-/// Originals that are in memory at once.
-const AT_ONCE: usize = 8;
+/// Originals that are asked for, and in memory, at once.
+pub(super) const AT_ONCE: usize = 8;
 
 /// What to fetch.
 #[derive(Debug, Clone, Default)]

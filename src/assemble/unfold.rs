@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::fetch::AT_ONCE;
 use super::memo::hash_of;
 use super::placeholder::without_cut;
 use super::replay::Decided;
@@ -84,8 +85,11 @@ impl Engine {
             missing: Vec::new(),
         };
         let transcript = Transcript::read(messages);
+        let blocks = || transcript.messages.iter().flat_map(|message| &message.blocks);
+        let named: Vec<RefId> = blocks().filter_map(|block| work.meant(block).map(|(id, ..)| id)).collect();
+        work.fetch(named)?;
         for (index, message) in transcript.messages.iter().enumerate() {
-            work.message(index, &message.blocks)?;
+            work.message(index, &message.blocks);
         }
         if let Some((_, decided)) = &known {
             work.thinking(decided, &transcript)?;
@@ -113,10 +117,10 @@ fn shown_by(ledger: &Ledger, decided: &Decided) -> HashMap<ContentHash, Meaning>
 }
 
 impl Unfolding<'_> {
-    fn message(&mut self, index: usize, blocks: &[Block]) -> Result<()> {
+    fn message(&mut self, index: usize, blocks: &[Block]) {
         let mut noted = Vec::new();
         for block in blocks {
-            if let Some((original, is_whole)) = self.original_of(block)? {
+            if let Some((original, is_whole)) = self.original_of(block) {
                 self.show(index, block, &original, is_whole, &mut noted);
             } else if let Kind::Text(text) = block.kind
                 && self.ledger.is_none()
@@ -129,43 +133,53 @@ impl Unfolding<'_> {
         if self.ledger.is_none() {
             self.noted_images(index, blocks, &noted);
         }
-        Ok(())
     }
 
-    /// What a block stands for, by the ledger or by its marker, and whether it is known to stand for all of it.
-    fn original_of(&mut self, block: &Block) -> Result<Option<(Original, bool)>> {
+    /// What a block stands for, by the ledger or by its marker: the id, whether it is known to stand for all of it, and whether this
+    /// session was shown it. A text that it was not shown is somebody's own, whatever it names.
+    fn meant(&self, block: &Block) -> Option<(RefId, bool, bool)> {
         let by_ledger = self.ledger.as_ref().map(|ledger| ledger.get(&hash_of(block)).copied());
-        let (id, is_whole) = match by_ledger {
-            Some(Some(meaning)) => (Some(meaning.original.to_ref_id(64)), meaning.is_whole),
-            Some(None) | None => (named(block), matches!(block.kind, Kind::Text(text) if is_reference(text))),
-        };
-        let Some(id) = id else { return Ok(None) };
-        let original = self.fetch(id)?;
-        // A text that this session was not shown is somebody's own, whatever it names.
-        let is_ours = !matches!(by_ledger, Some(None));
-        Ok(original.filter(|_| is_ours).map(|original| (original, is_whole)))
+        match by_ledger {
+            Some(Some(meaning)) => Some((meaning.original.to_ref_id(64), meaning.is_whole, true)),
+            Some(None) | None => {
+                let is_whole = matches!(block.kind, Kind::Text(text) if is_reference(text));
+                named(block).map(|id| (id, is_whole, by_ledger.is_none()))
+            }
+        }
     }
 
-    fn fetch(&mut self, id: RefId) -> Result<Option<Original>> {
-        if let Some(known) = self.fetched.get(&id) {
-            return Ok(known.clone());
+    /// The original that a block stands for, and whether for all of it.
+    fn original_of(&self, block: &Block) -> Option<(Original, bool)> {
+        let (id, is_whole, is_ours) = self.meant(block)?;
+        let original = self.fetched.get(&id)?.clone().filter(|_| is_ours)?;
+        Some((original, is_whole))
+    }
+
+    /// Fetches what is not fetched yet, several at once.
+    fn fetch(&mut self, ids: Vec<RefId>) -> Result<()> {
+        let mut known: HashSet<RefId> = self.fetched.keys().cloned().collect();
+        let new: Vec<RefId> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
+        for ids in new.chunks(AT_ONCE) {
+            let found = self.engine.store.get_all(ids, self.agent_id, self.now)?;
+            for (id, found) in ids.iter().zip(found) {
+                if found.is_none() {
+                    self.missing.push(id.clone());
+                }
+                self.fetched.insert(id.clone(), found.map(|(_, original)| original));
+            }
         }
-        let found = self.engine.store.get(&id, self.agent_id, self.now)?.map(|(_, original)| original);
-        if found.is_none() {
-            self.missing.push(id.clone());
-        }
-        self.fetched.insert(id, found.clone());
-        Ok(found)
+        Ok(())
     }
 
     /// Puts thinking back that left its message. Where it stands already, the message is the host's own.
     fn thinking(&mut self, decided: &Decided, transcript: &Transcript) -> Result<()> {
         let (returns, unclear) = returns(decided, transcript);
         self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
+        self.fetch(returns.iter().map(|thinking| thinking.original.to_ref_id(64)).collect())?;
         let path = Path::new().key("content");
         for Return { message, index, original } in returns {
             let id = original.to_ref_id(64);
-            let Some(stored) = self.fetch(id.clone())? else { continue };
+            let Some(Some(stored)) = self.fetched.get(&id) else { continue };
             let part: Option<Value> = serde_json::from_slice(&stored.bytes).ok();
             let content = path.follow(&self.messages[message]).and_then(Value::as_array);
             match (part, content) {

@@ -52,6 +52,7 @@ cases![
     stats_add_up,
     what_left_the_context_expires,
     what_is_in_the_context_never_expires,
+    a_clock_that_is_wrong_for_a_while_makes_nothing_old,
     a_put_is_young_even_in_an_old_session,
     an_expired_original_is_unknown_before_it_is_swept,
     a_shared_original_lives_as_long_as_its_last_session,
@@ -578,6 +579,31 @@ fn what_is_in_the_context_never_expires(store: &dyn Store) {
     }
     assert!(bytes(store, &id, "main").is_some());
     assert_eq!(store.sweep(now + EXPIRED).unwrap().originals, 1);
+}
+
+fn a_clock_that_is_wrong_for_a_while_makes_nothing_old(store: &dyn Store) {
+    const HOUR: Millis = 3_600_000;
+    let (me, other) = (scope("main", "s"), scope("main", "other"));
+    for (round, wrong_by) in [-HOUR, -365 * 24 * HOUR, HOUR, 365 * 24 * HOUR].into_iter().enumerate() {
+        let texts = [format!("before {round}"), format!("meanwhile {round}")];
+        let shown = context(&[&texts[0], &texts[1]]);
+        let now = START + (365 * 24 + round as i64) * HOUR;
+        let before = put_text(store, &me, &texts[0], now);
+        store.commit(&me, &context(&[&texts[0]]), now).unwrap();
+        let meanwhile = put_text(store, &me, &texts[1], now + wrong_by);
+        for at in [now + wrong_by, now + wrong_by + 1000, now + 2000] {
+            store.commit(&me, &shown, at).unwrap();
+            store.commit_turn(&other, &format!("{round} {at}").as_str().into(), at).unwrap();
+            assert_eq!(store.sweep(at).unwrap().originals, 0, "{wrong_by} at {at}");
+            for id in [&before, &meanwhile] {
+                assert!(bytes_at(store, id, "main", at).is_some(), "{wrong_by} at {at}");
+            }
+        }
+        // What it no longer shows goes all the same.
+        store.commit(&me, &context(&[]), now + 3000).unwrap();
+        store.sweep(now + 3000 + EXPIRED).unwrap();
+        assert_eq!(bytes_at(store, &before, "main", now + 3000), None, "{wrong_by}");
+    }
 }
 
 fn a_put_is_young_even_in_an_old_session(store: &dyn Store) {

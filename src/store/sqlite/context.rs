@@ -90,6 +90,8 @@ pub(super) fn show(
             .prepare_cached("UPDATE grants SET left_at = ?3 WHERE session = ?1 AND original = ?2")?
             .execute((session, original, now))?;
     }
-    transaction.prepare_cached("UPDATE sessions SET last_seen = ?2 WHERE id = ?1")?.execute((session, now))?;
+    transaction
+        .prepare_cached("UPDATE sessions SET last_seen = max(last_seen, ?2) WHERE id = ?1")?
+        .execute((session, now))?;
     Ok(())
 }

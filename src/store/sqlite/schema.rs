@@ -55,6 +55,10 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(ATTEMPT)?;
+    // What cannot be written at the moment SQLite opens for reading, and it would stay so for as long as it is open.
+    if connection.is_readonly("main")? {
+        return Err(Failure::System(std::io::Error::other("the file can only be read")));
+    }
     // Whoever closes last writes the log back and removes it; but another copy of SQLite in this process cannot be seen.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Otherwise a statement is compiled anew whenever a parameter changes.

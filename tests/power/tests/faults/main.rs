@@ -62,9 +62,6 @@ struct Lived {
     told: String,
 }
 
-/// How many files are opened while a store is made.
-const NEW_FILES: usize = 4;
-
 /// A life of which one call fails.
 type Life = fn(home: &Path, at: usize, fault: Fault) -> Lived;
 
@@ -76,13 +73,7 @@ fn live(life: Life, at: usize, fault: Fault) -> Lived {
 fn fail_each(name: &str, life: Life) -> usize {
     let usual = live(life, usize::MAX, Fault::Io);
     assert_eq!(usual.errors, 0);
-    let of_call = |(at, call): (usize, &Call)| match call.faults()[at % call.faults().len()] {
-        // A file that is there already is then opened for reading, and stays so until it is opened anew.
-        Fault::ReadOnly if usual.calls[..at].iter().filter(|call| **call == Call::Open).count() >= NEW_FILES => {
-            (at, Fault::TooManyFiles)
-        }
-        fault => (at, fault),
-    };
+    let of_call = |(at, call): (usize, &Call)| (at, call.faults()[at % call.faults().len()]);
     let faults: Vec<(usize, Fault)> = usual.calls.iter().enumerate().map(of_call).collect();
     println!("{name}: {} calls", faults.len());
     let (next, quiet) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
