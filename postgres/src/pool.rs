@@ -316,10 +316,8 @@ impl Pool {
             return Ok(None);
         }
         let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
-        if number(link, &seen()) != generation {
-            if self.look(link, None)?.0 != generation {
-                return Err(Failure::Replaced);
-            }
+        if number(link, &seen()) != generation && self.look(link, None)?.0 != generation {
+            return Err(Failure::Replaced);
         }
         Ok(Some(seen()))
     }
