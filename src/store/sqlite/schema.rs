@@ -55,10 +55,6 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(ATTEMPT)?;
-    // What cannot be written at the moment SQLite opens for reading, and it would stay so for as long as it is open.
-    if connection.is_readonly("main")? {
-        return Err(Failure::System(std::io::Error::other("the file can only be read")));
-    }
     // Whoever closes last writes the log back and removes it; but another copy of SQLite in this process cannot be seen.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Otherwise a statement is compiled anew whenever a parameter changes.
@@ -75,7 +71,7 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     // Nothing that is stored may linger in a temporary file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
-    migrate(&mut connection, &found)?;
+    migrate(&mut connection)?;
     Ok(connection)
 }
 
@@ -106,10 +102,11 @@ fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     }
 }
 
-/// Brings the schema to the newest version, in one transaction.
-fn migrate(connection: &mut Connection, found: &Found) -> Outcome<()> {
-    if matches!(found, Found::Ours(version) if *version == MIGRATIONS.len()) {
-        return Ok(());
+/// Brings the schema to the newest version, in one transaction. It is begun also where nothing is to be done: a file or a log that cannot
+/// be written at this moment SQLite opens for reading, which is an error here, and else would be one for as long as they are open.
+fn migrate(connection: &mut Connection) -> Outcome<()> {
+    if connection.is_readonly("main")? {
+        return Err(Failure::System(std::io::Error::other("the file can only be read")));
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
