@@ -5,8 +5,6 @@ mod corpus;
 #[path = "shortening/mod.rs"]
 mod shortening;
 
-use std::time::Instant;
-
 use concertina::config::Encoding;
 use concertina::prose::{Intensity, Kind, Objective, compress_prose, expand, expand_listed, tokenize};
 use concertina::tokens;
@@ -142,58 +140,6 @@ fn filler_costs_at_least_thirty_percent() {
     let saved = totals.map(|[before, after]| 1.0 - after as f64 / before as f64);
     println!("lite, full, ultra: {saved:.3?}");
     assert!(saved[1] >= 0.30, "{saved:.3?}");
-}
-
-#[test]
-fn time_is_linear_in_whatever_comes() {
-    let time = |text: &str| {
-        let started = Instant::now();
-        let parts = tokenize(text).len();
-        let (shorter, _) = compress_prose(text, Intensity::Ultra, Objective::Chars);
-        assert!(shorter.len() <= text.len() && (parts > 0 || text.is_empty()));
-        started.elapsed().as_secs_f64()
-    };
-    time("warm up the tables, please");
-    for text in [" ".repeat(40_000), "\n".repeat(40_000)] {
-        let best = (0..3).map(|_| time(&text)).fold(f64::MAX, f64::min);
-        println!("40,000 of {:?}: {best:.4} s", &text[..1]);
-        assert!(best < 0.05, "40,000 of {:?} took {best} s", &text[..1]);
-    }
-    for (name, part) in [
-        ("blanks", " "),
-        ("newlines", "\n"),
-        ("blank lines after code", "x:\n\n    code\n \n"),
-        ("one letter", "a"),
-        ("backticks", "` `` ``` "),
-        ("one backtick", "`"),
-        ("quotes", "\" 'a \" “ "),
-        ("apostrophes", "'a "),
-        ("brackets", "[({< a"),
-        ("calls", "f( "),
-        ("comments", "<!-- a\n"),
-        ("tags", "<a "),
-        ("statements", "SELECT "),
-        ("fillers", "really kind of in order to the a "),
-        ("nested fillers", "in order in order in order to to to "),
-        ("commas", "sure, "),
-        ("please", "please "),
-        ("git", "git "),
-        ("settings", "a: b\n"),
-        ("front matter", "---\n"),
-        ("fences", "```\n~~~\n"),
-        ("underlines", "a\n---\n"),
-        ("cjk", "同じ段落が"),
-        ("nul", "a\0b "),
-        ("crlf", "the line\r\n"),
-        ("dates", "May 5, 2024 "),
-        ("numbers", "5 min "),
-        ("expressions", "a = b "),
-    ] {
-        // What is not linear takes minutes; a busy machine takes some milliseconds more.
-        let text = part.repeat(240_000 / part.len());
-        let best = (0..3).map(|_| time(&text)).fold(f64::MAX, f64::min);
-        assert!(best < 2.0, "{name}: {best} s");
-    }
 }
 
 /// Everything that entries, guards and the segmenter look at, in any order.

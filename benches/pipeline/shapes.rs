@@ -6,7 +6,7 @@ use super::{Dice, text};
 type Make = fn(usize) -> String;
 
 /// Repeated until the text is long enough, and named by themselves.
-const UNITS: [&str; 48] = [
+const UNITS: [&str; 61] = [
     // Nothing to cut at.
     "x",
     " ",
@@ -33,6 +33,10 @@ const UNITS: [&str; 48] = [
     "```\n~~~\n",
     "**a** ",
     "$a$ ",
+    "` ",
+    "'a ",
+    "<h1><h1 ",
+    "|",
     "R\"(",
     "<<END\n",
     // What detection and stages look for.
@@ -56,10 +60,19 @@ const UNITS: [&str; 48] = [
     "token=\"a1B2",
     "curl -u a:' \"",
     "never the ",
+    "sure, ",
+    "in order in order in order to to to ",
+    "SELECT ",
+    "May 5, 2024 ",
+    "[1/3] > x: a\n",
     // Terminals.
     "\x1b[1;",
     "a\r",
     "\x1b[200Cx\n",
+    "\x1b[A\n\n",
+    "漢\r",
+    "\x1b]",
+    "a\x08",
 ];
 
 /// Made.

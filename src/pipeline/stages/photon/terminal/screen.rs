@@ -407,13 +407,11 @@ mod tests {
             "\x1b[J\n",
         ];
         for text in bits.iter().map(|bit| bit.repeat(100_000 / bit.len())).chain([up]) {
-            let started = std::time::Instant::now();
             let longer = show(&text)
                 .iter()
                 .filter(|block| block.shown.as_ref().is_some_and(|shown| shown.len() > block.source.len()))
                 .count();
-            assert_eq!(longer, 0);
-            assert!(started.elapsed().as_secs() < 5, "{:?}: {:?}", &text[text.len() - 8..], started.elapsed());
+            assert_eq!(longer, 0, "{:?}", &text[text.len() - 8..]);
         }
     }
 }
