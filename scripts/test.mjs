@@ -44,8 +44,7 @@ const parts = {
     const env = {
       RUSTC_BOOTSTRAP: "1",
       RUSTFLAGS: "-Zsanitizer=address",
-      CC_x86_64_unknown_linux_gnu: "clang",
-      CFLAGS_x86_64_unknown_linux_gnu: "-fsanitize=address",
+      CC: path.join(root, "scripts", "asan-cc"),
       // Vocabularies, patterns and the methods of a test's disk are made once and never freed.
       ASAN_OPTIONS: "detect_leaks=0",
       // Frames are several times as large.

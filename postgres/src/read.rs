@@ -82,7 +82,7 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn new(id: &'a RefId, memory: &Memory<Digits>) -> Self {
         let (from, to) = hash_range(id.as_str());
-        let in_memory = memory.get(&digits(&from));
+        let in_memory = memory.originals.get(&digits(&from));
         let held = in_memory.as_ref().map(|original| original.hash.0.to_vec());
         Self { digits: id.as_str(), range: [from, to].map(|hash| hash.0.to_vec()), in_memory, held }
     }
@@ -128,14 +128,14 @@ fn found(
         }
         let payload = Payload { is_zstd: at(row, 5)?, bytes: at(row, 6)? };
         let original = Original { hash, bytes: payload.unpack(count(row, 4)?, hash, &id)?, media, label };
-        memory.insert(digits(&hash), Arc::new(original.clone()));
+        memory.originals.insert(digits(&hash), Arc::new(original.clone()));
         return Ok(Some((id, original)));
     }
     Ok(None)
 }
 
 /// What a session knows, in the order in which it was first written.
-pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Ledger> {
+pub(crate) fn ledger(pool: &Pool, link: &mut Link, memory: &Memory<Digits>, scope: &Scope) -> Outcome<Ledger> {
     macro_rules! of_session {
         ($columns:literal, $from:literal, $rest:literal) => {
             concat!("SELECT ", $columns, " FROM ", $from, " WHERE session = ", session!(), " ", $rest)
@@ -144,8 +144,9 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
     const PROJECTIONS: &str = of_session!(
         "projections.id, block, place, replacement, hash, reason",
         "projections JOIN originals ON originals.id = projections.original",
-        "ORDER BY projections.id"
+        "AND projections.id > $3 ORDER BY projections.id"
     );
+    const HELD: &str = of_session!("count(*)", "projections", "AND id <= $3");
     const PRINTED: &str = of_session!(
         "text, is_answer, hash, saved",
         "printed JOIN originals ON originals.id = printed.original",
@@ -162,27 +163,34 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, scope: &Scope) -> Outcome<Led
          FROM sessions WHERE session = $1 AND agent = $2";
     let (session, agent, host) = (key(&scope.session_id), key(&scope.agent_id), pool.host.as_deref());
     let told: Option<Millis> = None;
+    let held = memory.take(scope);
     let answers = link.read(vec![
         call!(WHICH, told),
-        call!(PROJECTIONS, session, agent),
+        call!(PROJECTIONS, session, agent, held.version),
         call!(PRINTED, session, agent),
         call!(ADMITTED, session, agent),
         call!(EPOCHS, session, agent),
         call!(LAST, session, agent),
         call!(IN_CONTEXT, session, agent),
         call!(SESSION, session, agent, host),
+        call!(HELD, session, agent, held.version),
     ])?;
     let (generation, now) = pool.which(link, &answers[0])?;
+    if !held.is_complete(generation, count(&answers[8][0], 0)?) {
+        // Nothing is in memory now, and nothing is complete of itself.
+        return ledger(pool, link, memory, scope);
+    }
     let Some(known) = answers[7].first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
     let standing = Standing {
         in_context: answers[6].iter().map(|row| hash(row, 0)).collect::<Outcome<_>>()?,
         last_seen: at(known, 2)?,
         read_at: pool.has_own_clock().then_some(now),
     };
-    let rows = answers[1].iter().map(projection).collect::<Outcome<Vec<_>>>()?;
+    let held = held.with(generation, answers[1].iter().map(projection).collect::<Outcome<_>>()?);
+    memory.keep(scope, held.clone());
     Ok(Ledger {
-        version: rows.last().map_or(0, |(row, _)| *row),
-        projections: rows.into_iter().map(|(_, projection)| projection).collect(),
+        version: held.version,
+        projections: held.projections,
         printed: answers[2].iter().map(printed).collect::<Outcome<_>>()?,
         admitted: timed(&answers[3])?,
         epochs: answers[4].iter().map(logged_epoch).collect::<Outcome<_>>()?,

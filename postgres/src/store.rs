@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use concertina::store::memory::{Memory, memory};
+use concertina::store::memory::Memory;
 use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
@@ -34,7 +34,7 @@ pub struct PostgresStore {
     pool: Pool,
     in_memory: Memory<Digits>,
     sent: Sent,
-    /// Which database the originals in memory were read from.
+    /// Which database what is in memory was read from.
     remembered: AtomicU64,
 }
 
@@ -53,7 +53,7 @@ impl PostgresStore {
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
-        let in_memory = memory(options.store.max_entries);
+        let in_memory = Memory::new(options.store.max_entries);
         Ok(Self { options: options.store, pool, in_memory, sent: commit::sent(), remembered: AtomicU64::new(0) })
     }
 
@@ -89,7 +89,7 @@ impl Store for PostgresStore {
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
-        self.pool.with(|link| read::ledger(&self.pool, link, scope))
+        self.pool.with(|link| read::ledger(&self.pool, link, &self.in_memory, scope))
     }
 
     fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus> {

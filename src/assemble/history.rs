@@ -316,13 +316,14 @@ impl Engine {
         let in_force: HashMap<BlockKey, &Projection> = in_force.iter().map(|row| (row.block, row)).collect();
         for known in known {
             let Some(row) = in_force.get(&known.key) else { continue };
-            let value: Value = serde_json::from_str(&row.replacement)
+            let replacement = self
+                .memo
+                .of_replacement(&row.replacement)
                 .map_err(|error| Error::bad_argument("a replacement in the ledger", error, "JSON"))?;
             let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
             in_context.insert(row.original);
-            let tokens = cost(&value, &self.memo);
-            show(known, reason, id, value, tokens, shown);
+            show(known, reason, id, replacement.value.clone(), replacement.tokens, shown);
         }
         shown.in_context = in_context;
         shown.reply.report.epoch = epoch.map(|epoch| EpochReport {

@@ -3,9 +3,12 @@
 //! Contents are looked up by BLAKE3, which is several times as fast as the SHA-256 of references and as safe: no output of a tool
 //! can be made that takes another's place.
 
+use std::sync::Arc;
+
 use quick_cache::sync::Cache;
 use serde_json::Value;
 
+use super::replay::Replacement;
 use crate::config::Encoding;
 use crate::history::Meter;
 use crate::history::measure::thinking_texts;
@@ -22,12 +25,16 @@ const IMAGES: usize = 1 << 10;
 /// Thinking blocks remembered.
 const THINKING: usize = 1 << 14;
 
+/// Replacements of the ledger remembered; about a kilobyte each.
+const REPLACEMENTS: usize = 1 << 14;
+
 /// Hashes and counts by content, under one vocabulary.
 pub(super) struct Memo {
     texts: Cache<[u8; 32], (ContentHash, u64)>,
     images: Cache<[u8; 32], ContentHash>,
     thinking: Cache<[u8; 32], (ContentHash, u64)>,
     storable: Cache<ContentHash, bool>,
+    replacements: Cache<[u8; 32], Arc<Replacement>>,
     encoding: Encoding,
 }
 
@@ -38,6 +45,7 @@ impl Memo {
             images: Cache::new(IMAGES),
             thinking: Cache::new(THINKING),
             storable: Cache::new(THINKING),
+            replacements: Cache::new(REPLACEMENTS),
             encoding,
         }
     }
@@ -70,6 +78,12 @@ impl Memo {
             Some(text) => self.of_text(text),
             None => self.of_text(&value.to_string()),
         }
+    }
+
+    /// What a replacement of the ledger, which is JSON, shows.
+    pub(super) fn of_replacement(&self, json: &str) -> serde_json::Result<Arc<Replacement>> {
+        let key = *blake3::hash(json.as_bytes()).as_bytes();
+        self.replacements.get_or_insert_with(&key, || Ok(Arc::new(Replacement::of(serde_json::from_str(json)?, self))))
     }
 
     /// Whether thinking known by a hash may be stored as it is, which `judge` says of one that is new.

@@ -4,6 +4,7 @@
 //! its own, when the host has dropped what held it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -40,12 +41,27 @@ pub(super) enum State {
 /// A row of the ledger with what it shows.
 pub(super) struct Row<'l> {
     pub(super) projection: &'l Projection,
-    value: Value,
+    pub(super) replacement: Arc<Replacement>,
+}
+
+/// What stands in a block's place.
+pub(super) struct Replacement {
+    pub(super) value: Value,
     /// Where a part left its message, so that nothing is shown.
     pub(super) gap: Option<Gap>,
     /// What the value is known by; `None` where nothing is shown.
     pub(super) shown: Option<ContentHash>,
-    tokens: u64,
+    /// What it costs.
+    pub(super) tokens: u64,
+}
+
+impl Replacement {
+    pub(super) fn of(value: Value, memo: &Memo) -> Self {
+        let gap = Gap::read(&value);
+        let shown = gap.is_none().then(|| memo.of_shown(&value).0);
+        let tokens = cost(&value, memo);
+        Self { value, gap, shown, tokens }
+    }
 }
 
 /// What a value of the ledger costs where it is shown.
@@ -66,21 +82,17 @@ pub(super) struct Decided<'l> {
 impl<'l> Decided<'l> {
     pub(super) fn of(ledger: &'l Ledger, memo: &Memo) -> Self {
         let row = |projection: &'l Projection| {
-            let value: Value = serde_json::from_str(&projection.replacement).ok()?;
-            let gap = Gap::read(&value);
-            let shown = gap.is_none().then(|| memo.of_shown(&value).0);
-            let tokens = cost(&value, memo);
-            Some(Row { projection, value, gap, shown, tokens })
+            Some(Row { projection, replacement: memo.of_replacement(&projection.replacement).ok()? })
         };
         let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
-        let ours = rows.iter().filter_map(|row| Some((row.shown?, row.projection.original)));
+        let ours = rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
         Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect() }
     }
 
     /// The blocks that rows were decided on, by what is shown of them.
     pub(super) fn stands_for(&self) -> HashMap<ContentHash, ContentHash> {
-        self.rows.iter().filter_map(|row| Some((row.shown?, row.projection.block.hash))).collect()
+        self.rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.block.hash))).collect()
     }
 }
 
@@ -92,11 +104,11 @@ pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> V
             shown.in_context.insert(*original);
             return State::Placeholder(block.tokens);
         }
-        if let Some(&Row { projection, value, tokens, .. }) = rows.get(&block.key) {
+        if let Some(Row { projection, replacement }) = rows.get(&block.key) {
             if still_holds(projection, block) {
                 shown.in_context.insert(projection.original);
-                show(block, "replay", None, value.clone(), *tokens, shown);
-                return State::Replaced(*tokens);
+                show(block, "replay", None, replacement.value.clone(), replacement.tokens, shown);
+                return State::Replaced(replacement.tokens);
             }
             shown.withdrawn.push(projection.block);
         }

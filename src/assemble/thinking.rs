@@ -60,7 +60,7 @@ pub(super) struct Return {
 pub(super) fn returns(decided: &Decided, transcript: &Transcript) -> (Vec<Return>, Vec<ContentHash>) {
     let gaps = decided.rows.iter().filter_map(|row| {
         let place = row.projection.block.place;
-        Some(((place, row.gap.clone()?), row.projection.original))
+        Some(((place, row.replacement.gap.clone()?), row.projection.original))
     });
     let gaps: HashMap<(i64, Gap), ContentHash> = gaps.collect();
     let stands_for = decided.stands_for();

@@ -105,10 +105,9 @@ impl Engine {
 
 /// What each shown value of a session stands for.
 fn shown_by(ledger: &Ledger, decided: &Decided) -> HashMap<ContentHash, Meaning> {
-    let rows = decided
-        .rows
-        .iter()
-        .filter_map(|row| Some((row.shown?, Meaning { original: row.projection.original, is_whole: true })));
+    let rows = decided.rows.iter().filter_map(|row| {
+        Some((row.replacement.shown?, Meaning { original: row.projection.original, is_whole: true }))
+    });
     let printed = ledger
         .printed
         .iter()

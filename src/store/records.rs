@@ -3,6 +3,7 @@
 //! How a block is shown is decided once: of two writers the first wins, and the other one shows what the first one wrote.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Millis;
 use super::figures::FoldedKind;
@@ -151,7 +152,7 @@ impl Batch {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// How blocks are shown.
-    pub projections: Vec<Projection>,
+    pub projections: Arc<Vec<Projection>>,
     /// Texts of ours.
     pub printed: Vec<PrintedText>,
     /// When results were made smaller before they were first sent, and by how many tokens; oldest first.

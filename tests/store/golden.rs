@@ -85,11 +85,11 @@ fn opens_and_has_everything(version: u32) {
     assert_eq!(expected.originals[2].1.media, Media::Image("image/png".into()));
     let ledger = store.ledger(&me).unwrap();
     assert_eq!(
-        (&ledger.projections, &ledger.printed, ledger.epochs.len()),
+        (&*ledger.projections, &ledger.printed, ledger.epochs.len()),
         (&expected.projections, &expected.printed, 1)
     );
     assert_eq!(ledger.tools, expected.tools.filter(|_| version >= 2));
-    assert_eq!(store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
+    assert_eq!(*store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.originals, stats.turns, stats.tokens_before), (2, 3, 1, 70));
     let figures = store.figures(&FiguresQuery::default()).unwrap();

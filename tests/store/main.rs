@@ -31,3 +31,9 @@ fn sqlite_keeps_the_promises_of_a_store() {
         store
     });
 }
+
+#[test]
+fn what_sqlite_remembers_is_what_others_wrote() {
+    let dir = tempfile::tempdir().unwrap();
+    suite::rows_in_memory_are_those_of_the_store(|| SqliteStore::open(dir.path(), suite::options()).unwrap());
+}

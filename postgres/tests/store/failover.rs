@@ -110,7 +110,7 @@ fn a_replica_that_takes_over_has_all_that_was_acknowledged() {
     }
     let store = server.open("failover");
     for (session, told) in &sessions {
-        assert_eq!(store.ledger(&scope("main", session)).unwrap().projections, told.projections);
+        assert_eq!(*store.ledger(&scope("main", session)).unwrap().projections, told.projections);
         for (id, original) in &told.originals {
             assert_eq!(store.get(id, "main", START).unwrap(), Some((id.clone(), original.clone())));
         }

@@ -36,7 +36,7 @@ fn names_and_texts_with_nul_and_of_any_length_come_back() {
             assert_eq!(store.get(id, name, START).unwrap(), Some((id.clone(), original.clone())));
         }
         let ledger = store.ledger(&me).unwrap();
-        assert_eq!((ledger.projections, ledger.tools), (batch.projections, batch.tools));
+        assert_eq!((&*ledger.projections, ledger.tools), (&batch.projections, batch.tools));
         assert_eq!(store.stats(Some(name)).unwrap().receipts[0].1.detail, name);
         let turn = Turn {
             session_key: Some(name.into()),

@@ -8,7 +8,7 @@ use concertina::store::{Batch, Projection, Store};
 use concertina_postgres::{Clock, PostgresOptions, PostgresStore};
 
 use crate::cluster::{Cluster, options};
-use crate::suite::{START, batch_of, projection, put, scope};
+use crate::suite::{START, batch_of, projection, put, rows_in_memory_are_those_of_the_store, scope};
 
 #[test]
 fn of_two_machines_that_decide_the_same_blocks_the_first_wins() {
@@ -40,9 +40,15 @@ fn of_two_machines_that_decide_the_same_blocks_the_first_wins() {
         assert_eq!(decided[0], decided[1]);
         assert_eq!(decided[0].len(), 20);
         for store in &stores {
-            assert_eq!(store.ledger(&me).unwrap().projections, decided[0]);
+            assert_eq!(*store.ledger(&me).unwrap().projections, decided[0]);
         }
     }
+}
+
+#[test]
+fn what_is_remembered_is_what_others_wrote() {
+    let Some(cluster) = Cluster::start() else { return };
+    rows_in_memory_are_those_of_the_store(|| cluster.open("memory"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ use self::failure::{Failure, Outcome};
 use self::opened::{Opened, Which};
 use self::turn::Turn;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
-use super::memory::{Memory, memory};
+use super::memory::Memory;
 use super::tables::Sink;
 use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ impl SqliteStore {
         let (opened, aside) =
             Opened::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
         let journal = Journal::open(dir);
-        let in_memory = memory(options.max_entries);
+        let in_memory = Memory::new(options.max_entries);
         Ok((Self { options, opened, journal, in_memory, remembered: AtomicU64::new(1) }, aside))
     }
 
@@ -167,11 +167,11 @@ impl Store for SqliteStore {
         let expired_before = self.options.expired_before(now);
         let found = self.read(|transaction, _| {
             let Some(resolved) = read::resolve(transaction, id, agent_id, expired_before)? else { return Ok(None) };
-            if let Some(held) = self.in_memory.get(&resolved.hash) {
+            if let Some(held) = self.in_memory.originals.get(&resolved.hash) {
                 return Ok(Some((resolved.id, held)));
             }
             let original = Arc::new(read::read_original(transaction, &resolved)?);
-            self.in_memory.insert(resolved.hash, Arc::clone(&original));
+            self.in_memory.originals.insert(resolved.hash, Arc::clone(&original));
             Ok(Some((resolved.id, original)))
         })?;
         Ok(found.map(|(id, original)| (id, Original::clone(&original))))
@@ -179,7 +179,7 @@ impl Store for SqliteStore {
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
         self.read(|transaction, generation| {
-            Ok(Ledger { generation, ..read::ledger(transaction, scope, self.options.retention)? })
+            read::ledger(transaction, scope, self.options.retention, &self.in_memory, generation)
         })
     }
 

@@ -7,6 +7,7 @@ use super::row::Count;
 use super::session::{find_session, is_kept};
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::id::{self, hash_range};
+use crate::store::memory::{Held, Memory};
 use crate::store::payload::Payload;
 use crate::store::{
     BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Retention, Scope, Standing, Stats,
@@ -116,12 +117,34 @@ fn projection(row: &Row<'_>) -> rusqlite::Result<(i64, Projection)> {
     Ok((row.get(0)?, projection))
 }
 
-/// What a session knows, in the order in which it was first written; the generation is the caller's to say.
-pub(super) fn ledger(connection: &Connection, scope: &Scope, retention: Retention) -> Outcome<Ledger> {
-    let Some(session) = find_session(connection, scope)? else { return Ok(Ledger::default()) };
-    let rows = projections(connection, session, 0)?;
-    let version = rows.last().map_or(0, |(row, _)| *row);
-    let projections = rows.into_iter().map(|(_, projection)| projection).collect();
+/// The rows of a session's projection, of which those are read that are not in memory.
+fn held(
+    connection: &Connection,
+    (scope, session): (&Scope, i64),
+    memory: &Memory<ContentHash>,
+    generation: u64,
+) -> Outcome<Held> {
+    let held = memory.take(scope);
+    let known = connection
+        .prepare_cached("SELECT count(*) FROM projections WHERE session = ?1 AND id <= ?2")?
+        .query_row((session, held.version), |row| count(row, 0))?;
+    let held = if held.is_complete(generation, known) { held } else { Held::default() };
+    let newer = projections(connection, session, held.version)?;
+    let held = held.with(generation, newer);
+    memory.keep(scope, held.clone());
+    Ok(held)
+}
+
+/// What a session knows, in the order in which it was first written.
+pub(super) fn ledger(
+    connection: &Connection,
+    scope: &Scope,
+    retention: Retention,
+    memory: &Memory<ContentHash>,
+    generation: u64,
+) -> Outcome<Ledger> {
+    let Some(session) = find_session(connection, scope)? else { return Ok(Ledger { generation, ..Ledger::default() }) };
+    let Held { version, projections, .. } = held(connection, (scope, session), memory, generation)?;
     let printed = connection
         .prepare_cached(
             "SELECT text, is_answer, hash, saved FROM printed
@@ -159,7 +182,7 @@ pub(super) fn ledger(connection: &Connection, scope: &Scope, retention: Retentio
         .collect::<rusqlite::Result<_>>()?;
     let standing = Standing { in_context, last_seen, read_at: None };
     let standing = is_kept(connection, session, retention)?.then_some(standing);
-    Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation: 0, standing })
+    Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation, standing })
 }
 
 /// Totals of the sessions of this name, or of the whole store.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::store::memory::MEMORY_BYTES;
+use crate::store::memory::{MEMORY_BYTES, Memory};
 
 fn scope() -> Scope {
     Scope { agent_id: "main".into(), session_id: "s".into() }
@@ -105,7 +105,7 @@ fn a_warm_turn_does_not_write() {
 #[test]
 fn memory_is_bounded_by_entries_and_by_bytes() {
     let hold = |max_entries, length: usize, count: u32| {
-        let held = memory(max_entries);
+        let held = Memory::new(max_entries).originals;
         for i in 0..count {
             let mut bytes = vec![0; length];
             bytes[..4].copy_from_slice(&i.to_le_bytes());
