@@ -37,19 +37,17 @@ pub(crate) fn commit(
     for (id, original) in &batch.originals {
         payload::check(id, original)?;
     }
-    let mut packer = Packer::default();
+    let (mut packer, max_bytes) = (Packer::default(), signed(options.max_bytes));
     let mut packed: Vec<Packed<'_>> = (batch.originals.iter())
         .map(|(id, original)| {
             let payload = sent.get(&original.hash).is_none().then(|| packer.pack(&original.bytes));
             Packed { id, original, payload }
         })
         .collect();
-    let needed = packed.iter().filter_map(|new| new.payload.as_ref()).map(|payload| payload.bytes.len() as u64).sum();
     let mut parameters = Parameters::new(pool, scope, batch, now);
-    let max_bytes = signed(options.max_bytes);
-    let mut run = || {
+    let mut write = |packed: &mut [Packed<'_>]| {
         pool.with(|link| {
-            let columns = columns(&packed);
+            let columns = columns(packed);
             let calls = parameters.calls(&columns, &max_bytes);
             let failure = match pool.write_at_once(link, now, batch.generation, calls) {
                 Ok(answers) => {
@@ -59,7 +57,7 @@ pub(crate) fn commit(
                 Err(failure) => failure,
             };
             if matches!(failure, Failure::Outdated) {
-                for new in &mut packed {
+                for new in &mut *packed {
                     new.payload.get_or_insert_with(|| packer.pack(&new.original.bytes));
                 }
             }
@@ -67,12 +65,14 @@ pub(crate) fn commit(
             Err(failure)
         })
     };
-    let committed = match run() {
+    let committed = match write(&mut packed) {
         Err(Error::StoreFull { reason, .. }) if reason == NO_ROOM => {
+            let payloads = packed.iter().filter_map(|new| new.payload.as_ref());
+            let needed: u64 = payloads.map(|payload| payload.bytes.len() as u64).sum();
             // A little more than needed, so that not every commit at the limit has to look for what may go.
             let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
             sweep::evict(pool, options, now, target)?;
-            run()?
+            write(&mut packed)?
         }
         done => done?,
     };

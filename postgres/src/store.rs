@@ -61,6 +61,14 @@ impl PostgresStore {
     pub fn server(&self) -> &str {
         &self.pool.server.name
     }
+
+    /// What was removed stays in memory no longer.
+    fn forget(&self, removed: Removed) -> Removed {
+        if removed != Removed::default() {
+            self.in_memory.clear();
+        }
+        removed
+    }
 }
 
 impl Store for PostgresStore {
@@ -169,11 +177,11 @@ impl Store for PostgresStore {
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
-        sweep::sweep(&self.pool, &self.options, now)
+        Ok(self.forget(sweep::sweep(&self.pool, &self.options, now)?))
     }
 
     fn purge(&self, session_id: &str) -> Result<Removed> {
-        self.pool.write(Gate::Alone, 0, |writing| sweep::purge(writing, session_id))
+        Ok(self.forget(self.pool.write(Gate::Alone, 0, |writing| sweep::purge(writing, session_id))?))
     }
 
     fn purgeable(&self, session_id: &str) -> Result<Removed> {
