@@ -86,11 +86,13 @@ fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
 }
 
 /// Removes originals that no live session shows, until no more than `target` bytes are stored: those of ended sessions first, and then
-/// the least recently referred to first.
+/// the least recently referred to first. Looks at no grant of a held session that has not ended, which keeps all.
 pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u64) -> Result<Removed> {
     const IDLE: &str = "WITH idle AS (
-          SELECT original, bool_and(ended) AS ended, max(referred_at) AS referred_at FROM access GROUP BY original
-          HAVING NOT bool_or(live AND referred_at >= $1)),
+          SELECT original, bool_and(ended) AS ended, max(referred_at) AS referred_at FROM access
+          WHERE original IN (SELECT original FROM sessions JOIN access ON access.session = sessions.id
+            WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= $1))
+          GROUP BY original HAVING NOT bool_or(live AND referred_at >= $1)),
         sized AS (
           SELECT original, sum(octet_length(payload)) OVER earlier AS bytes_before, row_number() OVER earlier AS position
           FROM idle JOIN originals ON originals.id = idle.original

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use concertina::error::Error;
 use concertina::reference::{ContentHash, Original};
-use concertina::store::{Batch, Store};
+use concertina::store::{Batch, Store, StoreOptions};
+use concertina_postgres::{PostgresOptions, PostgresStore};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, options};
 use crate::suite::{START, batch_of, projection, scope};
 
 const FILL: &str = "SET search_path TO plans;
@@ -44,21 +46,9 @@ fn tables_read(cluster: &Cluster, namespace: &str, removed: &str) -> Vec<String>
     if !removed.is_empty() {
         cluster.sql(&format!("SET search_path TO {namespace}; {removed}"));
     }
-    let read = || -> Vec<(String, u64)> {
-        // A session tells what it counted when it ends, or after a second.
-        std::thread::sleep(Duration::from_millis(1500));
-        let rows = cluster.sql(&format!(
-            "SELECT relname || ' ' || heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit + {SCAN} * seq_scan
-             FROM pg_statio_user_tables JOIN pg_stat_user_tables USING (relid, relname) WHERE pg_stat_user_tables.schemaname = '{namespace}'
-             AND relname IN ('sessions', 'originals', 'grants', 'projections', 'printed', 'receipts') ORDER BY 1"
-        ));
-        rows.iter()
-            .map(|row| row.split_once(' ').map(|(table, blocks)| (table.to_owned(), blocks.parse().unwrap())).unwrap())
-            .collect()
-    };
-    let before = read();
+    let before = blocks_read(cluster, namespace);
     call_often(&cluster.open(namespace));
-    let after = read();
+    let after = blocks_read(cluster, namespace);
     assert_eq!((before.len(), after.len()), (6, 6));
     let read = before.into_iter().zip(after).map(|((table, before), (_, after))| (table, (after - before) / ROUNDS));
     let read: Vec<(String, u64)> = read.collect();
@@ -70,6 +60,20 @@ fn tables_read(cluster: &Cluster, namespace: &str, removed: &str) -> Vec<String>
     too_many.map(|((table, _), _)| table).collect()
 }
 
+/// Blocks of each table and its indexes that were read so far, and [`SCAN`] for each scan of it.
+fn blocks_read(cluster: &Cluster, namespace: &str) -> Vec<(String, u64)> {
+    // A session tells what it counted when it ends, or after a second.
+    std::thread::sleep(Duration::from_millis(1500));
+    let rows = cluster.sql(&format!(
+        "SELECT relname || ' ' || heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit + {SCAN} * seq_scan
+         FROM pg_statio_user_tables JOIN pg_stat_user_tables USING (relid, relname) WHERE pg_stat_user_tables.schemaname = '{namespace}'
+         AND relname IN ('sessions', 'originals', 'grants', 'projections', 'printed', 'receipts') ORDER BY 1"
+    ));
+    rows.iter()
+        .map(|row| row.split_once(' ').map(|(table, blocks)| (table.to_owned(), blocks.parse().unwrap())).unwrap())
+        .collect()
+}
+
 #[test]
 fn no_hot_call_reads_a_whole_table() {
     let Some(cluster) = Cluster::start() else { return };
@@ -79,8 +83,34 @@ fn no_hot_call_reads_a_whole_table() {
     assert_eq!(read, ["grants", "receipts"]);
 }
 
+#[test]
+fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
+    let Some(cluster) = Cluster::start() else { return };
+    drop(cluster.open("held"));
+    cluster.sql(&FILL.replace("plans", "held"));
+    cluster.sql(
+        "SET search_path TO held; UPDATE sessions SET held = TRUE; INSERT INTO usage VALUES (100000, 1000000); ANALYZE",
+    );
+    let limited = PostgresOptions { store: StoreOptions { max_bytes: 1_000_000, ..options().store }, ..options() };
+    let store = PostgresStore::open(&cluster.url(), "held", limited).unwrap();
+    let refused = || {
+        let batch = batch_of(&store, vec![Original::text("one more", "test")]);
+        for _ in 0..ROUNDS {
+            let error = store.commit(&scope("main", "s1"), &batch, START).unwrap_err();
+            assert!(matches!(error, Error::StoreFull { .. }), "{error}");
+        }
+    };
+    let of_grants = |blocks: Vec<(String, u64)>| blocks.into_iter().find(|(table, _)| table == "grants").unwrap().1;
+    refused();
+    let before = of_grants(blocks_read(&cluster, "held"));
+    refused();
+    let read = of_grants(blocks_read(&cluster, "held")) - before;
+    // Those of what a commit writes before it is refused; all grants are in some 600.
+    assert!(read <= 100 * ROUNDS, "{read}");
+}
+
 /// What happens at every turn.
-fn call_often(store: &concertina_postgres::PostgresStore) {
+fn call_often(store: &PostgresStore) {
     for round in 0..ROUNDS {
         let me = scope("main", &format!("s{}", 1 + round));
         let hash = ContentHash::of(format!("o{}", 1 + round).as_bytes());

@@ -16,6 +16,13 @@ pub(super) const STEP: usize = 256;
 /// Pages given back to the system in one transaction: 8 MB.
 const PAGES: u32 = 2048;
 
+/// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that is stored is still
+/// shown, no commit at the limit finds anything, and each looks.
+pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
+    SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
+    WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
+  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original";
+
 /// Removes one step of grants that expired, and the originals that nobody else may see.
 ///
 /// Returns how many originals went, and whether there may be more.
@@ -44,10 +51,7 @@ pub(super) fn evict(
         return Ok(0);
     }
     let idle = transaction
-        .prepare_cached(
-            "SELECT original FROM access GROUP BY original
-             HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original",
-        )?
+        .prepare_cached(IDLE)?
         .query_map((options.expired_before(now),), |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
     let mut delete = transaction.prepare_cached("DELETE FROM originals WHERE id = ?1")?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::store::Retention;
 use crate::store::memory::{MEMORY_BYTES, Memory};
 
 fn scope() -> Scope {
@@ -118,4 +119,26 @@ fn memory_is_bounded_by_entries_and_by_bytes() {
     assert!((40..=50).contains(&entries), "{entries}");
     let (entries, bytes) = hold(1_000, 4 << 20, 40);
     assert!((12..=16).contains(&entries) && bytes <= MEMORY_BYTES, "{entries} {bytes}");
+}
+
+#[test]
+fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
+    let store = SqliteStore::open(dir.path(), options).unwrap();
+    let texts: Vec<String> = (0..200).map(|number| format!("text {number}")).collect();
+    store.commit(&scope(), &batch(&texts.iter().map(String::as_str).collect::<Vec<_>>()), 1).unwrap();
+    let steps = || {
+        let count = |connection: &mut Connection| {
+            let mut idle = connection.prepare(sweep::IDLE)?;
+            let found = idle.query_map((0,), |row| row.get::<_, i64>(0))?.count();
+            Ok((found, idle.get_status(rusqlite::StatementStatus::VmStep)))
+        };
+        writer(&store, count).unwrap()
+    };
+    let (found, while_held) = steps();
+    store.end_session("s", 2).unwrap();
+    let (found_at_end, at_end) = steps();
+    assert_eq!((found, found_at_end), (0, 200));
+    assert!(while_held < 100 && at_end > 10 * while_held, "{while_held}, {at_end}");
 }
