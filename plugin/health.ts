@@ -1,6 +1,6 @@
 /** Whether Concertina works here, and if not, why not: what an operator asks first. */
 
-import { type Concertina, FETCH_TOOL, type Figures } from "../node/lib/index.js";
+import { type Concertina, FETCH_TOOL, type Figures, type SkippedCode } from "../node/lib/index.js";
 import type { Health } from "../node/lib/page.js";
 import { bytes, rows } from "../node/lib/table.js";
 import { matchesAny, prunerWarning } from "./host-pruner.js";
@@ -29,6 +29,7 @@ export async function healthOf(state: PluginState, store: Concertina | undefined
     lastFoldAt: figures.lastFoldAt,
     store: figures.store,
     warnings: [...[pruner, ...state.optionWarnings].filter((text) => text !== undefined).map((text) => ({ at: now, text })), ...warnings],
+    skipped: (store?.skipped() ?? []).map(skippedText),
   };
 }
 
@@ -55,12 +56,19 @@ function whyNotIn({ sessions }: PluginState, sessionId: string, isOff: boolean):
 }
 
 /** Health in words. */
-export function healthText({ version, engine, why, lastFoldAt, store, warnings }: Health): string {
+export function healthText({ version, engine, why, lastFoldAt, store, warnings, skipped }: Health): string {
   const at = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
   return rows([
     ["Concertina", `${version}, ${engine}${why === null ? "" : `: ${why}`}`],
     ["last fold", lastFoldAt === null ? "none yet" : at(lastFoldAt)],
     ["store", store.maxBytes === 0 ? `none yet; it will be ${store.path}` : `${store.path}, ${bytes(store.storedBytes)} of originals, at most ${bytes(store.maxBytes)}`],
+    ...skipped.map((line): [string, string] => ["skipped", line]),
     ["warnings", warnings.length === 0 ? "none today" : `${warnings.length} today`],
   ]).concat(warnings.slice(0, 5).map((warning) => `  ${at(warning.at)}  ${warning.text}`)).join("\n");
+}
+
+/** What is left out, in words. */
+function skippedText({ code, texts, isOff }: SkippedCode): string {
+  const what = `${code} ended the process, or did not come back, with ${texts} ${texts === 1 ? "text" : "texts"}`;
+  return `${what}: ${isOff ? "it is given none" : "not given to it"} any more, until the next version`;
 }

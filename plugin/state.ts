@@ -119,7 +119,10 @@ export class PluginState {
   /** Opens the store; a damaged file is set aside under today's date. @throws when it cannot be opened. */
   async open(): Promise<Concertina> {
     const today = new Date().toISOString().slice(0, 10);
-    return Concertina.open({ ...this.options, ...(await this.place()), retention: "host", today });
+    const place = await this.place();
+    // Beside a database, notes of what parsers are given stay on this machine.
+    const journalDir = place.url === undefined ? undefined : this.directory();
+    return Concertina.open({ ...this.options, ...place, journalDir, retention: "host", today });
   }
 
   /** Where the store lives. @throws where the host cannot resolve the address of a database. */

@@ -5,7 +5,7 @@ import type { Options } from "./options.js";
 export type {
   Action, BlockRow, CompressedProse, CompressedRules, CompressResult, ContentBlock, Detection, EpochReport, EpochRow, FetchRequest, Hints,
   MessagesReport, Migrated, Original, Prices, ProseOptions, ProseReceipt, ProtectedSpan, ReceiptRow, Removed, RepairStats, Report, RuleFile, RuleRow,
-  RulesOptions, RulesReport, Segment, SqueezeStats, StageContext, StageInfo, StageRow, Stats, Substitution, Warning,
+  RulesOptions, RulesReport, Segment, SkippedCode, SqueezeStats, StageContext, StageInfo, StageRow, Stats, Substitution, Warning,
 } from "./addon.js";
 export type { Options };
 
@@ -43,6 +43,11 @@ export type OpenOptions = StorePlace & {
   retention?: "clock" | "host";
   /** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
   today?: string;
+  /**
+   * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the process inside one does
+   * so once. A store in a directory keeps them there; without it nothing is noted beside a database.
+   */
+  journalDir?: string;
 } & Options;
 
 /** A stage that JavaScript runs between the built-in ones. */

@@ -1,7 +1,7 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addon.js";
 import type {
-  Action, AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, Stats,
+  Action, AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
 import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
@@ -119,11 +119,15 @@ export class Concertina {
    */
   static async open(options: OpenOptions): Promise<Concertina> {
     needObject("options", options);
-    const { dir, url, namespace, host, retention, today, ...config } = options;
+    const { dir, url, namespace, host, retention, today, journalDir, ...config } = options;
     const place = placeOf({ dir, url, namespace, host });
     if (today !== undefined) needString("today", today);
+    if (journalDir !== undefined) {
+      needString("journalDir", journalDir);
+      if (url === undefined) badArgument("journalDir", journalDir, "absent where there is no url: a store in a directory keeps its notes there");
+    }
     if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, JSON.stringify(config), retention, today)));
+    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, JSON.stringify(config), retention, today, journalDir)));
   }
 
   /** One line for each lenient option that had to be corrected. */
@@ -347,6 +351,11 @@ export class Concertina {
   /** What an operator should know and has not been told yet, one line each. */
   notices(): string[] {
     return this.#native.notices();
+  }
+
+  /** Parsers and libraries written in C that are not given every text, because some ended a process or did not come back. Of this process and version. */
+  skipped(): SkippedCode[] {
+    return this.#native.skipped();
   }
 
   /** Totals of one session, or of the whole store. */

@@ -22,6 +22,8 @@ export interface Health {
   store: Figures["store"];
   /** This day's, in UTC, newest first; the first may be of now. */
   warnings: { at: number; text: string }[];
+  /** Parsers and libraries that are not given every text: a line for each. */
+  skipped: string[];
 }
 
 /** Figures of the last so many UTC days, today included; 0 is all time. */

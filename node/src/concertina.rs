@@ -1,11 +1,13 @@
 //! The class with a store. Every opener has its own options; the store behind it may be shared (see [`crate::registry`]).
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts};
 use concertina::config::{Config, Secrets};
 use concertina::error::Error;
+use concertina::foreign::{self, Journal, Skipped};
 use concertina::plan::prices::StatedPrices;
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
@@ -34,11 +36,24 @@ pub struct AtBirth {
     pub stores_texts: bool,
 }
 
+/// Code that is not given every text, until the next version.
+#[napi(object, object_from_js = false)]
+pub struct SkippedCode {
+    /// Its name: a grammar's, or a library's.
+    pub code: String,
+    /// How many texts ended a process in it, or did not come back. These it is not given again.
+    pub texts: u32,
+    /// Whether it is given none any more.
+    pub is_off: bool,
+}
+
 /// One open store with one set of options.
 #[napi]
 pub struct NativeConcertina {
     engine: Mutex<Option<Arc<Engine>>>,
     warnings: Vec<String>,
+    /// Notes of what parsers are given, where the store keeps none.
+    journal: Option<Arc<Journal>>,
     /// What opening had to say and nobody has read yet.
     notices: Mutex<Vec<String>>,
 }
@@ -46,13 +61,15 @@ pub struct NativeConcertina {
 #[napi]
 impl NativeConcertina {
     /// Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
-    /// damaged file is set aside under a name with that date, and a new one takes its place.
+    /// damaged file is set aside under a name with that date, and a new one takes its place. In `journal_dir` stands what parsers are
+    /// given, beside a database: a store in a directory notes that there.
     #[napi(factory)]
     pub async fn open(
         place: StorePlace,
         options_json: String,
         retention: Option<String>,
         today: Option<String>,
+        journal_dir: Option<String>,
     ) -> napi::Result<Self> {
         blocking(move || {
             let (config, warnings) = Config::from_json(&options(&options_json)?)?;
@@ -66,7 +83,8 @@ impl NativeConcertina {
             let options = StoreOptions { retention, ..StoreOptions::from(&config) };
             let (store, aside) = registry::open(place, options, today.as_deref())?;
             let engine = Mutex::new(Some(Arc::new(Engine::new(store, config)?)));
-            Ok(Self { engine, warnings, notices: Mutex::new(aside.into_iter().collect()) })
+            let journal = journal_dir.map(|dir| Journal::open(Path::new(&dir)));
+            Ok(Self { engine, warnings, journal, notices: Mutex::new(aside.into_iter().collect()) })
         })
         .await
     }
@@ -79,7 +97,17 @@ impl NativeConcertina {
         guard(|| {
             let mut notices = std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner));
             notices.extend(engine.store().notices());
+            notices.extend(self.journal.iter().flat_map(|journal| journal.notices()));
             Ok(notices)
+        })
+    }
+
+    /// Parsers and libraries that are not given every text, because some ended a process or did not come back.
+    #[napi]
+    pub fn skipped(&self) -> napi::Result<Vec<SkippedCode>> {
+        guard(|| {
+            let of = |Skipped { code, texts, is_off }| SkippedCode { code, texts: texts as u32, is_off };
+            Ok(foreign::skipped().into_iter().map(of).collect())
         })
     }
 

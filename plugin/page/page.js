@@ -228,6 +228,7 @@ function showHealth() {
     ]),
     ["File", make("code", {}, store.path)],
     ["Version", health.version],
+    ...health.skipped.map((line) => ["Skipped", line]),
     ["Warnings", health.warnings.length === 0 ? "None today." : make("ul", { class: "warnings" }, ...health.warnings.map(({ at, text }) => make("li", {}, capital(text), under(time(at)))))],
   ]);
 }

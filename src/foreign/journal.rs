@@ -46,11 +46,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Journal {
-    /// Opens the journal of a directory, and learns what ended processes there. A journal that cannot be kept says so in a notice:
+    /// Opens the journal of a directory, which is made where it is missing, and learns what ended processes there. A journal that cannot be kept says so in a notice:
     /// everything works without.
     pub fn open(dir: &Path) -> Arc<Self> {
         let mut notices = Vec::new();
-        let running = collect(dir, &mut notices).and_then(|()| Running::create(dir));
+        let running = make_private(dir).and_then(|()| collect(dir, &mut notices)).and_then(|()| Running::create(dir));
         let running = running.map_err(|error| notices.push(unkept(dir, &error))).ok();
         let journal =
             Arc::new(Self { dir: dir.to_owned(), running: Mutex::new(running), notices: Mutex::new(notices) });
@@ -141,6 +141,18 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
         options.mode(0o600);
     }
     options
+}
+
+/// A directory that only its owner may read or write, where there is none.
+fn make_private(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(dir)
 }
 
 fn unkept(dir: &Path, error: &io::Error) -> String {
@@ -312,7 +324,10 @@ mod tests {
 
     #[test]
     fn a_journal_that_cannot_be_kept_says_so_and_calls_go_on() {
-        let journal = Journal::open(Path::new("/nonexistent/directory"));
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a file");
+        fs::write(&file, "").unwrap();
+        let journal = Journal::open(&file.join("directory"));
         assert_eq!(journal.notices().len(), 1);
         assert_eq!(calling("unnoted code", b"text", || Ok(())), Some(()));
     }

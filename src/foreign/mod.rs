@@ -17,13 +17,37 @@ use std::sync::{PoisonError, RwLock};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use journal::Journal;
-pub(crate) use thread::apart;
+pub use thread::apart;
 
 /// After so many texts that ended it, code is given none any more.
 pub const CRASHES_MAX: usize = 3;
 
 /// Which texts, by their hash, ended which code; of all directories that this process has opened.
 static CRASHES: RwLock<Option<HashMap<String, HashSet<u128>>>> = RwLock::new(None);
+
+/// Code that is given less than all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its name: a grammar's, or a library's.
+    pub code: String,
+    /// How many texts ended it.
+    pub texts: usize,
+    /// Whether it is given none any more.
+    pub is_off: bool,
+}
+
+/// The code that ended a process, by name; of all directories that this process has opened.
+pub fn skipped() -> Vec<Skipped> {
+    let crashes = CRASHES.read().unwrap_or_else(PoisonError::into_inner);
+    let of = |(code, texts): (&String, &HashSet<u128>)| Skipped {
+        code: code.clone(),
+        texts: texts.len(),
+        is_off: texts.len() >= CRASHES_MAX,
+    };
+    let mut skipped: Vec<Skipped> = crashes.iter().flatten().map(of).collect();
+    skipped.sort_by(|a, b| a.code.cmp(&b.code));
+    skipped
+}
 
 /// Code that did not come back, and never may.
 #[derive(Debug)]
@@ -70,6 +94,8 @@ mod tests {
             assert_eq!(call(text, Err(Lost)), None);
         }
         assert_eq!(call("a", Ok(4)), None);
+        let of_tests = Skipped { code: "lost in tests".into(), texts: CRASHES_MAX, is_off: true };
+        assert!(skipped().contains(&of_tests));
         assert_eq!(calling("other code", b"b", || Ok(5)), Some(5));
     }
 }

@@ -42,7 +42,10 @@ fn hand_over(mut job: Job) -> Option<Sender<Job>> {
 
 /// Does work on another thread, which is left to itself when it takes longer than `patience`. `None` where there is no thread to be had, or where the work
 /// panicked.
-pub(crate) fn apart<T: Send + 'static>(
+///
+/// # Errors
+/// [`Lost`] where the work took longer. Its thread is not used again.
+pub fn apart<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Option<T>, Lost> {

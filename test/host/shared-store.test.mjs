@@ -78,6 +78,8 @@ test("what one gateway folds is in the database, and nowhere on its disk", { ski
 
 test("the session goes on at the other one with the same bytes, and both fetch what either folded", { skip }, async () => {
   const [turn] = await playTurns(two, provider, SESSION, [thanks("Go on here.")]);
+  // What parsers are given is noted on the gateway's own disk.
+  assert.ok(fs.globSync("**/concertina.running-*", { cwd: two.state }).length > 0);
   isContinued(played.at(-1), turn);
   const ids = [...new Set(idsIn(conversation(turn.requests[0])))];
   assert.ok(ids.length > 3, `${ids.length} ids`);

@@ -7,6 +7,7 @@
 //! file which other code created keeps its name is taken for granted.
 #![cfg(unix)]
 
+mod deadly;
 mod dice;
 mod journal;
 mod vfs;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
+pub use deadly::Deadly;
 pub use dice::Dice;
 pub use journal::Cut;
 use journal::Journal;

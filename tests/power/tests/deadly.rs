@@ -1,0 +1,83 @@
+//! C code that crashes, hangs or uses up the stack has its text once, through a store's journal and the threads that parsers run on. The processes
+//! that end are this test's own, started again.
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use concertina::foreign::{CRASHES_MAX, Skipped, apart, calling, skipped};
+use concertina::store::{SqliteStore, Store, StoreOptions};
+use concertina_power_test::Deadly;
+
+const DIR: &str = "CONCERTINA_TEST_DIR";
+const TEXT: &str = "CONCERTINA_TEST_TEXT";
+
+/// Scans the text that the environment names, in a process with a store open; `None` in the process that is to start such ones.
+fn scanned(code: Deadly, patience: Duration) -> Option<()> {
+    let dir = std::env::var_os(DIR)?;
+    let text = std::env::var(TEXT).unwrap().into_bytes();
+    let store = SqliteStore::open(Path::new(&dir), StoreOptions::default()).unwrap();
+    let given = text.clone();
+    let outcome = calling(&format!("{code:?}"), &text, || apart(patience, move || code.scan(&given)));
+    assert_eq!(outcome, None);
+    println!("{}", store.notices().join("\n"));
+    Some(())
+}
+
+/// The end of a process that scans a text, and what was noticed there.
+fn scan(test: &str, dir: &Path, text: &str) -> (ExitStatus, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env(DIR, dir).env(TEXT, text).stderr(Stdio::null());
+    let output = command.output().unwrap();
+    (output.status, String::from_utf8(output.stdout).unwrap())
+}
+
+/// Each of three texts ends one process; then none does, whatever it is given.
+fn ends_three_processes(test: &str, code: Deadly) {
+    if scanned(code, Duration::from_secs(60)).is_some() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for text in ["a", "b", "c"] {
+        let (end, _) = scan(test, dir.path(), text);
+        assert!(end.signal().is_some(), "{text}: {end}");
+        let (end, said) = scan(test, dir.path(), text);
+        assert!(end.success(), "{text}: {end}");
+        assert!(said.contains(&format!("{code:?} ended the process")), "{said}");
+    }
+    let (end, said) = scan(test, dir.path(), "d");
+    assert!(end.success() && !said.contains("ended"), "{end}: {said}");
+    let _store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
+    let of_this = Skipped { code: format!("{code:?}"), texts: CRASHES_MAX, is_off: true };
+    assert!(skipped().contains(&of_this));
+}
+
+#[test]
+fn a_write_to_nowhere_ends_one_process_for_each_text() {
+    ends_three_processes("a_write_to_nowhere_ends_one_process_for_each_text", Deadly::Write);
+}
+
+#[test]
+fn a_stack_that_is_used_up_ends_one_process_for_each_text() {
+    ends_three_processes("a_stack_that_is_used_up_ends_one_process_for_each_text", Deadly::Recursion);
+}
+
+#[test]
+fn what_hangs_is_left_to_itself_and_not_tried_again() {
+    const NAME: &str = "what_hangs_is_left_to_itself_and_not_tried_again";
+    if scanned(Deadly::Loop, Duration::from_millis(300)).is_some() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (end, said) = scan(NAME, dir.path(), "a");
+    assert!(end.success() && said.contains("Loop did not come back"), "{end}: {said}");
+    // Nobody waits for it again.
+    let started = Instant::now();
+    let (end, said) = scan(NAME, dir.path(), "a");
+    assert!(end.success() && !said.contains("did not come back"), "{end}: {said}");
+    assert!(started.elapsed() < Duration::from_secs(60));
+    let (end, said) = scan(NAME, dir.path(), "b");
+    assert!(end.success() && said.contains("did not come back"), "{end}: {said}");
+}
