@@ -186,6 +186,15 @@ export interface Options {
 		abbreviations?: string;
 	};
 }
+/** Code that is not given every text, until the next version. */
+export interface SkippedCode {
+	/** Its name: a grammar's, or a library's. */
+	code: string;
+	/** How many texts ended a process in it, or did not come back. These it is not given again. */
+	texts: number;
+	/** Whether it is given none any more. */
+	isOff: boolean;
+}
 /** What one stage did. */
 export interface StageRow {
 	/** The stage. */
@@ -639,6 +648,11 @@ export type OpenOptions = StorePlace & {
 	retention?: "clock" | "host";
 	/** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
 	today?: string;
+	/**
+	 * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the process inside one does
+	 * so once. A store in a directory keeps them there; without it nothing is noted beside a database.
+	 */
+	journalDir?: string;
 } & Options;
 /** A stage that JavaScript runs between the built-in ones. */
 export interface CustomStage {
@@ -838,6 +852,8 @@ export declare class Concertina {
 	}): Promise<void>;
 	/** What an operator should know and has not been told yet, one line each. */
 	notices(): string[];
+	/** Parsers and libraries written in C that are not given every text, because some ended a process or did not come back. Of this process and version. */
+	skipped(): SkippedCode[];
 	/** Totals of one session, or of the whole store. */
 	stats(input?: {
 		sessionId?: string;

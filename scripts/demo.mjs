@@ -8,6 +8,6 @@ import { main, root, run } from "./steps.mjs";
 const session = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
 
 main(async () => {
-  await build();
+  await build({ checked: true });
   await run("fold a recorded session, in which the model was scripted", process.execPath, [path.join(root, "dist", "node", "lib", "cli.js"), "analyze", session]);
 });

@@ -14,7 +14,7 @@ import { CHECKED, install, main, root, run } from "./steps.mjs";
 const host = path.join(root, "test", "host");
 
 /** Parts that run only when they are named. */
-const LONG = ["fuzz", "growth", "asan"];
+const LONG = ["release", "fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
@@ -55,12 +55,13 @@ const parts = {
     await run("test with AddressSanitizer", "cargo", ["test", "--locked", ...CHECKED, "--workspace", "--target", target], { env });
   },
   async library() {
-    await build();
+    await build({ checked: true });
     await run("check generated files", process.execPath, ["scripts/generate.mjs", "--check"]);
     await run("test the library", process.execPath, ["--test", ...tests("__test__")]);
   },
-  /** Whether what is built could be published. */
+  /** Whether what is built for release could be published. */
   async release() {
+    await build();
     await run("check the release", process.execPath, ["scripts/release.mjs", "check"]);
   },
   /** Installs the packed packages into a real OpenClaw, from a registry on loopback, and reads what the provider was sent. */

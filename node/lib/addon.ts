@@ -11,18 +11,31 @@ export interface AtBirth {
   storesTexts: boolean
 }
 
+/** Code that is not given every text, until the next version. */
+export interface SkippedCode {
+  /** Its name: a grammar's, or a library's. */
+  code: string
+  /** How many texts ended a process in it, or did not come back. These it is not given again. */
+  texts: number
+  /** Whether it is given none any more. */
+  isOff: boolean
+}
+
 /** One open store with one set of options. */
 export declare class NativeConcertina {
   /**
    * Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
-   * damaged file is set aside under a name with that date, and a new one takes its place.
+   * damaged file is set aside under a name with that date, and a new one takes its place. In `journal_dir` stands what parsers are
+   * given, beside a database: a store in a directory notes that there.
    */
-  static open(place: StorePlace, optionsJson: string, retention?: string | undefined | null, today?: string | undefined | null): Promise<NativeConcertina>
+  static open(place: StorePlace, optionsJson: string, retention?: string | undefined | null, today?: string | undefined | null, journalDir?: string | undefined | null): Promise<NativeConcertina>
   /**
    * What an operator should know and has not been told yet, one line each: a file that was replaced, set aside, or open to
    * others.
    */
   notices(): Array<string>
+  /** Parsers and libraries that are not given every text, because some ended a process or did not come back. */
+  skipped(): Array<SkippedCode>
   /** One line for each option that was corrected. */
   get warnings(): Array<string>
   /** What becomes of a fresh result of a tool. */
