@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use super::identity::{Known, know};
+use super::parallel;
 use super::placeholder::{Placeholder, is_explained};
 use super::replay::{Decided, Shown, State, cost, replay, show};
 use super::requests::{View, kind_of};
@@ -136,15 +137,11 @@ impl Engine {
         let choice = if ledger.is_off { Choice::default() } else { self.choose(transcript, known, &states, &moment) };
         let is_warm = !choice.cause.is_some_and(Cold::is_reason);
         let mut seen = BTreeSet::new();
-        let mut proposals: Vec<Proposal> = choice
-            .blocks
-            .iter()
-            .filter(|chosen| seen.insert(known[chosen.known].key))
-            .filter_map(|chosen| {
-                let known = &known[chosen.known];
-                self.propose_fold(scope, known, chosen.reason, decided.copies.get(&known.key.hash).copied(), now)
-            })
-            .collect();
+        let chosen: Vec<_> = choice.blocks.iter().filter(|chosen| seen.insert(known[chosen.known].key)).collect();
+        let mut proposals: Vec<Proposal> = parallel::filter_map(&chosen, |chosen| {
+            let known = &known[chosen.known];
+            self.propose_fold(scope, known, chosen.reason, decided.copies.get(&known.key.hash).copied(), now)
+        });
         let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
         if proposals.iter().any(tells) {
             let mut in_sight = names_in_sight(known, &states, &shown);

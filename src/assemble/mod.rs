@@ -10,6 +10,7 @@ mod history;
 mod identity;
 mod memo;
 mod options;
+mod parallel;
 mod placeholder;
 mod replay;
 mod requests;

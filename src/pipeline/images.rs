@@ -6,15 +6,12 @@
 
 use std::io::Cursor;
 
-use fast_image_resize::pixels::{U8, U8x3, U8x4};
-use fast_image_resize::{IntoImageViewMut, PixelTrait, Resizer};
+use fast_image_resize::pixels::U8x4;
+use fast_image_resize::{IntoImageViewMut, ResizeOptions, Resizer};
 use image::codecs::gif::GifDecoder;
 use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
 use image::codecs::webp::WebPDecoder;
-use image::{
-    AnimationDecoder, DynamicImage, GrayImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits, RgbImage,
-    RgbaImage,
-};
+use image::{AnimationDecoder, DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits, RgbaImage};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use memchr::memmem;
 use serde_json::Value;
@@ -109,21 +106,26 @@ fn scale(bytes: &[u8], target: ImageSize) -> Option<(DynamicImage, bool)> {
     }
     let orientation = decoder.orientation().ok()?;
     let pixels = DynamicImage::from_decoder(decoder).ok()?;
-    let (width, height) = (target.width, target.height);
-    let mut scaled: DynamicImage = match (pixels.color().has_alpha(), pixels.color().has_color()) {
-        (true, _) => resized::<U8x4, _>(pixels.into_rgba8(), RgbaImage::new(width, height))?.into(),
-        (false, true) => resized::<U8x3, _>(pixels.into_rgb8(), RgbImage::new(width, height))?.into(),
-        (false, false) => resized::<U8, _>(pixels.into_luma8(), GrayImage::new(width, height))?.into(),
+    let color = pixels.color();
+    let resized = DynamicImage::from(resized(pixels.into_rgba8(), target, color.has_alpha())?);
+    let mut scaled: DynamicImage = match (color.has_alpha(), color.has_color()) {
+        (true, _) => resized,
+        (false, true) => resized.into_rgb8().into(),
+        (false, false) => resized.into_luma8().into(),
     };
     scaled.apply_orientation(orientation);
     Some((scaled, format == ImageFormat::Jpeg))
 }
 
-/// An image at the size of another, which takes its pixels. With every type of pixel and of view that is resized the addon grows by
-/// hundreds of kilobytes: pixels have eight bits, and what is only read is handed over as if it were written.
-fn resized<P: PixelTrait, I: IntoImageViewMut>(mut image: I, mut target: I) -> Option<I> {
-    Resizer::new().resize_typed(&image.image_view_mut::<P>()?, &mut target.image_view_mut::<P>()?, None).ok()?;
-    Some(target)
+/// The pixels at another size. All are resized as four bytes each: with kernels for every type of pixel the addon grows by a megabyte.
+/// What is only read is handed over as if it were written, because views for reading are kernels of their own.
+fn resized(mut image: RgbaImage, target: ImageSize, has_alpha: bool) -> Option<RgbaImage> {
+    let mut scaled = RgbaImage::new(target.width, target.height);
+    let options = ResizeOptions::new().use_alpha(has_alpha);
+    let (from, mut to) = (image.image_view_mut::<U8x4>()?, scaled.image_view_mut::<U8x4>()?);
+    Resizer::new().resize_typed(&from, &mut to, &options).ok()?;
+    drop(to);
+    Some(scaled)
 }
 
 fn is_animated(bytes: &[u8], format: ImageFormat) -> Option<bool> {
