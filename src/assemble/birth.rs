@@ -19,7 +19,7 @@ use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::{NamesInSight, summarize};
 use crate::tokens::vision::Provider;
-use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript};
+use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript, is_cache_point};
 
 /// Where a host cuts the texts of its tools, in UTF-16 units.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,7 +110,7 @@ impl Engine {
     ///
     /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
     /// Left as they are: texts of exact tools (the next edit needs their bytes), results of the fetch tool, of skipped tools,
-    /// the host's own files, and texts that hold secrets.
+    /// the host's own files, what a caller has put a cache breakpoint on, and texts that hold secrets.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -134,6 +134,7 @@ impl Engine {
             .blocks
             .iter()
             .enumerate()
+            .filter(|(_, block)| !is_cache_point(message, &block.path))
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) => {
                     let cut_at = host.before.filter(|&units| utf16::len(text) == units);
