@@ -142,7 +142,8 @@ export class Concertina {
    * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
    * for texts that are not stored at birth, it is not asked
    * @param input.model the model that will see it, where the caller knows it and the option `models` says something of it
-   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
+   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so; so was one
+   * that is a unit shorter because a surrogate pair stood there
    * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
    */
   async admitToolResult<M extends AnyMessage>(input: {
