@@ -866,6 +866,14 @@ export declare class Concertina {
 		off: boolean;
 		now?: number;
 	}): Promise<void>;
+	/**
+	 * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name with that date, and a
+	 * new one takes its place; resolves to whether that was so. In a database there is nothing to read. @throws where the file is damaged
+	 * and stays.
+	 */
+	check(input?: {
+		today?: string;
+	}): Promise<boolean>;
 	/** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
 	sweep(input?: {
 		now?: number;

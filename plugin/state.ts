@@ -39,6 +39,7 @@ export class PluginState {
   #guidance: string | undefined;
   #hasNoLibrary = false;
   #store: Promise<Concertina | undefined> | undefined;
+  #mending: Promise<boolean> | undefined;
   #reopenAt = 0;
   #sweptAt = 0;
 
@@ -116,10 +117,12 @@ export class PluginState {
     }
   }
 
-  /** Opens the store; a damaged file is set aside under today's date. @throws when it cannot be opened. */
-  async open(): Promise<Concertina> {
-    const today = new Date().toISOString().slice(0, 10);
-    return Concertina.open({ ...this.options, ...(await this.place()), retention: "host", today });
+  /**
+   * Opens the store; a damaged file is set aside under today's date, but for who only looks beside a gateway. @throws when it cannot be
+   * opened.
+   */
+  async open({ setsAside = true } = {}): Promise<Concertina> {
+    return Concertina.open({ ...this.options, ...(await this.place()), retention: "host", today: setsAside ? today() : undefined });
   }
 
   /** Where the store lives. @throws where the host cannot resolve the address of a database. */
@@ -188,6 +191,23 @@ export class PluginState {
 
   /** Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. */
   complain(step: string, error: unknown, consequence: string): void {
+    if ((error as { code?: unknown } | undefined)?.code !== "CONCERTINA_STORE_DAMAGED") return this.#complain(step, error, consequence);
+    this.#mending ??= this.#setAside().finally(() => (this.#mending = undefined));
+    this.#mending.then(
+      (isNew) => isNew || this.#complain(step, error, consequence),
+      () => this.#complain(step, error, consequence),
+    );
+  }
+
+  /** Whether the open store's file was damaged under it and a new one is in use: the store's own line says so. */
+  async #setAside(): Promise<boolean> {
+    const store = await this.#store;
+    const isNew = (await store?.check({ today: today() })) ?? false;
+    if (isNew) await this.logNotices();
+    return isNew;
+  }
+
+  #complain(step: string, error: unknown, consequence: string): void {
     const line = complaintLine(step, error, consequence);
     if (line === undefined) return;
     this.#api.logger.warn(line);
@@ -217,6 +237,10 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
 }
 
 /**

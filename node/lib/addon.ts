@@ -57,6 +57,8 @@ export declare class NativeConcertina {
   warned(since: number): Promise<Array<WarningRow>>
   /** Stops folding anything more in a session, or takes that back. */
   switch(session: Session, isOff: boolean, now: number): Promise<void>
+  /** Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so. */
+  check(today?: string | undefined | null): Promise<boolean>
   /** Removes what expired. */
   sweep(now: number): Promise<Removed>
   /** Forgets a session; resolves to what was removed. With `dry`, to what would be. */

@@ -393,6 +393,17 @@ export class Concertina {
     await awaiting(() => this.#native.switch(scope, input.off, moment(input.now)));
   }
 
+  /**
+   * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name with that date, and a
+   * new one takes its place; resolves to whether that was so. In a database there is nothing to read. @throws where the file is damaged
+   * and stays.
+   */
+  async check(input: { today?: string } = {}): Promise<boolean> {
+    needObject("input", input);
+    if (input.today !== undefined) needString("today", input.today);
+    return awaiting(() => this.#native.check(input.today));
+  }
+
   /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
     needObject("input", input);

@@ -327,6 +327,13 @@ impl NativeConcertina {
         blocking(move || engine.store().switch(&session.into(), is_off, now as i64)).await
     }
 
+    /// Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so.
+    #[napi]
+    pub async fn check(&self, today: Option<String>) -> napi::Result<bool> {
+        let engine = self.engine()?;
+        blocking(move || engine.store().check(today.as_deref())).await
+    }
+
     /// Removes what expired.
     #[napi]
     pub async fn sweep(&self, now: f64) -> napi::Result<Removed> {
