@@ -736,6 +736,11 @@ export declare class Concertina {
 	 * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
 	 * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
 	 * a `report.warning`, never a rejection.
+	 *
+	 * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
+	 * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
+	 * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
+	 * not asked
 	 */
 	assemble<M extends AnyMessage>(input: {
 		sessionId: string;
@@ -752,6 +757,7 @@ export declare class Concertina {
 		availableTools?: Iterable<string>;
 		/** Also replace fresh oversize results: for engines that never saw them at birth. */
 		referOversize?: boolean;
+		redactor?: Redactor;
 		now?: number;
 	}): Promise<{
 		messages: M[];
@@ -947,6 +953,8 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
 	complain?(step: string, error: unknown, consequence: string): void;
 	/** Prices of the model of a turn, where the host knows them. */
 	pricesOf?(parameters: AssembleParameters<AnyMessage> | CommitParameters): Prices | undefined;
+	/** What masks secrets as the host does, where it has such a thing: asked about all that is to be stored. */
+	redactor?(): Promise<Redactor | undefined>;
 }
 /**
  * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.

@@ -31,6 +31,8 @@ export declare class NativeConcertina {
   admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
   /** Folds a history. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
+  /** Remembers what a redactor of the caller's made of what was to be asked. */
+  hear(answers: Array<Answer>): void
   /** Records a finished turn with its requests; resolves to whether it was new. */
   commitTurn(messages: Handover, session: Session, turn: FinishedTurn, now: number): Promise<"committed" | "duplicate">
   /** Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids. */
@@ -589,6 +591,28 @@ export interface AssembleOptions {
   prices?: Prices
   /** How many tokens the host leaves for the history. */
   tokenBudget?: number
+  /** What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none. */
+  unheard?: "ask" | "leave"
+}
+
+/** What a redactor of the caller's is to be asked. */
+export interface Question {
+  /** What the answer is remembered by. */
+  key: string
+  /** What would be stored. */
+  text: string
+  /** What a placeholder of it may name. */
+  beside: string
+}
+
+/** What the redactor made of it. */
+export interface Answer {
+  /** That of the question. */
+  key: string
+  /** What may be stored instead; absent where nothing is masked. */
+  masked?: string
+  /** Whether it must not be stored at all. */
+  stays: boolean
 }
 
 /** One block that was rewritten. */
@@ -647,6 +671,8 @@ export interface Folded {
   change: Change
   /** What was done. */
   report: Report
+  /** What has to be asked before anything is folded. */
+  questions: Array<Question>
 }
 
 /** Unfolded messages. */

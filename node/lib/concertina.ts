@@ -6,7 +6,7 @@ import type {
 import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices } from "./handover.js";
-import { maskedArguments, maskedMessage } from "./masking.js";
+import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
 import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 
@@ -164,7 +164,7 @@ export class Concertina {
     if (input.model !== undefined) needString("model", input.model);
     if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
     if (input.hostKeeps !== undefined) needNumber("hostKeeps", input.hostKeeps, "above 0");
-    if (input.redactor !== undefined && typeof input.redactor !== "function") badArgument("redactor", input.redactor, "a function");
+    needRedactor(input.redactor);
     const { message } = input;
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
@@ -194,6 +194,11 @@ export class Concertina {
    * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
    * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
    * a `report.warning`, never a rejection.
+   *
+   * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
+   * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
+   * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
+   * not asked
    */
   async assemble<M extends AnyMessage>(input: {
     sessionId: string;
@@ -210,10 +215,12 @@ export class Concertina {
     availableTools?: Iterable<string>;
     /** Also replace fresh oversize results: for engines that never saw them at birth. */
     referOversize?: boolean;
+    redactor?: Redactor;
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
     needObject("input", input);
     needArray("messages", input.messages);
+    needRedactor(input.redactor);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
     const options = {
@@ -227,9 +234,18 @@ export class Concertina {
     // The caller may go on with its array while we work.
     const messages = given.slice();
     return awaiting(async () => {
-      const { handover, crossed } = await handOverInSlices(native(), messages);
-      const folded = await this.#native.assemble(handover, scope, options, now);
-      const applied = await applyInSlices(messages, crossed, folded.change);
+      const fold = async (unheard?: "ask" | "leave") => {
+        const { handover, crossed } = await handOverInSlices(native(), messages);
+        return { crossed, ...(await this.#native.assemble(handover, scope, { ...options, unheard }, now)) };
+      };
+      const { secrets } = this.#native.atBirth("");
+      const redactor = secrets === "store" ? undefined : input.redactor;
+      let folded = await fold(redactor && "ask");
+      if (redactor !== undefined && folded.questions.length > 0) {
+        this.#native.hear(await answersTo(folded.questions, redactor, secrets));
+        folded = await fold("leave");
+      }
+      const applied = await applyInSlices(messages, folded.crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
       return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
     });
@@ -424,4 +440,8 @@ export class Concertina {
   async close(): Promise<void> {
     await awaiting(() => this.#native.close());
   }
+}
+
+function needRedactor(redactor: unknown): void {
+  if (redactor !== undefined && typeof redactor !== "function") badArgument("redactor", redactor, "a function");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts};
+use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, Heard, HostCuts};
 use concertina::config::{Config, Secrets};
 use concertina::error::Error;
 use concertina::plan::prices::StatedPrices;
@@ -19,8 +19,8 @@ use crate::handover::Handover;
 use crate::pure::options;
 use crate::registry::{self, StorePlace};
 use crate::report::{
-    AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session, Stats,
-    Unfolded, WarningRow,
+    Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session,
+    Stats, Unfolded, WarningRow,
 };
 use crate::work::{blocking, heavy};
 
@@ -153,6 +153,18 @@ impl NativeConcertina {
             drop(spawn_blocking(move || drop(messages)));
             Ok(reply.into())
         }))
+    }
+
+    /// Remembers what a redactor of the caller's made of what was to be asked.
+    #[napi]
+    pub fn hear(&self, answers: Vec<Answer>) -> napi::Result<()> {
+        let engine = self.engine()?;
+        guard(|| {
+            for Answer { key, masked, stays } in answers {
+                engine.hear(key, if stays { Heard::Stays } else { masked.map_or(Heard::AsIs, Heard::Masked) });
+            }
+            Ok(())
+        })
     }
 
     /// Records a finished turn with its requests; resolves to whether it was new.
