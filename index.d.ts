@@ -727,7 +727,8 @@ export declare class Concertina {
 	 * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
 	 * for texts that are not stored at birth, it is not asked
 	 * @param input.model the model that will see it, where the caller knows it and the option `models` says something of it
-	 * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
+	 * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so; so was one
+	 * that is a unit shorter because a surrogate pair stood there
 	 * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
 	 */
 	admitToolResult<M extends AnyMessage>(input: {
@@ -749,6 +750,11 @@ export declare class Concertina {
 	 * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
 	 * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
 	 * a `report.warning`, never a rejection.
+	 *
+	 * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
+	 * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
+	 * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
+	 * not asked
 	 */
 	assemble<M extends AnyMessage>(input: {
 		sessionId: string;
@@ -765,6 +771,7 @@ export declare class Concertina {
 		availableTools?: Iterable<string>;
 		/** Also replace fresh oversize results: for engines that never saw them at birth. */
 		referOversize?: boolean;
+		redactor?: Redactor;
 		now?: number;
 	}): Promise<{
 		messages: M[];
@@ -881,6 +888,14 @@ export declare class Concertina {
 		off: boolean;
 		now?: number;
 	}): Promise<void>;
+	/**
+	 * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name with that date, and a
+	 * new one takes its place; resolves to whether that was so. In a database there is nothing to read. @throws where the file is damaged
+	 * and stays.
+	 */
+	check(input?: {
+		today?: string;
+	}): Promise<boolean>;
 	/** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
 	sweep(input?: {
 		now?: number;
@@ -954,6 +969,8 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
 	complain?(step: string, error: unknown, consequence: string): void;
 	/** Prices of the model of a turn, where the host knows them. */
 	pricesOf?(parameters: AssembleParameters<AnyMessage> | CommitParameters): Prices | undefined;
+	/** What masks secrets as the host does, where it has such a thing: asked about all that is to be stored. */
+	redactor?(): Promise<Redactor | undefined>;
 }
 /**
  * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.

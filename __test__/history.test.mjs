@@ -155,6 +155,88 @@ test("what the host had cut says so wherever it is shown", async () => {
   }
 });
 
+test("a text that the host cut before a surrogate pair is known as cut, too", async () => {
+  const words = /cut by the host at 100,000 characters; the rest was never here/;
+  const born = async (text) => {
+    const concertina = await opened();
+    const [, message] = toolRound("c", "exec", {}, text);
+    return textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: 100_000 })).message);
+  };
+  const text = noise(4000).slice(0, 99_999);
+  assert.match(await born(`${text}!`), words, "100,000 units");
+  assert.match(await born(text), words, "99,999: a pair did not fit");
+  assert.match(await born(`${text.slice(0, -2)}😀`), words);
+  assert.doesNotMatch(await born(text.slice(0, -1)), words, "99,998");
+  assert.doesNotMatch(await born(`${text}!!`), words, "the host does not hand over as much");
+  const short = `${noise(400)}😀`;
+  const other = await opened();
+  const [, message] = toolRound("c", "exec", {}, short);
+  const { message: shown } = await other.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: short.length + 1 });
+  assert.match(textOf(shown), /cut by the host at/);
+});
+
+test("of more than 200 blocks in one message each is folded, fetched and shown again by itself", async () => {
+  const texts = Array.from({ length: 230 }, (_, at) => noise(12, at + 1));
+  const parts = texts.map((text) => ({ type: "text", text }));
+  const shapes = [
+    [user("go", 1), ...toolRound("a", "exec", { command: "make" }, "", 2)].map((message) => (message.role === "toolResult" ? { ...message, content: parts } : message)),
+    [asked("go"), { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: { command: "make" } }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: parts }] }],
+    [asked("go"), called("a", "exec", { command: "make" }), { role: "tool", tool_call_id: "a", content: parts }],
+  ];
+  for (const shape of shapes) {
+    const concertina = await opened({ schedule: "every-turn", minTokensToSqueeze: 50 });
+    const history = [...shape, ...talk(9)];
+    const { messages } = await concertina.assemble({ sessionId, messages: history });
+    const blocks = (message) => (message.content[0].type === "tool_result" ? message.content[0].content : message.content);
+    const ids = blocks(messages[2]).map(({ text }) => PLACEHOLDER.exec(text)?.[1]);
+    assert.equal(new Set(ids).size, texts.length);
+    for (const at of [0, 1, 199, 200, 201, 229]) {
+      assert.equal((await concertina.fetch({ refIds: [ids[at]], sessionId })).content[0].text, texts[at]);
+    }
+    assert.deepEqual((await concertina.assemble({ sessionId, messages: history })).messages, messages);
+    assert.deepEqual((await concertina.unfold({ sessionId, messages })).messages, history);
+    assert.equal((await compressMessages(shape)).messages.length, shape.length);
+  }
+});
+
+test("a clock that was set back folds nothing twice and thaws nothing", async () => {
+  const HOUR = 3_600_000;
+  for (const schedule of ["every-turn", "cache-aware"]) {
+    const concertina = await opened({ schedule });
+    const start = 1_700_000_000_000;
+    const turns = (from, count, base) => Array.from({ length: count }, (_, at) => [
+      user(`go ${from + at}`, base + at * 1000),
+      ...toolRound(`c${from + at}`, "exec", { command: `make ${from + at}` }, noise(150, from + at), base + at * 1000 + 10),
+      { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: base + at * 1000 + 20 },
+    ]).flat();
+    const early = turns(0, 9, start);
+    const first = await concertina.assemble({ sessionId, messages: early, now: start + 24 * HOUR });
+    assert.ok(first.report.epoch && first.messages.some(isFolded));
+    const { originals } = await concertina.stats();
+    // The epoch of before is in the future now, and so are the messages in the last of these.
+    for (const now of [start + 24 * HOUR - 1, start + 20_000, start - 1000 * HOUR, 1]) {
+      const again = await concertina.assemble({ sessionId, messages: early, now });
+      assert.deepEqual(again.messages, first.messages, `${schedule} at ${now}`);
+      assert.equal(again.report.epoch, undefined);
+      assert.equal((await concertina.stats()).originals, originals);
+    }
+    // New turns are dated by the new clock, before all that was said.
+    const back = start - 1000 * HOUR;
+    const grown = [...early, ...turns(9, 9, back)];
+    const later = await concertina.assemble({ sessionId, messages: grown, now: back + 10 * HOUR });
+    for (const [at, message] of first.messages.entries()) if (isFolded(message)) assert.deepEqual(later.messages[at], message);
+    for (const [at, message] of later.messages.entries()) {
+      if (!isFolded(message)) continue;
+      const [, id] = PLACEHOLDER.exec(textOf(message));
+      assert.equal((await concertina.fetch({ refIds: [id], sessionId, now: back + 10 * HOUR })).content[0].text, textOf(grown[at]));
+    }
+    const settled = await concertina.assemble({ sessionId, messages: grown, now: back + 10 * HOUR });
+    assert.deepEqual(settled.messages, later.messages);
+    assert.equal(settled.report.epoch, undefined);
+    await concertina.close();
+  }
+});
+
 /** The head of a grey picture of 800 by 600: all that is looked at. */
 function picture() {
   const head = Buffer.alloc(33);

@@ -72,7 +72,8 @@ const FUNCTIONS = {
 /** The same for the methods of an open `Concertina`. */
 const METHODS = {
   admitToolResult: [["input", [[], [null], [5]]], ["message", [[{ sessionId: "s" }], [{ sessionId: "s", message: 5 }]]], ["sessionId", [[{ message: {} }], [{ sessionId: 5, message: {} }]]]],
-  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [[{ sessionId: "s", messages: [], availableTools: [5] }]]]],
+  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [[{ sessionId: "s", messages: [], availableTools: [5] }]]], ["redactor", [[{ sessionId: "s", messages: [], redactor: 5 }]]]],
+  check: [["input", [[null], [5]]], ["today", [[{ today: 5 }], [{ today: "../x" }]]]],
   commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]], ["messages", [[{ sessionId: "s", advancementKey: "k", messages: {} }]]]],
   endSession: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
   fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]], ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }]]]],

@@ -1,11 +1,13 @@
 // A redactor of the caller's, which knows for secrets what nobody else can.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import path from "node:path";
 import test from "node:test";
 
-import { Concertina } from "openclaw-concertina";
+import { Concertina, createContextEngine } from "openclaw-concertina";
 
-import { freshDir, noise } from "./conversation.mjs";
+import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const { masked } = createRequire(import.meta.url)("../dist/node/lib/masking.js");
 
@@ -79,4 +81,77 @@ test("the redactor is asked for nothing with `store`, and for no text of an exac
   const message = { ...result(text), toolName: "read" };
   assert.equal((await redacting.admitToolResult({ sessionId: "s", message, args: { path: "a.rs" }, redactor })).message, message);
   assert.deepEqual(seen, ["a.rs"]);
+});
+
+const talk = (turns) => Array.from({ length: turns }, (_, turn) => [user(`and ${turn}?`, 100 + turn * 2), { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 101 + turn * 2 }]).flat();
+const folded = (message) => /\[REF_ID: ([0-9a-f]{16,64})/.exec(JSON.stringify(message))?.[1];
+
+/** Every file of a store, and every original in it, as one text. */
+async function allOf(dir, concertina, shown) {
+  const files = readdirSync(dir).map((name) => readFileSync(path.join(dir, name)).toString("latin1"));
+  const ids = [...JSON.stringify(shown).matchAll(/\[REF_ID: ([0-9a-f]{16,64})/g)].map(([, id]) => id);
+  const originals = [];
+  for (const id of ids) originals.push(await original(concertina, id));
+  return [...files, ...originals].join("\n");
+}
+
+/** Ways in which a secret comes into a history that no birth has seen. */
+const WAYS = {
+  "a result that was not folded at birth": [user("go", 1), ...toolRound("a", "read", { path: "a.rs" }, `${noise(200)}\n${SECRET}\n${noise(100)}`, 2)],
+  "the command of a result": [user("go", 1), ...toolRound("a", "exec", { command: `deploy --with ${SECRET}` }, noise(300), 2)],
+  "arguments": [user("go", 1), ...toolRound("a", "write", { path: "a.env", content: `${noise(100)}\n${SECRET}\n${noise(100)}` }, "done", 2)],
+  "a short argument beside a long one": [user("go", 1), ...toolRound("a", "write", { path: "a.env", content: noise(200), note: SECRET }, "done", 2)],
+  "a result that repeats a later one": [user("go", 1), ...toolRound("a", "exec", { command: "env" }, `${noise(200)}${SECRET}`, 2), ...toolRound("b", "exec", { command: "env" }, `${noise(200)}${SECRET}`, 4)],
+};
+
+for (const secrets of ["keep-inline", "redact"]) {
+  for (const [way, messages] of Object.entries(WAYS)) {
+    test(`with \`${secrets}\` an assembly stores nothing in clear that the redactor masks: ${way}`, async () => {
+      const dir = freshDir();
+      const concertina = await Concertina.open({ dir, secrets, schedule: "every-turn" });
+      const other = toolRound("z", "exec", { command: "make" }, noise(200, 7), 20);
+      const history = [...messages, ...other, ...talk(9)];
+      const { redactor, seen } = standIn();
+      const { messages: shown } = await concertina.assemble({ sessionId: "s", messages: history, redactor });
+      assert.ok(folded(shown[messages.length + 1]), "what holds no secret is folded");
+      assert.doesNotMatch(await allOf(dir, concertina, shown), new RegExp(SECRET));
+      const isRedacted = secrets === "redact" && JSON.stringify(messages.filter(({ role }) => role === "toolResult")).includes(SECRET);
+      assert.equal(messages.some((_, at) => folded(shown[at]) && JSON.stringify(history[at]).includes(SECRET)), isRedacted);
+      // Answers are remembered, and what was sent stays.
+      seen.length = 0;
+      assert.deepEqual((await concertina.assemble({ sessionId: "s", messages: history, redactor })).messages, shown);
+      assert.deepEqual(seen, []);
+      await concertina.close();
+    });
+  }
+}
+
+test("with `redact` an assembly stores what the redactor returned of a tool's text", async () => {
+  const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact", schedule: "every-turn" });
+  const text = `${noise(200)}\n${SECRET}\n${noise(100)}`;
+  const { redactor } = standIn();
+  const { messages } = await concertina.assemble({ sessionId: "s", messages: staleConversation(text), redactor });
+  assert.equal(await original(concertina, folded(messages[2])), redactor(text));
+});
+
+test("with `store` an assembly asks no redactor, and a redactor that throws stores nothing", async () => {
+  const { redactor, seen } = standIn();
+  const storing = await Concertina.open({ dir: freshDir(), secrets: "store", schedule: "every-turn" });
+  assert.ok(folded((await storing.assemble({ sessionId: "s", messages: staleConversation(), redactor })).messages));
+  assert.deepEqual(seen, []);
+  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
+  const broken = () => { throw new Error("no redactor today"); };
+  await assert.rejects(concertina.assemble({ sessionId: "s", messages: staleConversation(), redactor: broken }), /no redactor today/);
+  assert.equal((await concertina.stats()).originals, 0);
+  await assert.rejects(concertina.assemble({ sessionId: "s", messages: [], redactor: "***" }), TypeError);
+});
+
+test("an engine asks the host's redactor, and without one folds as before", async () => {
+  for (const [redactor, isFolded] of [[async () => standIn().redactor, false], [async () => undefined, true], [undefined, true]]) {
+    const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
+    const complaints = [];
+    const engine = createContextEngine(concertina, { compact: async () => ({}), redactor, complain: (...line) => complaints.push(line) });
+    const { messages } = await engine.assemble({ sessionId: "s", messages: staleConversation(`${noise(200)}\n${SECRET}`) });
+    assert.deepEqual([folded(messages[2]) !== undefined, complaints], [isFolded, []]);
+  }
 });

@@ -71,6 +71,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((options: { session?: string; html?: string; json?: boolean }) =>
         withStore(state, async (store) => {
+          await store.check();
           const sessionId = options.session && (await named(state, store, options.session))[0].sessionId;
           if (options.html !== undefined) {
             const periods = await periodsOf((range) => store.figures({ ...range, sessionId }));
@@ -94,6 +95,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((options: { json?: boolean }) =>
         withStore(state, async (store) => {
+          await store.check();
           await state.settle(store);
           const removed = await store.sweep({});
           print(options.json ? json(removed) : removedTable(removed));
@@ -253,7 +255,7 @@ async function withAnyStore(state: PluginState, run: (store: Concertina | undefi
   let store: Concertina | undefined;
   await orFail(async () => {
     for (const line of state.optionWarnings) complain(line);
-    if (state.hasStore) store = await state.open();
+    if (state.hasStore) store = await state.open({ setsAside: false });
     await run(store);
   });
   for (const notice of store?.notices() ?? []) complain(notice);

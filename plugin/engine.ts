@@ -9,6 +9,7 @@ import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../no
 import type { AssembleParams, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
 import { pricesOf } from "./prices.js";
+import { hostRedactor } from "./redactor.js";
 import { noteBudget } from "./room.js";
 import { isIncognito, type Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
@@ -31,6 +32,8 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
     },
     complain: (step, error, consequence) => state.complain(step, error, consequence),
     pricesOf: (params) => pricesOf(config, params),
+    // What the host masks in its transcript must not stand in our store.
+    redactor: hostRedactor,
   });
   return {
     ...engine,

@@ -39,6 +39,7 @@ export class PluginState {
   #guidance: string | undefined;
   #hasNoLibrary = false;
   #store: Promise<Concertina | undefined> | undefined;
+  #mending: Promise<boolean> | undefined;
   #reopenAt = 0;
   #sweptAt = 0;
 
@@ -116,13 +117,15 @@ export class PluginState {
     }
   }
 
-  /** Opens the store; a damaged file is set aside under today's date. @throws when it cannot be opened. */
-  async open(): Promise<Concertina> {
-    const today = new Date().toISOString().slice(0, 10);
+  /**
+   * Opens the store; a damaged file is set aside under today's date, but for who only looks beside a gateway. @throws when it cannot be
+   * opened.
+   */
+  async open({ setsAside = true } = {}): Promise<Concertina> {
     const place = await this.place();
     // Beside a database, notes of what parsers are given stay on this machine.
     const journalDir = place.url === undefined ? undefined : this.directory();
-    return Concertina.open({ ...this.options, ...place, journalDir, retention: "host", today });
+    return Concertina.open({ ...this.options, ...place, journalDir, retention: "host", today: setsAside ? today() : undefined });
   }
 
   /** Where the store lives. @throws where the host cannot resolve the address of a database. */
@@ -191,6 +194,23 @@ export class PluginState {
 
   /** Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. */
   complain(step: string, error: unknown, consequence: string): void {
+    if ((error as { code?: unknown } | undefined)?.code !== "CONCERTINA_STORE_DAMAGED") return this.#complain(step, error, consequence);
+    this.#mending ??= this.#setAside().finally(() => (this.#mending = undefined));
+    this.#mending.then(
+      (isNew) => isNew || this.#complain(step, error, consequence),
+      () => this.#complain(step, error, consequence),
+    );
+  }
+
+  /** Whether the open store's file was damaged under it and a new one is in use: the store's own line says so. */
+  async #setAside(): Promise<boolean> {
+    const store = await this.#store;
+    const isNew = (await store?.check({ today: today() })) ?? false;
+    if (isNew) await this.logNotices();
+    return isNew;
+  }
+
+  #complain(step: string, error: unknown, consequence: string): void {
     const line = complaintLine(step, error, consequence);
     if (line === undefined) return;
     this.#api.logger.warn(line);
@@ -220,6 +240,10 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
 }
 
 /**

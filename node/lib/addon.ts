@@ -44,6 +44,8 @@ export declare class NativeConcertina {
   admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
   /** Folds a history. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
+  /** Remembers what a redactor of the caller's made of what was to be asked. */
+  hear(answers: Array<Answer>): void
   /** Records a finished turn with its requests; resolves to whether it was new. */
   commitTurn(messages: Handover, session: Session, turn: FinishedTurn, now: number): Promise<"committed" | "duplicate">
   /** Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids. */
@@ -70,6 +72,8 @@ export declare class NativeConcertina {
   warned(since: number): Promise<Array<WarningRow>>
   /** Stops folding anything more in a session, or takes that back. */
   switch(session: Session, isOff: boolean, now: number): Promise<void>
+  /** Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so. */
+  check(today?: string | undefined | null): Promise<boolean>
   /** Removes what expired. */
   sweep(now: number): Promise<Removed>
   /** Forgets a session; resolves to what was removed. With `dry`, to what would be. */
@@ -600,6 +604,28 @@ export interface AssembleOptions {
   prices?: Prices
   /** How many tokens the host leaves for the history. */
   tokenBudget?: number
+  /** What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none. */
+  unheard?: "ask" | "leave"
+}
+
+/** What a redactor of the caller's is to be asked. */
+export interface Question {
+  /** What the answer is remembered by. */
+  key: string
+  /** What would be stored. */
+  text: string
+  /** What a placeholder of it may name. */
+  beside: string
+}
+
+/** What the redactor made of it. */
+export interface Answer {
+  /** That of the question. */
+  key: string
+  /** What may be stored instead; absent where nothing is masked. */
+  masked?: string
+  /** Whether it must not be stored at all. */
+  stays: boolean
 }
 
 /** One block that was rewritten. */
@@ -658,6 +684,8 @@ export interface Folded {
   change: Change
   /** What was done. */
   report: Report
+  /** What has to be asked before anything is folded. */
+  questions: Array<Question>
 }
 
 /** Unfolded messages. */

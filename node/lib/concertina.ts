@@ -6,7 +6,7 @@ import type {
 import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices } from "./handover.js";
-import { maskedArguments, maskedMessage } from "./masking.js";
+import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
 import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 
@@ -146,7 +146,8 @@ export class Concertina {
    * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
    * for texts that are not stored at birth, it is not asked
    * @param input.model the model that will see it, where the caller knows it and the option `models` says something of it
-   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so
+   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so; so was one
+   * that is a unit shorter because a surrogate pair stood there
    * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
    */
   async admitToolResult<M extends AnyMessage>(input: {
@@ -167,7 +168,7 @@ export class Concertina {
     if (input.model !== undefined) needString("model", input.model);
     if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
     if (input.hostKeeps !== undefined) needNumber("hostKeeps", input.hostKeeps, "above 0");
-    if (input.redactor !== undefined && typeof input.redactor !== "function") badArgument("redactor", input.redactor, "a function");
+    needRedactor(input.redactor);
     const { message } = input;
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
@@ -197,6 +198,11 @@ export class Concertina {
    * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
    * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
    * a `report.warning`, never a rejection.
+   *
+   * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
+   * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
+   * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
+   * not asked
    */
   async assemble<M extends AnyMessage>(input: {
     sessionId: string;
@@ -213,10 +219,12 @@ export class Concertina {
     availableTools?: Iterable<string>;
     /** Also replace fresh oversize results: for engines that never saw them at birth. */
     referOversize?: boolean;
+    redactor?: Redactor;
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
     needObject("input", input);
     needArray("messages", input.messages);
+    needRedactor(input.redactor);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
     const options = {
@@ -230,9 +238,18 @@ export class Concertina {
     // The caller may go on with its array while we work.
     const messages = given.slice();
     return awaiting(async () => {
-      const { handover, crossed } = await handOverInSlices(native(), messages);
-      const folded = await this.#native.assemble(handover, scope, options, now);
-      const applied = await applyInSlices(messages, crossed, folded.change);
+      const fold = async (unheard?: "ask" | "leave") => {
+        const { handover, crossed } = await handOverInSlices(native(), messages);
+        return { crossed, ...(await this.#native.assemble(handover, scope, { ...options, unheard }, now)) };
+      };
+      const { secrets } = this.#native.atBirth("");
+      const redactor = secrets === "store" ? undefined : input.redactor;
+      let folded = await fold(redactor && "ask");
+      if (redactor !== undefined && folded.questions.length > 0) {
+        this.#native.hear(await answersTo(folded.questions, redactor, secrets));
+        folded = await fold("leave");
+      }
+      const applied = await applyInSlices(messages, folded.crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
       return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
     });
@@ -401,6 +418,17 @@ export class Concertina {
     await awaiting(() => this.#native.switch(scope, input.off, moment(input.now)));
   }
 
+  /**
+   * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name with that date, and a
+   * new one takes its place; resolves to whether that was so. In a database there is nothing to read. @throws where the file is damaged
+   * and stays.
+   */
+  async check(input: { today?: string } = {}): Promise<boolean> {
+    needObject("input", input);
+    if (input.today !== undefined) needString("today", input.today);
+    return awaiting(() => this.#native.check(input.today));
+  }
+
   /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
     needObject("input", input);
@@ -421,4 +449,8 @@ export class Concertina {
   async close(): Promise<void> {
     await awaiting(() => this.#native.close());
   }
+}
+
+function needRedactor(redactor: unknown): void {
+  if (redactor !== undefined && typeof redactor !== "function") badArgument("redactor", redactor, "a function");
 }

@@ -3,7 +3,7 @@
  *
  * Hosts make an engine object for every turn and use it on the turn only, so nothing is kept on it.
  */
-import type { AnyMessage, Message, Prices } from "./api.js";
+import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
 import { type Concertina, guidance } from "./concertina.js";
 import { needObject } from "./errors.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
@@ -68,6 +68,8 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
   complain?(step: string, error: unknown, consequence: string): void;
   /** Prices of the model of a turn, where the host knows them. */
   pricesOf?(parameters: AssembleParameters<AnyMessage> | CommitParameters): Prices | undefined;
+  /** What masks secrets as the host does, where it has such a thing: asked about all that is to be stored. */
+  redactor?(): Promise<Redactor | undefined>;
 }
 
 /**
@@ -105,7 +107,8 @@ export function createContextEngine<C extends Compact>(
         const store = await open();
         if (store === undefined) return view;
         const prices = options.pricesOf?.(parameters);
-        const folded = await store.assemble({ ...scopeOf(parameters), messages, tokenBudget, model, availableTools, prices });
+        const redactor = await options.redactor?.();
+        const folded = await store.assemble({ ...scopeOf(parameters), messages, tokenBudget, model, availableTools, prices, redactor });
         const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
         if (changedMeanwhile) complain("folding", `messages ${changedMeanwhile.join(", ")} changed meanwhile`, "they go to the model as they are now");

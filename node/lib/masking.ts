@@ -4,6 +4,7 @@
  * Such a redactor works on the event loop and takes 20 to 60 ms for 100,000 characters, so it sees a text piece by piece, with a
  * turn of the loop between. A text is cut only where both sides masked alone read as they do together: no secret is cut in half.
  */
+import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "./api.js";
 import { nextTurn } from "./handover.js";
 
@@ -85,4 +86,15 @@ export async function maskedArguments(args: unknown, redactor: Redactor): Promis
     if (shown !== value) changed.push([key, shown]);
   }
   return changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args;
+}
+
+/** What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is masked. */
+export async function answersTo(questions: readonly Question[], redactor: Redactor, secrets: AtBirth["secrets"]): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const { key, text, beside } of questions) {
+    const [shown, named] = [await masked(text, redactor), await masked(beside, redactor)];
+    const isMasked = shown !== text;
+    answers.push({ key, masked: isMasked ? shown : undefined, stays: named !== beside || (isMasked && secrets !== "redact") });
+  }
+  return answers;
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts};
+use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, Heard, HostCuts};
 use concertina::config::{Config, Secrets};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
@@ -21,8 +21,8 @@ use crate::handover::Handover;
 use crate::pure::options;
 use crate::registry::{self, StorePlace};
 use crate::report::{
-    AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session, Stats,
-    Unfolded, WarningRow,
+    Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session,
+    Stats, Unfolded, WarningRow,
 };
 use crate::work::{blocking, heavy};
 
@@ -181,6 +181,18 @@ impl NativeConcertina {
             drop(spawn_blocking(move || drop(messages)));
             Ok(reply.into())
         }))
+    }
+
+    /// Remembers what a redactor of the caller's made of what was to be asked.
+    #[napi]
+    pub fn hear(&self, answers: Vec<Answer>) -> napi::Result<()> {
+        let engine = self.engine()?;
+        guard(|| {
+            for Answer { key, masked, stays } in answers {
+                engine.hear(key, if stays { Heard::Stays } else { masked.map_or(Heard::AsIs, Heard::Masked) });
+            }
+            Ok(())
+        })
     }
 
     /// Records a finished turn with its requests; resolves to whether it was new.
@@ -353,6 +365,13 @@ impl NativeConcertina {
     pub async fn switch(&self, session: Session, is_off: bool, now: f64) -> napi::Result<()> {
         let engine = self.engine()?;
         blocking(move || engine.store().switch(&session.into(), is_off, now as i64)).await
+    }
+
+    /// Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so.
+    #[napi]
+    pub async fn check(&self, today: Option<String>) -> napi::Result<bool> {
+        let engine = self.engine()?;
+        blocking(move || engine.store().check(today.as_deref())).await
     }
 
     /// Removes what expired.

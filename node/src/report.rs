@@ -1,6 +1,6 @@
 //! The records of a store's calls, as JavaScript sees them.
 
-use concertina::assemble::{self, FetchedBlock};
+use concertina::assemble::{self, FetchedBlock, Unheard};
 use concertina::plan::prices::StatedPrices;
 use concertina::store;
 use napi_derive::napi;
@@ -68,6 +68,37 @@ pub struct AssembleOptions {
     pub prices: Option<Prices>,
     /// How many tokens the host leaves for the history.
     pub token_budget: Option<f64>,
+    /// What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none.
+    #[napi(ts_type = "\"ask\" | \"leave\"")]
+    pub unheard: Option<String>,
+}
+
+/// What a redactor of the caller's is to be asked.
+#[napi(object, object_from_js = false)]
+pub struct Question {
+    /// What the answer is remembered by.
+    pub key: String,
+    /// What would be stored.
+    pub text: String,
+    /// What a placeholder of it may name.
+    pub beside: String,
+}
+
+/// What the redactor made of it.
+#[napi(object, object_to_js = false)]
+pub struct Answer {
+    /// That of the question.
+    pub key: String,
+    /// What may be stored instead; absent where nothing is masked.
+    pub masked: Option<String>,
+    /// Whether it must not be stored at all.
+    pub stays: bool,
+}
+
+impl From<assemble::Question> for Question {
+    fn from(assemble::Question { key, text, beside }: assemble::Question) -> Self {
+        Self { key, text, beside }
+    }
 }
 
 impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
@@ -80,6 +111,14 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
             refer_oversize: given.refer_oversize,
             prices: given.prices.map(|prices| StatedPrices::from(prices).try_into()).transpose()?,
             token_budget: given.token_budget.map(|tokens| tokens as u64),
+            unheard: match given.unheard.as_deref() {
+                None => Unheard::Fold,
+                Some("ask") => Unheard::Ask,
+                Some("leave") => Unheard::Leave,
+                Some(other) => {
+                    return Err(Self::Error::bad_argument("unheard", format!("{other:?}"), "\"ask\" or \"leave\""));
+                }
+            },
         })
     }
 }
@@ -170,11 +209,14 @@ pub struct Folded {
     pub change: Change,
     /// What was done.
     pub report: Report,
+    /// What has to be asked before anything is folded.
+    pub questions: Vec<Question>,
 }
 
 impl From<assemble::Reply> for Folded {
     fn from(reply: assemble::Reply) -> Self {
-        Self { change: Change::from(&reply.rewrite), report: reply.report.into() }
+        let questions = reply.questions.into_iter().map(Into::into).collect();
+        Self { change: Change::from(&reply.rewrite), report: reply.report.into(), questions }
     }
 }
 

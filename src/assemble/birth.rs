@@ -19,15 +19,24 @@ use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::{NamesInSight, summarize};
 use crate::tokens::vision::Provider;
-use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript};
+use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript, is_cache_point};
 
 /// Where a host cuts the texts of its tools, in UTF-16 units.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostCuts {
-    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so.
+    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one that is a unit
+    /// shorter because a character of two units stood there.
     pub before: Option<usize>,
     /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of it.
     pub after: Option<usize>,
+}
+
+/// Whether a text ends where a host cuts: at a limit, or one unit before it, where a character of two units would not fit. That it is
+/// such a character is known where the text has others, and at limits that no text comes so close to by chance.
+fn is_cut_at(text: &str, units: usize) -> bool {
+    const NO_CHANCE: usize = 1 << 16;
+    let length = utf16::len(text);
+    length == units || length + 1 == units && (units >= NO_CHANCE || text.chars().any(|one| one.len_utf16() == 2))
 }
 
 /// How one block is to be shown.
@@ -110,7 +119,7 @@ impl Engine {
     ///
     /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
     /// Left as they are: texts of exact tools (the next edit needs their bytes), results of the fetch tool, of skipped tools,
-    /// the host's own files, and texts that hold secrets.
+    /// the host's own files, what a caller has put a cache breakpoint on, and texts that hold secrets.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -134,9 +143,10 @@ impl Engine {
             .blocks
             .iter()
             .enumerate()
+            .filter(|(_, block)| !is_cache_point(message, &block.path))
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) => {
-                    let cut_at = host.before.filter(|&units| utf16::len(text) == units);
+                    let cut_at = host.before.filter(|&units| is_cut_at(text, units));
                     self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) => self.propose_smaller(index, message, block, result),

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
+use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
 use super::parallel;
 use super::placeholder::{Placeholder, is_explained};
@@ -38,6 +39,8 @@ pub struct AssembleOptions {
     pub prices: Option<Prices>,
     /// How many tokens the host leaves for the history.
     pub token_budget: Option<u64>,
+    /// What becomes of what a redactor of the caller's has not seen.
+    pub unheard: Unheard,
 }
 
 /// A fold that becomes a patch once its original is durable.
@@ -137,10 +140,26 @@ impl Engine {
         let choice = if ledger.is_off { Choice::default() } else { self.choose(transcript, known, &states, &moment) };
         let is_warm = !choice.cause.is_some_and(Cold::is_reason);
         let mut seen = BTreeSet::new();
-        let chosen: Vec<_> = choice.blocks.iter().filter(|chosen| seen.insert(known[chosen.known].key)).collect();
-        let mut proposals: Vec<Proposal> = parallel::filter_map(&chosen, |chosen| {
+        let chosen = choice.blocks.iter().filter(|chosen| seen.insert(known[chosen.known].key));
+        let (mut folded, mut questions) = (Vec::new(), Vec::new());
+        for chosen in chosen {
             let known = &known[chosen.known];
-            self.propose_fold(scope, known, chosen.reason, decided.copies.get(&known.key.hash).copied(), now)
+            let copy_of = decided.copies.get(&known.key.hash).copied();
+            // A copy of ours shows what the redactor was asked about at birth.
+            let is_asked = options.unheard != Unheard::Fold && copy_of.is_none();
+            let heard = if is_asked { self.heard(known) } else { Ok(Heard::AsIs) };
+            match heard {
+                Ok(Heard::AsIs) => folded.push((known, chosen.reason, copy_of, None)),
+                Ok(Heard::Masked(text)) => folded.push((known, chosen.reason, copy_of, Some(text))),
+                Ok(Heard::Stays) => {}
+                Err(question) => questions.push(*question),
+            }
+        }
+        if options.unheard == Unheard::Ask && !questions.is_empty() {
+            return Ok(Reply { questions, ..Reply::default() });
+        }
+        let mut proposals: Vec<Proposal> = parallel::filter_map(&folded, |(known, reason, copy_of, masked)| {
+            self.propose_fold(scope, known, reason, *copy_of, masked.as_deref(), now)
         });
         let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
         if proposals.iter().any(tells) {
@@ -180,6 +199,7 @@ impl Engine {
         known: &'t Known<'t, 'a>,
         reason: &'static str,
         copy_of: Option<ContentHash>,
+        masked: Option<&str>,
         now: Millis,
     ) -> Option<Proposal<'t, 'a>> {
         // Where it has expired or cannot be read, what is in sight is stored anew.
@@ -196,7 +216,8 @@ impl Engine {
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
                     Some(stored) => Source::Stored(stored),
                     None => {
-                        Source::New(Original::text(&self.storable(text)?, self.label(&Hints::from(result).label())))
+                        let text = self.storable(masked.unwrap_or(text))?;
+                        Source::New(Original::text(&text, self.label(&Hints::from(result).label())))
                     }
                 };
                 let text = std::str::from_utf8(&source.original().bytes).ok()?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use serde_json::Value;
 
+use super::heard::Heard;
 use super::replay::Replacement;
 use crate::config::Encoding;
 use crate::history::Meter;
@@ -25,6 +26,9 @@ const IMAGES: usize = 1 << 10;
 /// Thinking blocks remembered.
 const THINKING: usize = 1 << 14;
 
+/// Answers of a caller's redactor remembered.
+const HEARD: usize = 1 << 14;
+
 /// Replacements of the ledger remembered; about a kilobyte each.
 const REPLACEMENTS: usize = 1 << 14;
 
@@ -34,6 +38,7 @@ pub(super) struct Memo {
     images: Cache<[u8; 32], ContentHash>,
     thinking: Cache<[u8; 32], (ContentHash, u64)>,
     storable: Cache<ContentHash, bool>,
+    heard: Cache<String, Heard>,
     replacements: Cache<[u8; 32], Arc<Replacement>>,
     encoding: Encoding,
 }
@@ -45,6 +50,7 @@ impl Memo {
             images: Cache::new(IMAGES),
             thinking: Cache::new(THINKING),
             storable: Cache::new(THINKING),
+            heard: Cache::new(HEARD),
             replacements: Cache::new(REPLACEMENTS),
             encoding,
         }
@@ -93,6 +99,15 @@ impl Memo {
             self.storable.insert(thinking, may);
             may
         })
+    }
+
+    /// What a caller's redactor said.
+    pub(super) fn heard(&self, key: &str) -> Option<Heard> {
+        self.heard.get(key)
+    }
+
+    pub(super) fn hear(&self, key: String, heard: Heard) {
+        self.heard.insert(key, heard);
     }
 
     fn of_thinking(&self, part: &Value) -> (ContentHash, u64) {

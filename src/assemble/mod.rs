@@ -6,6 +6,7 @@
 
 mod birth;
 mod fetch;
+mod heard;
 mod history;
 mod identity;
 mod memo;
@@ -36,6 +37,7 @@ use crate::transcript::{Rewrite, ToolResult};
 
 pub use birth::HostCuts;
 pub use fetch::{Fetch, Fetched, FetchedBlock};
+pub use heard::{Heard, Question, Unheard};
 pub use history::AssembleOptions;
 pub use options::over_defaults;
 pub use requests::FinishedTurn;
@@ -125,11 +127,13 @@ pub struct Reply {
     pub rewrite: Rewrite,
     /// What was done.
     pub report: Report,
+    /// What the caller's redactor is to be asked before anything is folded ([`Unheard::Ask`]).
+    pub questions: Vec<Question>,
 }
 
 impl Reply {
     fn unchanged(report: Report) -> Self {
-        Self { rewrite: Rewrite::default(), report }
+        Self { report, ..Self::default() }
     }
 }
 

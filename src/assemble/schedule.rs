@@ -61,7 +61,8 @@ impl Engine {
     }
 
     fn choose_by_age(&self, known: &[Known], states: &[State], options: &AssembleOptions) -> Choice {
-        let open = known.iter().enumerate().filter(|(index, _)| states[*index] == State::Open);
+        let is_open = |(index, known): &(usize, &Known)| states[*index] == State::Open && !stays_in_part(known);
+        let open = known.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, known)| {
             let reason = match known.fate.may_go() {
                 Some(may_go) if known.tokens >= self.config.min_tokens_to_squeeze => may_go.reason.as_str(),
@@ -86,7 +87,7 @@ impl Engine {
             .map(|(index, known)| {
                 let is_sent = known.message < cache.sent;
                 let (tokens, is_open) = match states[index] {
-                    State::Open => (known.tokens, true),
+                    State::Open => (known.tokens, !stays_in_part(known)),
                     State::Placeholder(tokens) | State::Replaced(tokens) => (tokens, false),
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
@@ -185,6 +186,11 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
         Change { calls: since(*at), freed: epoch.tokens_freed, rebilled, is_fresh: is_cold }
     });
     balance(fresh.chain(epochs), prices)
+}
+
+/// Whether a caller has put a cache breakpoint on a call: of its arguments a part always stays, and such a block leaves whole or not at all.
+fn stays_in_part(known: &Known) -> bool {
+    matches!(known.block.kind, Kind::Call(_)) && is_cache_point(known.view.raw, &known.block.path)
 }
 
 fn is_fetched(block: &Block) -> bool {

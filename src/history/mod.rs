@@ -8,6 +8,8 @@ mod age;
 pub mod exempt;
 mod files;
 pub mod measure;
+mod path;
+mod shown;
 mod superseded;
 mod thinking;
 

@@ -1,13 +1,16 @@
 //! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
 //!
-//! Superseded means contained: by a read that provably showed the same lines of the same file, or by a whole write of it that
+//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that
 //! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
+//! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
 
 use std::collections::HashMap;
 
+use memchr::memmem;
 use quick_cache::DefaultHashBuilder;
 
-use super::files::{Lines, Use, file_use, lines_shown, tells_of_failure};
+use super::files::{FileUse, Use, file_use, may_change_folder};
+use super::shown::{Lines, Shown, shown, tells_of_failure};
 use super::{At, Reason};
 use crate::transcript::{Kind, Transcript};
 
@@ -25,27 +28,49 @@ pub(super) struct Superseded {
 /// Texts of fewer bytes are not worth finding again.
 const REPEAT_MIN_BYTES: usize = 200;
 
-/// The later uses of a file, as seen walking back from the newest message; the earliest of each kind is kept.
+/// How many earlier texts are looked for in a later one.
+const SEARCHES: u8 = 8;
+
+/// How many gaps a range may have that several reads together are to close.
+const GAPS: usize = 16;
+
+/// The later uses of a file, as seen walking back from the newest message.
 #[derive(Default)]
-struct Later {
-    reads: Vec<(Lines, u64)>,
+struct Later<'a> {
+    reads: Vec<Read<'a>>,
+    /// The earliest whole write, in model calls made since.
     write: Option<u64>,
+    /// How many calls may have moved its lines.
+    moves: u64,
+}
+
+/// A later read.
+struct Read<'a> {
+    lines: Lines,
+    text: &'a str,
+    calls: u64,
+    moves: u64,
+    searches: u8,
 }
 
 /// The texts that answer a call.
 #[derive(Default)]
 struct Answer<'a> {
     texts: Vec<(At, &'a str)>,
-    has_failed: bool,
+    is_error: bool,
 }
 
-impl Answer<'_> {
-    /// The lines that came back, and those that this shows of the file, where they can be told.
-    fn lines(&self, asked: Lines) -> Option<(Lines, Lines)> {
+impl<'a> Answer<'a> {
+    /// What this shows of the file, where it can be told.
+    fn shown(&self, asked: Lines) -> Option<Shown<'a>> {
         match self.texts.as_slice() {
-            [(_, text)] => lines_shown(asked, text),
+            [(_, text)] => shown(asked, text),
             _ => None,
         }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.is_error || self.texts.iter().any(|(_, text)| tells_of_failure(text))
     }
 }
 
@@ -53,7 +78,11 @@ impl Answer<'_> {
 pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
     let mut answers = answers(transcript);
     let mut found = HashMap::new();
-    let mut files: HashMap<String, Later> = HashMap::new();
+    // A relative path in a shell is known beside how often the shell may yet change its folder.
+    let mut files: HashMap<(String, Option<u64>), Later> = HashMap::new();
+    let mut folders = 0;
+    // Calls of which nobody knows what they change.
+    let mut unclear = 0;
     let mut texts: HashMap<&str, u64, DefaultHashBuilder> = HashMap::default();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
         for (block_index, block) in message.blocks.iter().enumerate().rev() {
@@ -65,16 +94,19 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
                     }
                 }
                 (Kind::Call(call), None) => {
-                    let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed) else { continue };
-                    let Some((path, does)) = file_use(&call) else { continue };
-                    if answer.texts.iter().any(|(_, text)| tells_of_failure(text)) {
+                    folders += u64::from(may_change_folder(&call));
+                    let Some(FileUse { path, does, is_in_shell }) = file_use(&call) else {
+                        unclear += 1;
                         continue;
-                    }
-                    let later = files.entry(path).or_default();
+                    };
+                    let later = files.entry((path, is_in_shell.then_some(folders))).or_default();
+                    let moved = later.moves + unclear;
+                    later.moves += u64::from(!matches!(does, Use::Read(_) | Use::Edit { keeps_lines: true }));
+                    let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed()) else { continue };
                     match does {
                         Use::Read(asked) => {
-                            let shown = answer.lines(asked);
-                            if let Some(superseded) = later.of_read(shown.map_or(asked, |(came_back, _)| came_back)) {
+                            let shown = answer.shown(asked);
+                            if let Some(superseded) = later.of_read(asked, shown, moved) {
                                 for (at, _) in answer.texts {
                                     let known = found.entry(at).or_insert(superseded);
                                     if superseded.calls > known.calls {
@@ -82,12 +114,13 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
                                     }
                                 }
                             }
-                            if let Some((_, lines)) = shown {
-                                later.reads.retain(|(known, _)| !lines.cover(*known));
-                                later.reads.push((lines, message.calls_after));
+                            if let Some(Shown { lines, text, .. }) = shown {
+                                let calls = message.calls_after;
+                                later.reads.retain(|known| !lines.cover(known.lines));
+                                later.reads.push(Read { lines, text, calls, moves: moved, searches: SEARCHES });
                             }
                         }
-                        Use::Write | Use::Edit => {
+                        Use::Write | Use::Edit { .. } => {
                             if let Some(superseded) = later.of_body() {
                                 found.insert(at, superseded);
                             }
@@ -110,7 +143,7 @@ fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<At, Answer<'a>> {
     for (message, block_index, block) in transcript.places() {
         let Some((result, call)) = block.result.and_then(|result| Some((result, result.call?))) else { continue };
         let answer = answers.entry(call).or_default();
-        answer.has_failed |= result.is_error;
+        answer.is_error |= result.is_error;
         if let Kind::Text(text) = block.kind {
             answer.texts.push(((message, block_index), text));
         }
@@ -118,17 +151,39 @@ fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<At, Answer<'a>> {
     answers
 }
 
-impl Later {
-    /// What supersedes a read of these lines, the earliest of it.
-    fn of_read(&self, lines: Lines) -> Option<Superseded> {
-        let read = self.reads.iter().filter(|(later, _)| later.cover(lines)).map(|(_, calls)| *calls).max();
+impl Later<'_> {
+    /// What supersedes a read, the earliest of it.
+    fn of_read(&mut self, asked: Lines, shown: Option<Shown>, moves: u64) -> Option<Superseded> {
+        let read = self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| shown.text), moves);
         let calls = read.max(self.write)?;
         Some(Superseded { reason: Reason::Superseded, is_shown: read == Some(calls), calls })
     }
 
+    /// Since when later reads show these lines, by their numbers or by their text.
+    fn reads_of(&mut self, lines: Lines, text: Option<&str>, moves: u64) -> Option<u64> {
+        let mut missing = vec![lines];
+        for read in self.reads.iter_mut().rev() {
+            if read.lines == Lines::ALL || read.moves == moves {
+                missing = missing.into_iter().flat_map(|lines| lines.without(read.lines)).collect();
+                if missing.is_empty() {
+                    return Some(read.calls);
+                }
+                if missing.len() > GAPS {
+                    return None;
+                }
+            } else if let Some(text) = text.filter(|text| text.len() <= read.text.len() && read.searches > 0) {
+                read.searches -= 1;
+                if memmem::find(read.text.as_bytes(), text.as_bytes()).is_some() {
+                    return Some(read.calls);
+                }
+            }
+        }
+        None
+    }
+
     /// What supersedes a written body: a read of the whole file, or a later body.
     fn of_body(&self) -> Option<Superseded> {
-        let read = self.reads.iter().filter(|(later, _)| *later == Lines::ALL).map(|(_, calls)| *calls).max();
+        let read = self.reads.iter().filter(|read| read.lines == Lines::ALL).map(|read| read.calls).max();
         let calls = read.max(self.write)?;
         Some(Superseded { reason: Reason::Superseded, is_shown: read.is_some(), calls })
     }

@@ -244,3 +244,181 @@ fn results_of_calls_with_one_id_or_none_answer_in_order() {
         assert_eq!(ripe(&messages), [(3, Reason::Superseded, 0, 0)], "{id:?}");
     }
 }
+
+/// Calls with what answered them, after a person's word, in each of the three shapes: the call of a round stands at an odd index, its
+/// answer behind it.
+fn in_all_shapes(rounds: &[(&str, Value, &str)]) -> [Vec<Value>; 3] {
+    let messages = |round: fn(&str, &str, &Value, &str) -> [Value; 2]| {
+        let of = |(at, (name, arguments, answer)): (usize, &(&str, Value, &str))| {
+            round(&format!("c{at}"), name, arguments, answer)
+        };
+        std::iter::once(user("go")).chain(rounds.iter().enumerate().flat_map(of)).collect()
+    };
+    [
+        messages(|id, name, arguments, answer| [call(id, name, arguments.clone()), result(id, answer)]),
+        messages(|id, name, arguments, answer| {
+            [
+                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": name, "input": arguments }] }),
+                json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": answer }] }),
+            ]
+        }),
+        messages(|id, name, arguments, answer| {
+            [
+                json!({ "role": "assistant", "content": null, "tool_calls": [
+                    { "id": id, "type": "function", "function": { "name": name, "arguments": arguments.to_string() } }] }),
+                json!({ "role": "tool", "tool_call_id": id, "content": answer }),
+            ]
+        }),
+    ]
+}
+
+const NONE: [usize; 0] = [];
+
+/// Which rounds' answers may go, the same in every shape.
+fn answers_that_may_go(rounds: &[(&str, Value, &str)]) -> Vec<usize> {
+    let found = in_all_shapes(rounds).map(|messages| -> Vec<usize> {
+        ripe(&messages).into_iter().filter(|row| row.0 % 2 == 0).map(|row| row.0 / 2 - 1).collect()
+    });
+    assert!(found.iter().all(|other| *other == found[0]), "{found:?} of {rounds:?}");
+    found[0].clone()
+}
+
+fn lines_from(first: usize, count: usize, what: &str) -> String {
+    (first..first + count).map(|line| format!("line {line} {what}\n")).collect()
+}
+
+#[test]
+fn a_file_is_the_same_however_a_call_names_it() {
+    let (then, now) = (lines_from(1, 9, "then"), lines_from(1, 9, "now"));
+    let read = |arguments: Value| ("read", arguments);
+    let exec = |arguments: Value| ("exec", arguments);
+    let in_w = || read(json!({ "path": "src/a.rs", "cwd": "/w" }));
+    for (first, second, is_same) in [
+        (in_w(), read(json!({ "path": "/w/src/a.rs" })), true),
+        (in_w(), read(json!({ "path": "./src/a.rs", "workdir": "/w/" })), true),
+        (in_w(), read(json!({ "file_path": "/w/b/../src/./a.rs" })), true),
+        (in_w(), read(json!({ "path": "../src/a.rs", "cwd": "/w/b" })), true),
+        (in_w(), exec(json!({ "command": "cat a.rs", "workdir": "/w/src" })), true),
+        (in_w(), exec(json!({ "command": "cd src && cat -n ./a.rs", "cwd": "/w" })), true),
+        (in_w(), exec(json!({ "command": "cd /w/src && cat a.rs" })), true),
+        (in_w(), read(json!({ "path": "src/a.rs", "cwd": "/v" })), false),
+        (in_w(), read(json!({ "path": "src/a.rs" })), false),
+        (in_w(), exec(json!({ "command": "cat src/a.rs", "workdir": "/v" })), false),
+        (in_w(), read(json!({ "path": "/w/a.rs" })), false),
+        (exec(json!({ "command": "cat a.rs", "workdir": "/v" })), exec(json!({ "command": "cat a.rs" })), false),
+        (read(json!({ "path": "a.rs" })), read(json!({ "path": "b/../a.rs" })), true),
+        (read(json!({ "path": "a.rs" })), exec(json!({ "command": "cat a.rs" })), true),
+    ] {
+        let rounds = [(first.0, first.1, then.as_str()), (second.0, second.1, now.as_str())];
+        assert_eq!(answers_that_may_go(&rounds), if is_same { vec![0] } else { vec![] }, "{rounds:?}");
+    }
+}
+
+#[test]
+fn a_shell_that_has_gone_elsewhere_reads_other_files() {
+    let (then, now) = (lines_from(1, 9, "then"), lines_from(1, 9, "now"));
+    for (shell, between, is_same) in [
+        ("bash", "ls", true),
+        ("bash", "cd src; ls", false),
+        ("Bash", "(pushd src)", false),
+        ("bash", "abcd", true),
+        ("exec", "cd src; ls", true),
+    ] {
+        let run = |command: &str| json!({ "command": command });
+        let rounds = |path: &str| {
+            let cat = run(&format!("cat {path}"));
+            answers_that_may_go(&[(shell, cat.clone(), &then), (shell, run(between), "x"), (shell, cat, &now)])
+        };
+        assert_eq!(rounds("a.rs"), if is_same { vec![0] } else { vec![] }, "{shell} {between}");
+        assert_eq!(rounds("/w/a.rs"), [0], "an absolute path is the same everywhere");
+    }
+}
+
+#[test]
+fn a_part_of_a_file_is_not_held_by_one_that_was_read_after_its_lines_moved() {
+    let (then, now) = (lines_from(10, 20, "then"), lines_from(10, 20, "now"));
+    let part = || json!({ "path": "a.rs", "offset": 10, "limit": 20 });
+    let edit = |old: &str, new: &str| json!({ "path": "a.rs", "oldText": old, "newText": new });
+    for (between, keeps) in [
+        (("edit", edit("b", "c")), true),
+        (("edit", edit("b\nd", "c\ne")), true),
+        (("edit", edit("b", "c\nd")), false),
+        (("edit", edit("b\n", "")), false),
+        (("edit", json!({ "path": "b.rs", "oldText": "b", "newText": "c\nd" })), true),
+        (("edit", json!({ "path": "a.rs", "edits": [{ "oldText": "b", "newText": "c\nd" }] })), false),
+        (("write", json!({ "path": "a.rs", "content": "x", "append": true })), false),
+        (("exec", json!({ "command": "sed -i 3d a.rs" })), false),
+        (("exec", json!({ "command": "cat b.rs" })), true),
+    ] {
+        let (name, arguments) = between;
+        let rounds = |came_back: &str| {
+            let rounds =
+                [("read", part(), then.as_str()), (name, arguments.clone(), "done"), ("read", part(), came_back)];
+            answers_that_may_go(&rounds)
+        };
+        assert_eq!(rounds(&now), if keeps { vec![0] } else { vec![] }, "{name} {arguments}");
+        let whole = [
+            ("read", part(), then.as_str()),
+            (name, arguments.clone(), "done"),
+            ("read", json!({ "path": "a.rs" }), "x"),
+        ];
+        assert_eq!(answers_that_may_go(&whole), [0], "the whole file is in sight, whatever moved");
+        // Two lines moved away, and all that was read before is in sight.
+        let moved = format!("{}{}", lines_from(8, 2, "new"), then);
+        assert_eq!(rounds(&moved), [0], "{name} {arguments}: the text is the same");
+    }
+    let failed = [
+        ("read", part(), then.as_str()),
+        ("edit", edit("b", "c\nd"), "Error: timed out"),
+        ("read", part(), now.as_str()),
+    ];
+    assert_eq!(answers_that_may_go(&failed), NONE, "an edit that failed may have been made in part");
+}
+
+#[test]
+fn several_reads_hold_one_only_where_each_of_its_lines_came_back() {
+    let whole = lines_from(1, 60, "then");
+    let read = |first: usize, count: usize| json!({ "path": "a.rs", "offset": first, "limit": count });
+    let parts = |parts: &[(usize, usize)]| {
+        let texts: Vec<String> = parts.iter().map(|(first, count)| lines_from(*first, *count, "now")).collect();
+        let parts =
+            parts.iter().zip(&texts).map(|((first, count), text)| ("read", read(*first, *count), text.as_str()));
+        let rounds: Vec<_> = [("read", read(1, 60), whole.as_str())].into_iter().chain(parts).collect();
+        answers_that_may_go(&rounds)
+    };
+    assert_eq!(parts(&[(1, 30), (31, 30)]), [0]);
+    assert_eq!(parts(&[(25, 60), (1, 30)]), [0]);
+    assert_eq!(parts(&[(31, 30), (10, 21), (1, 9)]), [0]);
+    assert_eq!(parts(&[(1, 30), (32, 29)]), NONE);
+    assert_eq!(parts(&[(1, 30), (31, 29)]), NONE);
+    let cut = format!("{}\n[20 more lines in file. Use offset=41 to continue]", lines_from(31, 10, "now"));
+    let (first, second) = (lines_from(1, 30, "now"), lines_from(31, 30, "now"));
+    let half = ("read", read(1, 30), first.as_str());
+    let whole = ("read", read(1, 60), whole.as_str());
+    assert_eq!(answers_that_may_go(&[whole.clone(), half.clone(), ("read", read(31, 30), &cut)]), NONE);
+    let edit = ("edit", json!({ "path": "a.rs", "oldText": "b", "newText": "c\nd" }), "done");
+    assert_eq!(answers_that_may_go(&[whole, half, edit, ("read", read(31, 30), &second)]), NONE);
+}
+
+#[test]
+fn a_read_that_came_back_empty_or_failed_supersedes_nothing() {
+    let then = lines_from(1, 9, "then");
+    for empty in [
+        "",
+        "\n",
+        "(no output)",
+        "File does not exist.",
+        "Error: ENOENT: no such file or directory, open 'a.rs'",
+        r#"{"status": "error", "tool": "read", "error": "File not found"}"#,
+        "Command timed out after 30 seconds",
+        "Process exited with signal SIGKILL.",
+        "[Old tool result content cleared]",
+    ] {
+        let read = || json!({ "path": "a.rs" });
+        assert_eq!(answers_that_may_go(&[("read", read(), &then), ("read", read(), empty)]), NONE, "{empty:?}");
+        let cat = json!({ "command": "cat a.rs" });
+        assert_eq!(answers_that_may_go(&[("read", read(), &then), ("exec", cat, empty)]), NONE, "{empty:?}");
+    }
+    let tail = json!({ "path": "a.rs", "offset": -3 });
+    assert_eq!(answers_that_may_go(&[("read", json!({ "path": "a.rs" }), &then), ("read", tail, "x")]), NONE);
+}

@@ -141,6 +141,17 @@ pub trait Store: Send + Sync {
     /// [`crate::error::Error::BadArgument`] for a store that is not empty.
     fn import(&self, fill: &mut dyn FnMut(&mut tables::Sink<'_>) -> Result<()>) -> Result<()>;
 
+    /// Reads through all that the store's file consists of. With `today`, a date such as `2026-01-31`, a damaged file gets another name
+    /// with that date in it, and a new one takes its place, as a line of [`Store::notices`] says; returns whether that was so. A server
+    /// looks after its own files.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::StoreDamaged`] for a damaged file that was not set aside.
+    fn check(&self, today: Option<&str>) -> Result<bool> {
+        let _ = today;
+        Ok(false)
+    }
+
     /// Where the store is, as errors name it.
     fn place(&self) -> String;
 

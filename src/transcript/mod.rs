@@ -9,6 +9,8 @@ mod patch;
 mod read;
 mod shape;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
@@ -119,13 +121,18 @@ pub enum Arguments<'a> {
     Json(&'a str),
 }
 
-impl Arguments<'_> {
-    /// The arguments as a JSON value; `None` when a string does not parse.
-    pub fn to_value(&self) -> Option<Value> {
+impl<'a> Arguments<'a> {
+    /// The arguments as a JSON value, without a copy where they are one; `None` when a string does not parse.
+    pub fn value(&self) -> Option<Cow<'a, Value>> {
         match *self {
-            Self::Value(value) => Some(value.clone()),
-            Self::Json(json) => serde_json::from_str(json).ok(),
+            Self::Value(value) => Some(Cow::Borrowed(value)),
+            Self::Json(json) => serde_json::from_str(json).ok().map(Cow::Owned),
         }
+    }
+
+    /// The same as a value of its own.
+    pub fn to_value(&self) -> Option<Value> {
+        self.value().map(Cow::into_owned)
     }
 
     /// The arguments as JSON text, as a provider would be sent them.
@@ -138,14 +145,7 @@ impl Arguments<'_> {
 
     /// The string under the first of `keys` that holds one.
     pub fn string(&self, keys: &[&str]) -> Option<String> {
-        let parsed;
-        let value = match *self {
-            Self::Value(value) => value,
-            Self::Json(json) => {
-                parsed = serde_json::from_str::<Value>(json).ok()?;
-                &parsed
-            }
-        };
+        let value = self.value()?;
         keys.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned)
     }
 

@@ -212,6 +212,43 @@ fn figures_of_a_damaged_file_fail() {
     }
 }
 
+/// Writes over the second half of the pages of an open store, whose log is empty.
+fn overwrite_half(dir: &Path) {
+    use std::io::{Seek, SeekFrom, Write};
+    let mut file = fs::OpenOptions::new().write(true).open(dir.join(FILE)).unwrap();
+    let length = file.metadata().unwrap().len();
+    file.seek(SeekFrom::Start(length / 2)).unwrap();
+    file.write_all(&vec![0xa5; usize::try_from(length - length / 2).unwrap()]).unwrap();
+}
+
+#[test]
+fn a_file_that_was_damaged_while_it_was_open_is_set_aside_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join("concertina.sqlite.damaged-2026-01-31");
+    let many = || (0..2_000).map(|i| Original::text(&i.to_string(), "test")).collect();
+    put(&open(dir.path()), &scope("main", "s"), many(), START);
+    let (store, other) = (open(dir.path()), open(dir.path()));
+    for store in [&store, &other] {
+        assert!(!store.check(None).unwrap() && !store.check(Some("2026-01-31")).unwrap());
+    }
+    overwrite_half(dir.path());
+    for store in [&store, &other] {
+        assert!(matches!(store.check(None), Err(Error::StoreDamaged { .. })));
+        assert!(!name.exists(), "nobody asked for that");
+    }
+    assert!(matches!(store.check(Some("../x")), Err(Error::BadArgument { .. })));
+    assert!(store.check(Some("2026-01-31")).unwrap());
+    let [line] = store.notices().try_into().unwrap();
+    assert!(line.contains(name.to_str().unwrap()), "{line}");
+    assert!(name.exists() && !other.check(Some("2026-01-31")).unwrap(), "what lies there now is sound");
+    let [line] = other.notices().try_into().unwrap();
+    assert!(line.contains("was replaced"), "{line}");
+    put_text(&store, "after");
+    assert!(is_there(&other, "after") && is_there(&store, "after"));
+    drop((store, other));
+    assert!(is_there(&open(dir.path()), "after") && is_sound(dir.path()));
+}
+
 #[cfg(unix)]
 mod rights {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};

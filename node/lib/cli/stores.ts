@@ -50,6 +50,7 @@ export const stats: Command = {
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
+      await concertina.check();
       const [named, html] = [textOf(values, "session"), textOf(values, "html")];
       const sessionId = named === undefined ? undefined : await sessionOf(concertina, named);
       if (html !== undefined) return writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
@@ -66,6 +67,7 @@ export const sweep: Command = {
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
+      await concertina.check();
       const removed = await concertina.sweep();
       if (values.json) printJson(removed);
       else console.log(removedText(removed));

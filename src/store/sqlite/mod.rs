@@ -68,10 +68,7 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteStore::open`]; [`Error::BadArgument`] for a `today` that is not letters, digits and hyphens.
     pub fn open_or_set_aside(dir: &Path, options: StoreOptions, today: &str) -> Result<(Self, Option<String>)> {
-        if today.is_empty() || !today.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            return Err(Error::bad_argument("today", format!("{today:?}"), "a date such as 2026-01-31"));
-        }
-        Self::open_with(dir, options, Some(today))
+        Self::open_with(dir, options, Some(date(today)?))
     }
 
     fn open_with(dir: &Path, options: StoreOptions, set_aside: Option<&str>) -> Result<(Self, Option<String>)> {
@@ -98,14 +95,26 @@ impl SqliteStore {
 
     /// Works on a connection; also says which generation of the file it is to.
     fn with<T>(&self, which: Which, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
-        let done = self.opened.take(which, turn).and_then(|in_use| {
+        self.attempt(which, turn, work).map_err(|failure| self.named(failure))
+    }
+
+    fn attempt<T>(
+        &self,
+        which: Which,
+        turn: Turn,
+        work: impl FnOnce(&mut Connection, u64) -> Outcome<T>,
+    ) -> Outcome<T> {
+        self.opened.take(which, turn).and_then(|in_use| {
             let generation = in_use.generation;
             if self.remembered.swap(generation, Ordering::Relaxed) != generation {
                 self.in_memory.clear();
             }
             in_use.work(self.opened.directory(), |connection| work(connection, generation))
-        });
-        done.map_err(|failure| failure.at(self.path(), self.options.busy_timeout_ms))
+        })
+    }
+
+    fn named(&self, failure: Failure) -> Error {
+        failure.at(self.path(), self.options.busy_timeout_ms)
     }
 
     /// Reads a consistent state.
@@ -283,8 +292,23 @@ impl Store for SqliteStore {
     }
 
     fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
-        let named = |failure: Failure| failure.at(self.path(), self.options.busy_timeout_ms);
-        self.write(|transaction, _| rows::import(transaction, &named, fill))
+        self.write(|transaction, _| rows::import(transaction, &|failure| self.named(failure), fill))
+    }
+
+    fn check(&self, today: Option<&str>) -> Result<bool> {
+        let today = today.map(date).transpose()?;
+        let mut looked_at = None;
+        let found = self.attempt(Which::Reader, Turn::Shared, |connection, generation| {
+            looked_at = Some(generation);
+            schema::check(connection)
+        });
+        let Err(failure) = found else { return Ok(false) };
+        match (today, looked_at, failure.damage()) {
+            (Some(today), Some(generation), Some(reason)) => {
+                self.opened.set_aside(today, &reason, generation).map_err(|failure| self.named(failure))
+            }
+            _ => Err(self.named(failure)),
+        }
     }
 
     fn place(&self) -> String {
@@ -296,6 +320,13 @@ impl Store for SqliteStore {
         notices.extend(self.journal.notices());
         notices
     }
+}
+
+/// A date that may stand in a file's name.
+fn date(today: &str) -> Result<&str> {
+    let is_date = !today.is_empty() && today.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let wrong = || Error::bad_argument("today", format!("{today:?}"), "a date such as 2026-01-31");
+    is_date.then_some(today).ok_or_else(wrong)
 }
 
 impl Drop for SqliteStore {

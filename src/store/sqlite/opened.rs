@@ -161,6 +161,26 @@ impl Opened {
         Ok(())
     }
 
+    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns whether it did:
+    /// not where something else lies under the name meanwhile.
+    pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
+        let (mut writer, mut reader) = (self.state(Which::Writer), self.state(Which::Reader));
+        let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
+        if !matches!(&*writer, State::Open(side) if is_same(side)) {
+            return Ok(false);
+        }
+        (*writer, *reader) = (State::Lost, State::Lost);
+        let lock = TurnLock::open(&self.directory.lock)?;
+        let alone = lock.take(Turn::Alone, self.wait_ms)?;
+        let mut notices = vec![self.directory.set_aside(today, reason)?];
+        drop(alone);
+        let opened = connect(&self.directory, self.wait_ms, None, &mut notices, Err);
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).append(&mut notices);
+        (*writer, *reader) = opened?;
+        Ok(true)
+    }
+
     /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the file.
     pub(super) fn close(&self) {
         let (mut writer, mut reader) = (self.state(Which::Writer), self.state(Which::Reader));

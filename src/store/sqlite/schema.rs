@@ -75,6 +75,12 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     Ok(connection)
 }
 
+/// Reads every page of a file, and says what it finds that is not as it should be.
+pub(super) fn check(connection: &Connection) -> Outcome<()> {
+    let found: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
+    if found == "ok" { Ok(()) } else { Err(Failure::Damaged(found.trim().replace('\n', "; "))) }
+}
+
 /// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement writes only
 /// after its row: an error is returned only to who asks for a further one.
 fn log_ahead(connection: &Connection) -> Outcome<()> {

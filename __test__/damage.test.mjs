@@ -1,0 +1,95 @@
+// A store's file that was damaged: what says so, and how work goes on.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { Concertina } from "openclaw-concertina";
+
+import { PluginState } from "../dist/plugin/state.js";
+import { freshDir, noise, staleConversation, toolRound } from "./conversation.mjs";
+
+const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
+const run = (...args) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8" });
+const setAside = (dir) => readdirSync(dir).filter((name) => /^concertina\.sqlite\.damaged-\d{4}-\d{2}-\d{2}$/.test(name));
+
+/** A directory with a store that has something in it. */
+async function filled(dir = freshDir()) {
+  const concertina = await Concertina.open({ dir });
+  for (let call = 0; call < 40; call++) {
+    const [, message] = toolRound("c", "exec", {}, noise(300, call));
+    await concertina.admitToolResult({ sessionId: `s${call}`, message, args: { command: "make" } });
+  }
+  await concertina.close();
+  return dir;
+}
+
+/** Writes over the second half of the file. */
+function damage(dir) {
+  const file = path.join(dir, "concertina.sqlite");
+  const half = statSync(file).size / 2;
+  const opened = openSync(file, "r+");
+  writeSync(opened, Buffer.alloc(half, 0xa5), 0, half, half);
+  closeSync(opened);
+}
+
+test("stats and sweep on a damaged file fail with 1 and name it, and leave it where it is", async () => {
+  const dir = await filled();
+  for (const command of ["stats", "sweep"]) assert.equal(run(command, "--dir", dir).status, 0);
+  damage(dir);
+  for (const command of ["stats", "sweep"]) {
+    const { status, stderr, stdout } = run(command, "--dir", dir, "--json");
+    assert.equal(status, 1, command);
+    assert.ok(stderr.includes(path.join(dir, "concertina.sqlite")), stderr);
+    assert.equal(stdout, "");
+  }
+  assert.deepEqual(setAside(dir), []);
+});
+
+test("a store tells whether its file is whole, and sets a damaged one aside where a date is given", async () => {
+  const dir = await filled();
+  const concertina = await Concertina.open({ dir });
+  assert.equal(await concertina.check({ today: "2026-01-31" }), false);
+  damage(dir);
+  await assert.rejects(concertina.check(), { code: "CONCERTINA_STORE_DAMAGED" });
+  assert.equal(await concertina.check({ today: "2026-01-31" }), true);
+  assert.deepEqual(setAside(dir), ["concertina.sqlite.damaged-2026-01-31"]);
+  assert.equal((await concertina.stats()).originals, 0);
+  await concertina.close();
+});
+
+/** The plugin's state over a directory, with what it logs. */
+function gateway(dir) {
+  const logged = [];
+  const logger = { warn: (line) => logged.push(line), error: (line) => logged.push(line), info() {}, debug() {} };
+  const runtime = { state: { resolveStateDir: () => dir }, config: { current: () => undefined } };
+  return { state: new PluginState({ pluginConfig: { sccsStorageDir: dir }, logger, runtime, resolvePath: (name) => name, version: "0" }), logged };
+}
+
+test("a store that is damaged under a running gateway is set aside and opened anew, and one line says so", async () => {
+  const dir = await filled();
+  const { state, logged } = gateway(dir);
+  const assembled = async (sessionId) => {
+    const { messages, report } = await state.use((store) => store.assemble({ sessionId, messages: staleConversation() }));
+    if (report.warning) state.complain("storing", report.warning, "new content goes to the model unchanged");
+    return JSON.stringify(messages).includes("[REF_ID: ");
+  };
+  assert.ok(await assembled("a"));
+  // All that is remembered is in the file before it is damaged.
+  await state.use((store) => store.sweep({}));
+  logged.length = 0;
+  damage(dir);
+  for (let turn = 0; turn < 50 && setAside(dir).length === 0; turn++) {
+    await state.use((store) => store.figures()).catch((error) => state.complain("the figures", error, "they are not shown"));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.equal(setAside(dir).length, 1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(logged.length, 1, logged.join("\n"));
+  assert.match(logged[0], /is damaged .* was set aside as .*concertina\.sqlite\.damaged-.* a new one is in use/s);
+  assert.ok(await assembled("b"), "work goes on");
+  assert.equal(logged.length, 1, logged.join("\n"));
+  await (await state.store()).close();
+});

@@ -1,0 +1,216 @@
+//! What came back from a read, which may be less than was asked for: hosts cut reads, and say so or not.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::reference::Marker;
+
+/// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lines {
+    pub(super) first: u64,
+    pub(super) last: Option<u64>,
+}
+
+impl Lines {
+    /// All lines.
+    pub(super) const ALL: Self = Self { first: 1, last: None };
+
+    /// Whether every line of `other` is among these.
+    pub(super) fn cover(self, other: Self) -> bool {
+        other.without(self).next().is_none()
+    }
+
+    /// Those of these lines that are not among `other`.
+    pub(super) fn without(self, other: Self) -> impl Iterator<Item = Self> {
+        let before = Self { last: Some(self.last.unwrap_or(u64::MAX).min(other.first.saturating_sub(1))), ..self };
+        let after = other.last.map(|last| Self { first: self.first.max(last.saturating_add(1)), last: self.last });
+        [Some(before), after].into_iter().flatten().filter(|lines| lines.last.is_none_or(|last| last >= lines.first))
+    }
+}
+
+/// What the result of a read shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shown<'a> {
+    /// The lines that came back.
+    pub(super) came_back: Lines,
+    /// The same, with all that lies behind them where they reach the end of the file.
+    pub(super) lines: Lines,
+    /// Their text, without the host's words at its end.
+    pub(super) text: &'a str,
+}
+
+/// What a read's result shows, given the lines that were asked for; `None` where its text does not say, or shows nothing.
+///
+/// The end is reached when fewer lines came back than were asked for, without a word that there are more. A text that
+/// stands for another one (a placeholder, a shortened output) shows nothing that can be counted.
+pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
+    /// Hosts that cut a read without a word cut it at a round number of lines.
+    const SILENT_CUT_LINES: u64 = 500;
+    if text.starts_with("[REF_ID: ") || text.contains("[[FOLD:") || ends_in_marker(text) || NOTHING.is_match(text) {
+        return None;
+    }
+    let (mut count, mut end) = (0, 0);
+    let mut cut: Option<&str> = None;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("<system-reminder>") {
+            break;
+        }
+        if cut.is_some() {
+            // Lines are missing in the middle.
+            if !line.trim().is_empty() {
+                return None;
+            }
+        } else if line.trim_start().starts_with(['[', '(', '<', '.', '…']) && CUT.is_match(line) {
+            cut = Some(line);
+        } else {
+            count += 1;
+            end += line.len();
+        }
+    }
+    let text = text[..end].trim_end();
+    if text.is_empty() {
+        return None;
+    }
+    let ends = asked.first.checked_add(count)?.checked_sub(1)?;
+    let is_silent = count % SILENT_CUT_LINES == 0;
+    let is_all = match asked.last {
+        None => !is_silent,
+        Some(last) => ends < last && !is_silent,
+    };
+    // Lines that a host or a shell adds are none of the file.
+    let ends = [asked.last, cut.and_then(last_before)].into_iter().flatten().fold(ends, u64::min);
+    let came_back = Lines { first: asked.first, last: Some(ends) };
+    let reaches_the_end = cut.is_none() && is_all;
+    let lines = if reaches_the_end { Lines { last: None, ..came_back } } else { came_back };
+    (ends >= asked.first).then_some(Shown { came_back, lines, text })
+}
+
+/// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to continue]`,
+/// `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more characters truncated; …]`,
+/// `[Old tool result content cleared]`.
+static CUT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\A\s*(?:\[|\(|<|\.\.\.|…).*(?:more (?:lines|characters|chars|bytes)|truncated|trimmed|omitted|cleared|removed|squeezed|lines? not shown|showing lines|use offset|cut by the host|tool result:)",
+    )
+    .expect("the pattern of cuts is valid")
+});
+
+/// The line before the one that a host's word on a cut says to go on with, or the last that it says to show.
+fn last_before(cut: &str) -> Option<u64> {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)(?:use offset[= ]+(?<next>[0-9]+)|lines [0-9]+ ?- ?(?<last>[0-9]+))")
+            .expect("the pattern of places is valid")
+    });
+    let number = |name| NUMBER.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse::<u64>().ok());
+    number("next").and_then(|next| next.checked_sub(1)).or_else(|| number("last"))
+}
+
+/// What shells and tools print where there is nothing to print.
+static NOTHING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\A\s*[\[(<]?(?:no (?:output|content)|(?:the )?(?:empty file|file is empty)|empty)\b[^\n]*\s*\z")
+        .expect("the pattern of nothing is valid")
+});
+
+fn ends_in_marker(text: &str) -> bool {
+    text.lines().last().is_some_and(|line| {
+        crate::reference::find_markers(line).any(|(_, marker)| !matches!(marker, Marker::Repeat { .. }))
+    })
+}
+
+/// Whether a result tells of a failure of its call, in its first or last two lines: the words of shells and tools.
+pub(super) fn tells_of_failure(text: &str) -> bool {
+    static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+        // Word boundaries of ASCII: with those of Unicode a line that is not ASCII is searched many times slower.
+        Regex::new(
+            r#"(?ix)
+            (?-u:\b) exit (?: ed )? (?: \s with )? \s (?: code | status ) :? \s [1-9]
+            | permission\ denied | no\ such\ file | read-only\ file\ system | no\ space\ left | is\ a\ directory | not\ a\ directory
+            | disk\ quota\ exceeded | operation\ not\ permitted | (?-u: \b (?: EACCES | ENOENT | EROFS | ENOSPC ) \b )
+            | file \s (?: was\ )? not \s found | does\ not\ exist | timed\ out | exited\ with\ signal
+            | "status" \s* : \s* "error" | "error" \s* : \s* ["{]
+            | \A \s* (?: <tool_use_error> | (?: error | failed | could\ not | cannot | denied | aborted | cancelled ) (?-u:\b) )
+            | exceeds\ maximum\ allowed"#,
+        )
+        .expect("the pattern of failures is valid")
+    });
+    let is_failure = |line: &str| FAILURE.is_match(&line[..line.floor_char_boundary(400)]);
+    text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(first: u64, last: u64) -> Lines {
+        Lines { first, last: Some(last) }
+    }
+
+    fn from(first: u64) -> Lines {
+        Lines { first, last: None }
+    }
+
+    fn numbered(count: u64) -> String {
+        (1..=count).map(|line| format!("line {line}\n")).collect()
+    }
+
+    #[test]
+    fn a_range_covers_what_lies_in_it() {
+        assert!(Lines::ALL.cover(of(5, 9)) && Lines::ALL.cover(Lines::ALL));
+        assert!(of(2, 9).cover(of(2, 9)) && !of(2, 9).cover(of(1, 3)) && !of(2, 9).cover(of(8, 10)));
+        assert!(!of(1, 900).cover(Lines::ALL) && !from(2).cover(Lines::ALL) && from(2).cover(from(3)));
+    }
+
+    #[test]
+    fn what_a_range_leaves_of_another_lies_on_both_sides_of_it() {
+        for (lines, other, left) in [
+            (of(1, 9), of(4, 6), vec![of(1, 3), of(7, 9)]),
+            (of(1, 9), of(1, 6), vec![of(7, 9)]),
+            (of(1, 9), of(6, 20), vec![of(1, 5)]),
+            (of(1, 9), of(12, 20), vec![of(1, 9)]),
+            (of(5, 9), of(1, 3), vec![of(5, 9)]),
+            (from(3), of(5, 6), vec![of(3, 4), from(7)]),
+            (Lines::ALL, from(9), vec![of(1, 8)]),
+            (of(2, 3), Lines::ALL, vec![]),
+        ] {
+            assert_eq!(lines.without(other).collect::<Vec<_>>(), left, "{lines:?} without {other:?}");
+        }
+    }
+
+    #[test]
+    fn what_came_back_is_never_more_than_was_asked_for_or_than_the_host_says() {
+        let lines = |asked, text: &str| shown(asked, text).map(|shown| (shown.came_back, shown.lines));
+        let exit = format!("{}\nexit code 0", numbered(10));
+        assert_eq!(
+            lines(of(11, 20), &exit),
+            Some((of(11, 20), of(11, 20))),
+            "a shell's last words are no lines of the file"
+        );
+        let headed = format!("a.rs:\n{}\n[Showing lines 1-40 of 99. Use offset=41 to continue]", numbered(40));
+        assert_eq!(lines(Lines::ALL, &headed), Some((of(1, 40), of(1, 40))), "a head line is none of the file");
+        let shows = |text: &str| shown(Lines::ALL, text).map(|shown| shown.text.len());
+        assert_eq!(shows("one\ntwo\n\n[7 more lines in file. Use offset=3 to continue]"), Some(7));
+        assert_eq!(shows("one\ntwo\n<system-reminder>\nmind this\n</system-reminder>"), Some(7));
+    }
+
+    #[test]
+    fn what_shows_nothing_of_a_file_shows_no_lines() {
+        for text in [
+            "",
+            " \n\n",
+            "(no output)",
+            "<no content>",
+            "[Empty file]",
+            "File is empty.",
+            "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>",
+            "[Old tool result content cleared]",
+            "[tool result squeezed — was 12,345 chars, ~1,543 tokens]\nPreview: fn main() {",
+            "[tool result: 12,345 chars, ~1,543 tokens — fn main() {]\nPreview: fn main() {",
+            "fn main() {\n\n[Tool result trimmed: kept first 10 chars and last 10 chars of 90 chars.]\n}",
+            "[REF_ID: 0123456789abcdef] (Summary: code)",
+        ] {
+            assert_eq!(shown(Lines::ALL, text), None, "{text:?}");
+        }
+    }
+}
