@@ -13,11 +13,6 @@ import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
 export const FETCH_CHARS = 15_900;
 
-/** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
-export function guidance(): string {
-  return native().guidance();
-}
-
 function session(sessionId: unknown, agentId: unknown): Session {
   needString("sessionId", sessionId);
   if (agentId !== undefined) needString("agentId", agentId);
@@ -193,6 +188,8 @@ export class Concertina {
    * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
    * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
    * a `report.warning`, never a rejection.
+   *
+   * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say what there is to say.
    */
   async assemble<M extends AnyMessage>(input: {
     sessionId: string;
@@ -230,7 +227,7 @@ export class Concertina {
       const folded = await this.#native.assemble(handover, scope, options, now);
       const applied = await applyInSlices(messages, crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
-      return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
+      return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });
   }
 
