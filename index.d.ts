@@ -26,7 +26,7 @@ export interface Figures {
 		fetches: number;
 		/** What fetching put into all requests together: answers for as long as they were sent, and whole requests made for a fetch alone. Part of `sentTokens`. */
 		fetchTokens: number;
-		/** Guidance and fetch tool in all requests together. Part of `sentTokens`. */
+		/** The fetch tool's definition in all requests together. Part of `sentTokens`. */
 		overheadTokens: number;
 	};
 	/** UTC dates, oldest first. */
@@ -531,7 +531,10 @@ export interface Report {
 }
 /** What is to be fetched. */
 export interface FetchRequest {
-	/** Bare ids, or whole markers as placeholders print them. */
+	/**
+	 * Bare ids, or whole markers as placeholders print them; what of it is wanted may follow after a colon, and goes before the other
+	 * fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`.
+	 */
 	refIds: Array<string>;
 	/** Whose originals; `main` when absent. */
 	agentId?: string;
@@ -702,8 +705,6 @@ export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggress
 export type Redactor = (text: string) => string;
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
 export declare const FETCH_CHARS = 15900;
-/** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
-export declare function guidance(): string;
 /** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
 export declare class Concertina {
 	#private;
@@ -750,6 +751,8 @@ export declare class Concertina {
 	 * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
 	 * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
 	 * a `report.warning`, never a rejection.
+	 *
+	 * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say what there is to say.
 	 *
 	 * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
 	 * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
@@ -987,7 +990,7 @@ export type CodedError = (Error | TypeError) & {
 };
 /** The tool's name. */
 export declare const FETCH_TOOL = "fetch_original_data";
-/** What the model gives the tool. */
+/** What the model gives the tool. What follows the ids the schema does not name: the words of an id say it. */
 export interface FetchToolParameters {
 	ref_ids: string[];
 	lines?: string;
@@ -995,9 +998,9 @@ export interface FetchToolParameters {
 	pattern?: string;
 	max_chars?: number;
 }
-/** What the model reads about the tool, in every request: few words. */
-export declare const fetchToolDescription = "What was folded, byte for byte: whole, by lines, or what matches a regular expression.";
-/** JSON schema of the parameters. Without a maximum: hosts answer a number above one with an error, and here the answer is cut. */
+/** What the model reads about the tool, in every request: few words. The first placeholder of a session says when to fetch. */
+export declare const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
+/** JSON schema of the parameters. */
 export declare const fetchToolParameters: {
 	readonly type: "object";
 	readonly required: readonly [
@@ -1009,19 +1012,6 @@ export declare const fetchToolParameters: {
 			readonly items: {
 				readonly type: "string";
 			};
-		};
-		readonly lines: {
-			readonly type: "string";
-			readonly description: "41-420";
-		};
-		readonly chars: {
-			readonly type: "string";
-		};
-		readonly pattern: {
-			readonly type: "string";
-		};
-		readonly max_chars: {
-			readonly type: "integer";
 		};
 	};
 };

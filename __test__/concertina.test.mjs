@@ -5,7 +5,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters, guidance } from "openclaw-concertina";
+import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "openclaw-concertina";
 
 import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
@@ -30,7 +30,7 @@ test("an oversize output becomes a reference that brings back its bytes", async 
   const { shown, report, id, original } = await admitted(concertina, text);
   assert.equal(idIn(shown.content[0].text), id);
   assert.match(shown.content[0].text, /^\[REF_ID: [0-9a-f]{16}\] \(Summary: /);
-  assert.ok(shown.content[0].text.length < 600);
+  assert.ok(shown.content[0].text.length < 800, "with what the first placeholder of a session explains");
   assert.equal(report.actions[0].reason, "large");
   assert.ok(report.tokensAfter < report.tokensBefore / 5);
   assert.deepEqual(shown.extra, { kept: true });
@@ -162,13 +162,14 @@ test("a large original comes in pages that name the call that continues", async 
   const { concertina } = await opened();
   const text = noise(3000);
   const { id } = await admitted(concertina, text);
-  let [page, next, got] = ["", "1-", ""];
+  let [page, next, got] = ["", [id, id], ""];
   for (let call = 0; next && call < 100; call++) {
-    [{ text: page }] = (await concertina.fetch({ refIds: [id, id], lines: next, maxChars: 8000 })).content;
+    [{ text: page }] = (await concertina.fetch({ refIds: next, maxChars: 8000 })).content;
     assert.ok(page.length <= 8000);
     const note = page.lastIndexOf("[lines ");
     got += page.slice(0, note);
-    next = /"lines":"(\d+-)"/.exec(page.slice(note))?.[1];
+    const continued = /continue with fetch_original_data (.*)\]$/.exec(page.slice(note))?.[1];
+    next = continued && JSON.parse(continued).ref_ids;
   }
   assert.equal(got, `${text}\n`);
   const [{ text: few }] = (await concertina.fetch({ refIds: [id], lines: "41-43" })).content;
@@ -183,13 +184,14 @@ test("one endless line comes back by characters", async () => {
   const { concertina } = await opened();
   const text = "é".repeat(50_000);
   const { id } = await admitted(concertina, text);
-  let [got, next] = ["", undefined];
+  let [got, next] = ["", [id]];
   for (let call = 0; call < 10; call++) {
-    const [{ text: page }] = (await concertina.fetch({ refIds: [id], chars: next, maxChars: 10_000 })).content;
+    const [{ text: page }] = (await concertina.fetch({ refIds: next, maxChars: 10_000 })).content;
     const note = page.lastIndexOf("\n[chars ");
     got += page.slice(0, note);
-    next = /"chars":"(\d+-)"/.exec(page.slice(note))?.[1];
-    if (!next) break;
+    const continued = /continue with fetch_original_data (.*)\]$/.exec(page.slice(note))?.[1];
+    if (!continued) break;
+    next = JSON.parse(continued).ref_ids;
   }
   assert.equal(got, text);
 });
@@ -280,17 +282,31 @@ test("two open on one directory share what they store", async () => {
   assert.equal((await other.fetch({ refIds: [id] })).found, 1);
 });
 
-test("the guidance is constant and names the tool", async () => {
+test("nothing is added to the prompt, and the tool costs a request at most 60 tokens", async () => {
   const { concertina } = await opened();
-  const folded = await concertina.assemble({ sessionId, messages: [] });
-  assert.equal(folded.systemPromptAddition, guidance());
-  assert.ok(guidance().includes(FETCH_TOOL));
+  const { systemPromptAddition } = await concertina.assemble({ sessionId, messages: staleConversation() });
+  assert.equal(systemPromptAddition, "");
+  const tool = { name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters };
+  const tokens = countTokens(JSON.stringify(tool));
+  assert.ok(tokens <= 60, `${tokens} tokens`);
 });
 
-test("guidance and tool cost a request at most 120 tokens", () => {
-  const tool = { name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters };
-  const tokens = countTokens(guidance()) + countTokens(JSON.stringify(tool));
-  assert.ok(tokens <= 120, `${tokens} tokens`);
+test("an id says which part is asked for, each its own", async () => {
+  const { concertina } = await opened();
+  const text = noise(300);
+  const { id } = await admitted(concertina, text);
+  const lines = text.split("\n");
+  const refIds = [`${id}:41-43`, `[REF_ID: ${id}]:7`, `[REF_ID: ${id}:300-]`, `${id}:c1-9`, `${id}:/^77 /`, `${id}:41-43`, `${id}:nowhere`];
+  const { content, found } = await concertina.fetch({ refIds, sessionId });
+  const texts = content.map((block) => block.text);
+  assert.equal(found, 5, "the same part is answered once");
+  assert.equal(texts[0], `${lines.slice(40, 43).join("\n")}\n[lines 41-43 of 300]`);
+  assert.equal(texts[1], `${lines[6]}\n[lines 7-7 of 300]`);
+  assert.equal(texts[2], `${lines[299]}\n[lines 300-300 of 300]`);
+  assert.equal(texts[3], `${text.slice(0, 9)}\n[chars 1-9 of ${text.length}]`);
+  assert.match(texts[4], /^76-75 .*\n77-76 .*\n78:77 .*\n79-78 .*\n80-79 .*\n\[1 of 1 matching lines\]$/);
+  assert.match(texts[5], /names no part: after an id come lines/);
+  await assert.rejects(concertina.fetch({ refIds: [`${id}:/(/`] }), { name: "TypeError", code: "CONCERTINA_BAD_PATTERN" });
 });
 
 test("the first placeholder of a session explains them all, and no other does", async () => {
@@ -303,6 +319,18 @@ test("the first placeholder of a session explains them all, and no other does", 
   assert.deepEqual([explained(early.messages), explained(all.messages)], [1, 1]);
   assert.equal(all.messages.filter((message) => idIn(JSON.stringify(message))).length, 3);
   assert.deepEqual(all.messages[2], early.messages[2]);
+});
+
+test("a placeholder at birth explains, too, and then none that comes later", async () => {
+  const { concertina } = await opened({ schedule: "every-turn" });
+  const explains = (value) => JSON.stringify(value).includes("Where the summary is enough");
+  const first = await concertina.admitToolResult({ sessionId, message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
+  const second = await concertina.admitToolResult({ sessionId, message: toolRound("c2", "exec", { command: "sh 2.sh" }, noise(400, 2), 2)[1] });
+  const { messages } = await concertina.assemble({ sessionId, messages: staleConversation() });
+  assert.ok(idIn(JSON.stringify(messages)), "something is folded later");
+  assert.deepEqual([explains(first.message), explains(second.message), explains(messages)], [true, false, false]);
+  const elsewhere = await concertina.admitToolResult({ sessionId: "another", message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
+  assert.ok(explains(elsewhere.message));
 });
 
 test("openers of one directory with equal options share its store, and others have their own", async () => {

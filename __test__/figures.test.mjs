@@ -53,7 +53,7 @@ test("what the provider did not report is counted, and is said not to be measure
   const { total } = await concertina.figures();
   assert.deepEqual([total.requests, total.measured], [1, 0]);
   assert.equal(total.sentTokens, countMessageTokens([...history, turn[0]]) + total.overheadTokens);
-  assert.ok(total.overheadTokens > 50, "guidance and tool are charged");
+  assert.ok(total.overheadTokens > 50, "the fetch tool is charged");
   assert.equal(total.withoutTokens, total.sentTokens - total.overheadTokens);
 });
 

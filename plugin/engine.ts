@@ -47,13 +47,11 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
       noteBudget(params.sessionId, params.tokenBudget);
       const untouched = { messages: params.messages, estimatedTokens: 0, contextProjection };
-      // Without the library there is no guidance to give either.
-      const guidance = state.guidance();
-      if (!state.enabled || !canFetch || guidance === undefined) return untouched;
+      if (!state.enabled || !canFetch || !state.hasLibrary) return untouched;
       if (!isInCodex) warnOfPruner(state, config, params);
       await inheritFromParent(state, params, scope);
       // What would be folded here stands in Codex's thread, which nobody can change.
-      const view = isInCodex ? { ...untouched, systemPromptAddition: guidance } : await engine.assemble({ ...params, model });
+      const view = isInCodex ? untouched : await engine.assemble({ ...params, model });
       await state.logNotices();
       state.sweepWhenDue();
       return { ...view, contextProjection };

@@ -45,7 +45,7 @@ function whyNot(state: PluginState): string | undefined {
   if (unused !== undefined) return unused;
   if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
   if (matchesAny(tools?.deny, FETCH_TOOL)) return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
-  return state.guidance() === undefined ? "the native library does not load: the gateway's log says why" : undefined;
+  return state.hasLibrary ? undefined : "the native library does not load: the gateway's log says why";
 }
 
 /** What this process knows of a session. */

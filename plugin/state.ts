@@ -11,7 +11,8 @@ import { isAbsolute, join } from "node:path";
 import type { OptionsInForce } from "../node/lib/addon.js";
 import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
 import { optionsInForce } from "../node/lib/in-force.js";
-import { Concertina, describe, guidance, type Options, type StorePlace } from "../node/lib/index.js";
+import { Concertina, describe, type Options, type StorePlace } from "../node/lib/index.js";
+import { native } from "../node/lib/native.js";
 import { complaintLine, isNews } from "./complaints.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
@@ -36,8 +37,7 @@ export class PluginState {
   readonly #api: PluginApi;
   readonly #ownDirectory: string | undefined;
   #inForce: OptionsInForce | undefined;
-  #guidance: string | undefined;
-  #hasNoLibrary = false;
+  #hasLibrary: boolean | undefined;
   #store: Promise<Concertina | undefined> | undefined;
   #mending: Promise<boolean> | undefined;
   #reopenAt = 0;
@@ -79,25 +79,26 @@ export class PluginState {
 
   /** Logs what is wrong with the configuration; the same line not again for ten minutes. */
   warnOfConfiguration(): void {
-    if (this.guidance() === undefined) return;
+    if (!this.hasLibrary) return;
     for (const line of [this.unused(), ...this.optionWarnings]) if (line !== undefined && isNews(line)) this.warn(line);
   }
 
-  /** What the model is told about placeholders: always the same text. Undefined when the native library does not load here. */
-  guidance(): string | undefined {
-    if (this.#hasNoLibrary) return undefined;
+  /** Whether the native library loads here. Logs once why not. */
+  get hasLibrary(): boolean {
+    if (this.#hasLibrary !== undefined) return this.#hasLibrary;
     try {
-      this.#guidance ??= guidance();
+      native();
+      this.#hasLibrary = true;
     } catch (error) {
-      this.#hasNoLibrary = true;
+      this.#hasLibrary = false;
       this.#api.logger.error(`concertina: the native library does not load (${describe(error)}); ${UNCHANGED}`);
     }
-    return this.#guidance;
+    return this.#hasLibrary;
   }
 
   /** The open store, or undefined while it cannot be used. A failure is tried again after a minute. */
   async store(): Promise<Concertina | undefined> {
-    if (this.guidance() === undefined) return undefined;
+    if (!this.hasLibrary) return undefined;
     if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;
     this.#store ??= this.#openOrComplain();
     return this.#store;

@@ -18,7 +18,7 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --model NAME             the model that all sessions are replayed with, whichever it was: what is known of its thinking (default claude-opus-4-6)
   --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
-  --bare                   leave Concertina's guidance and tool out of the bill, where every request carries them otherwise
+  --bare                   leave Concertina's fetch tool out of the bill, where every request carries it otherwise
   --words N                count plain words from N letters on as facts, too (default: none)
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)

@@ -51,7 +51,7 @@ function softTrim() {
 const toolTokens = () =>
   countTokens(JSON.stringify({ name: tool.FETCH_TOOL, description: tool.fetchToolDescription, parameters: tool.fetchToolParameters }));
 
-/** Concertina with a store of its own, or that of a database. Its guidance and its tool are billed with every request. */
+/** Concertina with a store of its own, or that of a database. Its tool is billed with every request. */
 async function concertina({ config, schedule, prices, model }) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
   const opened = await Concertina.open({ ...(config.url === undefined ? { dir } : {}), ...config, schedule });
@@ -60,10 +60,9 @@ async function concertina({ config, schedule, prices, model }) {
     if (report.warning) throw new Error(`the store failed during the replay: ${report.warning.message}`);
   };
   let last = 0;
-  const empty = await opened.assemble({ sessionId: "guidance", messages: [], now: 0 });
   return {
     ...plain,
-    overhead: countTokens(empty.systemPromptAddition ?? "") + toolTokens(),
+    overhead: toolTokens(),
     async admit(message, args, now) {
       const admitted = await opened.admitToolResult({ sessionId, message, args, now });
       warned(admitted.report);

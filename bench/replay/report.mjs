@@ -108,14 +108,14 @@ export function report(replays, { modes, policies, prices, optimum }) {
         const bills = rows.filter((row) => row.share);
         lines.push("\nshares of the bill with fetches; the bill without them relative to the optimum's; and how the prompt cache was treated");
         lines.push(table(
-          ["policy", "fetches", "re-writes", "never folded", "guidance and tool", "to the optimum", "calls that fetch", "tokens per edit fetched", "epochs", "stable prefix", "peak"],
+          ["policy", "fetches", "re-writes", "never folded", "fetch tool", "to the optimum", "calls that fetch", "tokens per edit fetched", "epochs", "stable prefix", "peak"],
           bills.map((row) => [
             titleOf(row.policy), ...[row.share.fetches, row.share.rewrites, row.share.untouched, row.share.overhead].map(percent), three(row.overOptimum),
             number(row.fetches), number(row.tokensPerEditFetch), number(row.epochs), three(row.stablePrefix), number(row.peak),
           ]),
         ));
         lines.push("\nthe bill with fetches by what was billed, relative to never touching anything");
-        const parts = [...KINDS.map((kind) => [kind, (row) => row.kinds[kind]]), ["guidance and tool", (row) => row.overheadOfNever], ["fetches", (row) => row.fetchesOfNever]];
+        const parts = [...KINDS.map((kind) => [kind, (row) => row.kinds[kind]]), ["fetch tool", (row) => row.overheadOfNever], ["fetches", (row) => row.fetchesOfNever]];
         lines.push(table(["kind", ...bills.map((row) => row.policy)], parts.map(([kind, of]) => [kind, ...bills.map((row) => three(of(row)))])));
         lines.push(`\n${inWords(bills.at(-1))}`);
       }

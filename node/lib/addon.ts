@@ -497,9 +497,6 @@ export declare function countTokens(text: string, encodingName?: string | undefi
 /** `countMessageTokens(messages, { model, encoding })`. */
 export declare function countMessageTokens(messages: Handover, model?: string | undefined | null, encodingName?: string | undefined | null): number
 
-/** What the agent needs to know about placeholders. */
-export declare function guidance(): string
-
 /** What the caller knows about a text. */
 export interface Hints {
   /** The tool that produced it. */
@@ -700,7 +697,10 @@ export interface Unfolded {
 
 /** What is to be fetched. */
 export interface FetchRequest {
-  /** Bare ids, or whole markers as placeholders print them. */
+  /**
+   * Bare ids, or whole markers as placeholders print them; what of it is wanted may follow after a colon, and goes before the other
+   * fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`.
+   */
   refIds: Array<string>
   /** Whose originals; `main` when absent. */
   agentId?: string

@@ -148,7 +148,7 @@ export function analysisText(analysis: Analysis): string {
     `What is sent and billed, as modelled${unit === "usd" ? "" : " (bills in input tokens)"}`,
     ...rows([
       ...sentRows(total, unit),
-      ["part of it", `${number(total.overheadTokens)} tokens of guidance and tool; fetches are none, because nobody asks in a replay`],
+      ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool; fetches are none, because nobody asks in a replay`],
     ]),
     ...analysis.warnings.map((line) => `warning: ${line}`),
   ];

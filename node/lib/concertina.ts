@@ -13,11 +13,6 @@ import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
 export const FETCH_CHARS = 15_900;
 
-/** Tells the agent what placeholders are and when to fetch. Constant: a prompt that changes is billed again. */
-export function guidance(): string {
-  return native().guidance();
-}
-
 function session(sessionId: unknown, agentId: unknown): Session {
   needString("sessionId", sessionId);
   if (agentId !== undefined) needString("agentId", agentId);
@@ -199,6 +194,8 @@ export class Concertina {
    * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
    * a `report.warning`, never a rejection.
    *
+   * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say what there is to say.
+   *
    * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
    * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
    * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
@@ -251,7 +248,7 @@ export class Concertina {
       }
       const applied = await applyInSlices(messages, folded.crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
-      return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: guidance(), report };
+      return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });
   }
 

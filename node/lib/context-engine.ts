@@ -4,7 +4,7 @@
  * Hosts make an engine object for every turn and use it on the turn only, so nothing is kept on it.
  */
 import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
-import { type Concertina, guidance } from "./concertina.js";
+import type { Concertina } from "./concertina.js";
 import { needObject } from "./errors.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
@@ -101,8 +101,7 @@ export function createContextEngine<C extends Compact>(
     async assemble<M extends AnyMessage>(parameters: AssembleParameters<M>) {
       const { messages, tokenBudget, model, availableTools } = parameters;
       if (availableTools && !availableTools.has(FETCH_TOOL)) return { messages, estimatedTokens: 0 };
-      // Also when something fails: guidance that comes and goes would bill the whole prompt again.
-      const view: AssembleResult<M> = { messages, estimatedTokens: 0, systemPromptAddition: guidance() };
+      const view: AssembleResult<M> = { messages, estimatedTokens: 0 };
       try {
         const store = await open();
         if (store === undefined) return view;
@@ -112,7 +111,7 @@ export function createContextEngine<C extends Compact>(
         const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
         if (changedMeanwhile) complain("folding", `messages ${changedMeanwhile.join(", ")} changed meanwhile`, "they go to the model as they are now");
-        return { ...view, messages: folded.messages, estimatedTokens: folded.estimatedTokens };
+        return { messages: folded.messages, estimatedTokens: folded.estimatedTokens };
       } catch (error) {
         complain("assembly", error, "this turn uses the unchanged history");
         return view;

@@ -6,7 +6,7 @@ import { type Concertina, FETCH_CHARS } from "./concertina.js";
 /** The tool's name. */
 export const FETCH_TOOL = "fetch_original_data";
 
-/** What the model gives the tool. */
+/** What the model gives the tool. What follows the ids the schema does not name: the words of an id say it. */
 export interface FetchToolParameters {
   ref_ids: string[];
   lines?: string;
@@ -15,20 +15,14 @@ export interface FetchToolParameters {
   max_chars?: number;
 }
 
-/** What the model reads about the tool, in every request: few words. */
-export const fetchToolDescription = "What was folded, byte for byte: whole, by lines, or what matches a regular expression.";
+/** What the model reads about the tool, in every request: few words. The first placeholder of a session says when to fetch. */
+export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
 
-/** JSON schema of the parameters. Without a maximum: hosts answer a number above one with an error, and here the answer is cut. */
+/** JSON schema of the parameters. */
 export const fetchToolParameters = {
   type: "object",
   required: ["ref_ids"],
-  properties: {
-    ref_ids: { type: "array", items: { type: "string" } },
-    lines: { type: "string", description: "41-420" },
-    chars: { type: "string" },
-    pattern: { type: "string" },
-    max_chars: { type: "integer" },
-  },
+  properties: { ref_ids: { type: "array", items: { type: "string" } } },
 } as const;
 
 /**

@@ -12,7 +12,7 @@ export function figuresText(figures: Figures): string {
   const lines = rows([
     ...sentRows(total, unit),
     ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
-    ["part of it", `${number(total.overheadTokens)} tokens of guidance and tool, ${number(total.fetchTokens)} for ${number(total.fetches)} fetched originals`],
+    ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${number(total.fetches)} fetched originals`],
     storeRow(store),
   ]);
   lines.push(`What would have been sent without Concertina is modelled${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);

@@ -25,7 +25,7 @@ export interface Figures {
     fetches: number;
     /** What fetching put into all requests together: answers for as long as they were sent, and whole requests made for a fetch alone. Part of `sentTokens`. */
     fetchTokens: number;
-    /** Guidance and fetch tool in all requests together. Part of `sentTokens`. */
+    /** The fetch tool's definition in all requests together. Part of `sentTokens`. */
     overheadTokens: number;
   };
   /** UTC dates, oldest first. */

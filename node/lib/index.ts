@@ -1,6 +1,6 @@
 /** The public interface of `openclaw-concertina`. */
 export * from "./api.js";
-export { Concertina, FETCH_CHARS, guidance } from "./concertina.js";
+export { Concertina, FETCH_CHARS } from "./concertina.js";
 export { createContextEngine, describe } from "./context-engine.js";
 export type { AssembleParameters, AssembleResult, CommitParameters, Compact, ContextEngine, ContextEngineOptions } from "./context-engine.js";
 export type { CodedError } from "./errors.js";

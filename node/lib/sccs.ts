@@ -106,12 +106,7 @@ function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina
         referOversize: true,
       });
       if (folded.report.warning) logger.warn(`sccs: ${folded.report.warning.message}`);
-      const usable = !parameters.availableTools || parameters.availableTools.has(FETCH_TOOL);
-      if (!usable) return assembled;
-      // What the wrapped engine itself adds to the prompt stays in front of our guidance.
-      const own = (assembled as { systemPromptAddition?: string }).systemPromptAddition;
-      const addition = own ? `${own}\n\n${folded.systemPromptAddition}` : folded.systemPromptAddition;
-      return { ...assembled, messages: folded.messages, systemPromptAddition: addition };
+      return { ...assembled, messages: folded.messages };
     } catch (error) {
       logger.warn(`sccs: outputs are sent in full: ${describe(error)}`);
       return assembled;

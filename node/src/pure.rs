@@ -143,12 +143,6 @@ pub fn count_message_tokens(
     })
 }
 
-/// What the agent needs to know about placeholders.
-#[napi]
-pub fn guidance() -> String {
-    concertina::assemble::GUIDANCE.to_owned()
-}
-
 /// What the caller knows about a text.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]

@@ -244,7 +244,8 @@ impl From<assemble::Unfolded> for Unfolded {
 /// What is to be fetched.
 #[napi(object, object_to_js = false)]
 pub struct FetchRequest {
-    /// Bare ids, or whole markers as placeholders print them.
+    /// Bare ids, or whole markers as placeholders print them; what of it is wanted may follow after a colon, and goes before the other
+    /// fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`.
     pub ref_ids: Vec<String>,
     /// Whose originals; `main` when absent.
     pub agent_id: Option<String>,

@@ -245,7 +245,7 @@ function showMethod({ figures: { total, unit } }) {
     ...how,
     ["Without it", "Always modelled: the same requests with every original in its place, at the cache\u2019s prices."],
     data.isReplay ? ["Fetched back", "Nothing, because nobody asks in a replay."] : ["Fetched back", `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`],
-    ["Overhead", `${exact.format(total.overheadTokens)} tokens for the guidance and the tool, in all requests together. They are part of what was sent.`],
+    ["Overhead", `${exact.format(total.overheadTokens)} tokens for the fetch tool's definition, in all requests together. They are part of what was sent.`],
     ["Bill", unit === "usd" ? "In US dollars, by the prices in the host\u2019s configuration." : "In input tokens, because the price in dollars is not known of every model that was used."],
   ]);
 }

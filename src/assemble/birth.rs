@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, cut_label, cut_of};
+use super::placeholder::{Placeholder, cut_label, cut_of, explanation_in, is_explained};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -88,9 +88,14 @@ impl Form<'_> {
         }
     }
 
+    /// Whether there is room to explain what placeholders are, in the place of a block of so many tokens.
+    fn may_explain(&self, tokens: u64) -> bool {
+        matches!(self, Self::Reference(placeholder) if placeholder.may_explain(tokens))
+    }
+
     /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because another
     /// original has its digits.
-    fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter) -> Option<Shown> {
+    fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Shown> {
         let text = match self {
             Self::Shortened(compressed) => {
                 let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
@@ -100,7 +105,7 @@ impl Form<'_> {
                 };
                 printed.then(|| json!(shown))
             }
-            Self::Reference(placeholder) => placeholder.render(id, engine, meter, false),
+            Self::Reference(placeholder) => placeholder.render(id, engine, meter, explains),
             Self::Shrunk(image) => {
                 let (note, tokens) = image.note(id, engine.config.encoding)?;
                 let (value, known_by) = (image.value.clone(), image.base64.clone());
@@ -257,8 +262,11 @@ impl Engine {
         let mut reply = Reply::default();
         let mut tokens_without = 0;
         let mut images = Vec::new();
+        let may_explain = |proposal: &Proposal| proposal.form.may_explain(proposal.tokens_before);
+        let mut is_explained = !proposals.iter().any(may_explain) || is_explained(&self.store.ledger(scope)?);
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter) else { continue };
+            let explains = !is_explained && may_explain(proposal);
+            let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter, explains) else { continue };
             // A smaller image may pay by its bytes alone.
             if shown.tokens >= proposal.tokens_before + u64::from(shown.note.is_some()) {
                 continue;
@@ -275,6 +283,10 @@ impl Engine {
             reply.report.tokens_after += shown.tokens;
             tokens_without += proposal.tokens_without;
             batch.folded.push((proposal.kind, proposal.tokens_without, shown.tokens));
+            if explains {
+                batch.printed.push(explanation_in(proposal.original.hash));
+                is_explained = true;
+            }
             let mut record = |text: &str, printed, saved| {
                 let text = ContentHash::of(text.as_bytes());
                 batch.printed.push(PrintedText { text, printed, original: proposal.original.hash, saved });

@@ -9,12 +9,11 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use regex::RegexBuilder;
-
+use super::asked::{Part, read_id};
 use super::placeholder::cut_of;
 use super::{Engine, FETCH_TOOL};
 use crate::error::{Error, Result};
-use crate::reference::{ContentHash, Media, Original, RefId, parse_ref};
+use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
 
 /// Lines shown before and after a matching line.
@@ -26,7 +25,8 @@ pub(super) const AT_ONCE: usize = 8;
 /// What to fetch.
 #[derive(Debug, Clone, Default)]
 pub struct Fetch {
-    /// Bare ids, or whole markers as a placeholder prints them.
+    /// Bare ids, or whole markers as a placeholder prints them; what of it is wanted may follow after a colon, and goes before what
+    /// the other fields say: `id:41-80`, `id:c41-80` for characters, `id:/regex/`, `id:41-80:/regex/`.
     pub ref_ids: Vec<String>,
     /// 1-based inclusive line range.
     pub lines: Option<RangeInclusive<usize>>,
@@ -77,8 +77,8 @@ impl Fetch {
     }
 }
 
-/// An id as it was written; and where it is one, what it is and what it leads to.
-type Asked<'w> = (&'w str, Option<(RefId, Option<(RefId, Original)>)>);
+/// An id as it was written; and where it is one, what it is, the words after it and what it leads to.
+type Asked<'w> = (&'w str, Option<(RefId, &'w str, Option<(RefId, Original)>)>);
 
 impl Engine {
     /// Answers a fetch. Unknown ids are answered in words, once each; duplicates are answered once.
@@ -86,7 +86,7 @@ impl Engine {
     /// # Errors
     /// [`Error::BadPattern`], and store errors. Ids that are not valid are named in the answer before the store is asked.
     pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
-        let pattern = fetch.pattern.as_deref().map(compile).transpose()?;
+        let of_call = Part::of(fetch)?;
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
@@ -95,10 +95,19 @@ impl Engine {
             let (written, id) = asked?;
             // Where more is to come, there is always room to say that it did not fit.
             let kept = if at + 1 < fetch.ref_ids.len() { UNSHOWN_CHARS } else { 0 };
-            let Some((id, original)) = id else {
-                let shown: String = written.chars().take(80).collect();
+            let shown = || written.chars().take(80).collect::<String>();
+            let Some((id, words, original)) = id else {
                 let note = format!(
-                    "{shown:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints."
+                    "{:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints.",
+                    shown()
+                );
+                answer.blocks.extend(room.take(note, kept).map(FetchedBlock::Text));
+                continue;
+            };
+            let Some(asked) = of_call.or(words)? else {
+                let note = format!(
+                    "{:?} names no part: after an id come lines ({id}:41-80), characters ({id}:c41-80) or a pattern ({id}:/regex/).",
+                    shown()
                 );
                 answer.blocks.extend(room.take(note, kept).map(FetchedBlock::Text));
                 continue;
@@ -109,7 +118,7 @@ impl Engine {
                 }
                 continue;
             };
-            if !seen.insert(original.hash.to_hex()) {
+            if !seen.insert(format!("{}:{words}", original.hash.to_hex())) {
                 continue;
             }
             answer.found += 1;
@@ -120,7 +129,7 @@ impl Engine {
                 }
                 Media::Text => String::from_utf8_lossy(&original.bytes),
             };
-            let mut part = part(&id, &text, fetch, pattern.as_ref(), room.left.saturating_sub(kept));
+            let mut part = part(&id, &text, &asked, room.left.saturating_sub(kept));
             if let Some(words) = cut_of(&original).filter(|_| is_last_page(&part)) {
                 part.pop();
                 let _ = write!(part, "; {words}]");
@@ -146,26 +155,19 @@ impl Engine {
         Ok(answer)
     }
 
-    /// Asks for some originals at once: each id as it was written, and where it is one, what it is and what it leads to.
+    /// Asks for some originals at once.
     fn look_up<'w>(&self, written: &'w [String], scope: &Scope, now: Millis) -> Vec<Result<Asked<'w>>> {
-        let ids: Vec<Option<RefId>> = written.iter().map(|written| parse_ref(written).ok()).collect();
-        let valid: Vec<RefId> = ids.iter().flatten().cloned().collect();
+        let ids: Vec<Option<(RefId, &str)>> = written.iter().map(|written| read_id(written)).collect();
+        let valid: Vec<RefId> = ids.iter().flatten().map(|(id, _)| id.clone()).collect();
         let mut found = match self.store.get_all(&valid, &scope.agent_id, now) {
             Ok(found) => found.into_iter(),
             Err(error) => return vec![Err(error)],
         };
-        let asked = |(written, id): (&'w String, Option<RefId>)| {
-            Ok((written.as_str(), id.map(|id| (id, found.next().flatten()))))
+        let asked = |(written, id): (&'w String, Option<(RefId, &'w str)>)| {
+            Ok((written.as_str(), id.map(|(id, words)| (id, words, found.next().flatten()))))
         };
         written.iter().zip(ids).map(asked).collect()
     }
-}
-
-fn compile(pattern: &str) -> Result<regex::Regex> {
-    RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| Error::BadPattern {
-        pattern: pattern.chars().take(80).collect(),
-        reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
-    })
 }
 
 fn unknown(id: &RefId) -> String {
@@ -214,13 +216,12 @@ impl Room {
 const UNSHOWN_CHARS: usize = 120;
 
 /// What was asked for of a text, or as much of it as fits; longer than `max_chars` only where there is no room for any page.
-fn part(id: &RefId, text: &str, fetch: &Fetch, pattern: Option<&regex::Regex>, max_chars: usize) -> String {
-    let is_whole = pattern.is_none() && fetch.lines.is_none() && fetch.characters.is_none();
-    if is_whole && text.chars().count() <= max_chars {
+fn part(id: &RefId, text: &str, asked: &Part, max_chars: usize) -> String {
+    if asked.is_whole() && text.chars().count() <= max_chars {
         return text.to_owned();
     }
     let max_chars = max_chars.max(PAGE_MIN_CHARS);
-    match (pattern, &fetch.lines, &fetch.characters) {
+    match (&asked.pattern, &asked.lines, &asked.characters) {
         (Some(pattern), lines, _) => matches(id, text, pattern, lines.clone(), max_chars),
         (None, Some(lines), _) => line_page(id, text, lines, max_chars),
         (None, None, Some(characters)) => character_page(id, text, characters, max_chars),
@@ -264,7 +265,7 @@ fn line_page(id: &RefId, text: &str, lines: &RangeInclusive<usize>, max_chars: u
         let start = text.split_inclusive('\n').take(first - 1).map(|line| line.chars().count()).sum::<usize>() + 1;
         return character_page(id, text, &(start..=usize::MAX), max_chars);
     }
-    close(&mut page, id, "lines", first, last, total, last < wanted);
+    close(&mut page, id, LINES, first, last, total, last < wanted);
     page
 }
 
@@ -277,18 +278,31 @@ fn character_page(id: &RefId, text: &str, characters: &RangeInclusive<usize>, ma
     let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
     let mut page: String = text.chars().skip(first - 1).take((wanted - first + 1).min(room)).collect();
     let last = first - 1 + page.chars().count();
-    close(&mut page, id, "chars", first, last, total, last < wanted);
+    close(&mut page, id, CHARACTERS, first, last, total, last < wanted);
     page
 }
 
+/// How a page says what it counts, and what stands for that after an id.
+const LINES: (&str, &str) = ("lines", "");
+/// See [`LINES`].
+const CHARACTERS: (&str, &str) = ("chars", "c");
+
 /// Appends the line that says what part a page is, and, where more was asked for, the call that continues.
-fn close(page: &mut String, id: &RefId, unit: &str, first: usize, last: usize, total: usize, more: bool) {
+fn close(
+    page: &mut String,
+    id: &RefId,
+    (unit, sign): (&str, &str),
+    first: usize,
+    last: usize,
+    total: usize,
+    more: bool,
+) {
     if !page.ends_with('\n') {
         page.push('\n');
     }
     let _ = write!(page, "[{unit} {first}-{last} of {total}");
     if more {
-        let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{id}"],"{unit}":"{}-"}}"#, last + 1);
+        let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{id}:{sign}{}-"]}}"#, last + 1);
     }
     page.push(']');
 }
@@ -350,7 +364,7 @@ fn matches(
     let _ = write!(page, "[{shown} of {} matching lines", hits.len());
     if shown < hits.len() {
         let from = hits[shown] + 1;
-        let _ = write!(page, "; continue with the same pattern and \"lines\":\"{from}-\"");
+        let _ = write!(page, "; continue with {id}:{from}-:/the same pattern/");
     }
     page.push(']');
     page

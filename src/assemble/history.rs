@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
 use super::parallel;
-use super::placeholder::{Placeholder, is_explained};
+use super::placeholder::{Placeholder, explanation_in, is_explained};
 use super::replay::{Decided, Shown, State, cost, replay, show};
 use super::requests::{View, kind_of};
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -283,19 +283,22 @@ impl Engine {
             // Where the words of thinking are hidden it counts nothing, and leaves all the same.
             if tokens < proposal.known.tokens || tokens == 0 {
                 is_explained |= explains;
-                rendered.push((proposal, id, value, tokens));
+                rendered.push((proposal, id, value, tokens, explains));
             }
         }
         let opens = |proposal: &Proposal| !matches!(proposal.reason, LARGE | THINKING);
         let frees = rendered.iter().filter(|(proposal, ..)| opens(proposal));
-        if frees.map(|(proposal, _, _, tokens)| proposal.known.tokens - tokens).sum::<u64>() < fold.least {
+        if frees.map(|(proposal, _, _, tokens, _)| proposal.known.tokens - tokens).sum::<u64>() < fold.least {
             rendered.retain(|(proposal, ..)| proposal.reason == LARGE);
         }
         let mut accepted: HashMap<BlockKey, (&Proposal, RefId)> = HashMap::new();
         let mut in_context = shown.in_context.clone();
         let (mut before, mut after) = (0, 0);
-        for (proposal, id, value, tokens) in rendered {
+        for (proposal, id, value, tokens, explains) in rendered {
             let known = proposal.known;
+            if explains {
+                batch.printed.push(explanation_in(proposal.hash()));
+            }
             (before, after) = (before + known.tokens, after + tokens);
             batch.folded.push((kind_of(known), known.tokens, tokens));
             in_context.insert(proposal.hash());

@@ -4,6 +4,7 @@
 //! returned. When the store fails, the new proposals are dropped, the text goes out as it came, and the reply carries a
 //! warning; the agent's turn never fails.
 
+mod asked;
 mod birth;
 mod fetch;
 mod heard;
@@ -45,11 +46,6 @@ pub use unfold::Unfolded;
 
 /// The tool that takes the ids that placeholders print.
 pub const FETCH_TOOL: &str = "fetch_original_data";
-
-/// What the agent needs to know about placeholders in every request. Constant: a prompt that changes is billed again. The first
-/// placeholder of a session says the rest.
-pub const GUIDANCE: &str = "[REF_ID: id] marks a folded block. Fetch it with fetch_original_data to edit, quote or see more than \
-its summary.";
 
 /// The jobs, over one store and one set of options. A clone shares all that it remembers.
 #[derive(Clone)]

@@ -8,15 +8,15 @@ use super::thinking::Gap;
 use crate::config::{Config, Schedule};
 use crate::history::Meter;
 use crate::plan::{arguments, utf16};
-use crate::reference::{Marker, Original, RefId};
-use crate::store::Ledger;
+use crate::reference::{ContentHash, Marker, Original, RefId};
+use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{NamesInSight, salient_identifiers};
 use crate::transcript::{Call, Kind, text_in_place};
 
 /// What the first placeholder of a session says about all of them.
-const EXPLANATION: &str = " Where the summary is enough, go on and ignore the reference. fetch_original_data returns all of the original \
-or a part (L41 before a name is its line, so ask for lines such as 41-80): fetch for more than about thirty lines, exact line numbers or indentation, or before an edit, not only to confirm that \
-something exists. Never copy a placeholder into a file, a command or another tool.";
+const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_data gives back all of it or lines (L41 before a name is \
+its line: ask for id:41-80): before an edit, for exact indentation or more than about thirty lines, not only to confirm that something \
+exists. Never copy a placeholder into a file or command.";
 
 /// An output of fewer tokens has no room for it.
 const EXPLAINED_TOKENS: u64 = 500;
@@ -101,9 +101,15 @@ impl Placeholder<'_> {
     }
 }
 
-/// Whether a session's placeholders say what they are.
+/// Whether a placeholder of the session, at birth or later, said what placeholders are.
 pub(super) fn is_explained(ledger: &Ledger) -> bool {
-    ledger.projections.iter().any(|row| row.replacement.contains(EXPLANATION))
+    let explanation = ContentHash::of(EXPLANATION.as_bytes());
+    ledger.printed.iter().any(|row| row.text == explanation)
+}
+
+/// The record that the placeholder of an original said so.
+pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
+    PrintedText { text: ContentHash::of(EXPLANATION.as_bytes()), printed: Printed::Placeholder, original, saved: 0 }
 }
 
 /// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever it is shown.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use super::identity::Known;
-use super::{Engine, FETCH_TOOL, GUIDANCE, Report};
+use super::{Engine, FETCH_TOOL, Report};
 use crate::error::Result;
 use crate::history::measure::message_tokens;
 use crate::plan::bill::{Before, Call, Usage, bill};
@@ -34,8 +34,8 @@ pub(super) struct View {
     fetched: u64,
     /// How much of the request before its epoch changed or moved, where the cache was warm.
     broken: Option<u64>,
-    /// Whether guidance and tool come with it.
-    is_guided: bool,
+    /// Whether the fetch tool comes with it.
+    has_tool: bool,
     /// Calls of turns that never finished: their answers stand in the history, and nobody has recorded them.
     missed: Vec<Answer>,
 }
@@ -128,7 +128,7 @@ impl View {
             report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
         let saved: HashMap<ContentHash, u64> =
             ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
-        let mut view = Self { is_guided: true, ..Self::untouched(report.tokens_after, at) };
+        let mut view = Self { has_tool: true, ..Self::untouched(report.tokens_after, at) };
         for known in known {
             let after = shown.get(&(known.message, known.index)).copied().unwrap_or(known.tokens);
             if is_of_fetch(known) {
@@ -184,7 +184,7 @@ impl Engine {
         let overhead_before = recent.last.map_or(0, |last| last.overhead);
         let as_before = View::after(recent.last_without);
         let overhead = match &view {
-            Some(view) if view.is_guided => own(GUIDANCE) + own(turn.tool),
+            Some(view) if view.has_tool => own(turn.tool),
             Some(_) => 0,
             None => overhead_before,
         };

@@ -49,7 +49,7 @@ pub struct Call {
     pub freed: u64,
     /// How much of what it held was there because it had been fetched.
     pub fetched: u64,
-    /// Guidance and tool.
+    /// The fetch tool's definition.
     pub overhead: u64,
     /// Whether it was only made because something had been fetched.
     pub is_for_fetch: bool,

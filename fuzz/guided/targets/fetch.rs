@@ -57,6 +57,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         "\n\nunit (1|2).*ms$\n900\n",
         "40-\n\n(?i)x+é\n\n",
         "\n\n\\p{Han}{2,9}\n300\nffffffffffffffff",
+        "\n\n\n900\nffffffffffffffff:41-80\n[REF_ID: ffffffffffffffff:c3-9]\nffffffffffffffff:7-:/x+/",
     ];
     asked.map(|asked| asked.as_bytes().to_vec()).to_vec()
 }
