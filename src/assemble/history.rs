@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
 use super::placeholder::{Placeholder, is_explained};
-use super::replay::{Decided, Shown, State, cost, replay, show};
+use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::{View, kind_of};
 use super::schedule::{Choice, LARGE, Moment, THINKING};
 use super::thinking::Gap;
@@ -346,6 +346,9 @@ impl Engine {
                 .memo
                 .of_replacement(&row.replacement)
                 .map_err(|error| Error::bad_argument("a replacement in the ledger", error, "JSON"))?;
+            if !suits(known.block, &replacement.value) {
+                continue;
+            }
             let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
             in_context.insert(row.original);
