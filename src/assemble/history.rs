@@ -17,7 +17,7 @@ use super::thinking::Gap;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
-use crate::history::{Meter, fates};
+use crate::history::{Meter, fates, may_replace};
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
@@ -216,7 +216,7 @@ impl Engine {
             Some(found.1)
         };
         let (source, placeholder) = match (known.block.kind, &known.block.result) {
-            (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
+            (Kind::Text(text), Some(result)) if may_replace(result, text, &self.config) => {
                 let max_chars = match reason {
                     LARGE => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
