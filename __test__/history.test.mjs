@@ -199,6 +199,28 @@ test("of more than 200 blocks in one message each is folded, fetched and shown a
   }
 });
 
+test("a text that reads as arguments do, at one time with them, is not taken for them", async () => {
+  for (const schedule of ["every-turn", "cache-aware"]) {
+    const concertina = await opened({ schedule });
+    const args = { path: "a.rs", content: noise(150) };
+    const [call, result] = toolRound("a", "write", args, "done", 5);
+    const printed = { ...toolRound("b", "fetch_original_data", {}, JSON.stringify(args), 4)[1], timestamp: 5 };
+    for (const round of [[call, result, printed], [printed, call, result]]) {
+      const history = [user("go", 1), ...round, ...talk(12)];
+      const { messages } = await concertina.assemble({ sessionId, messages: history });
+      for (const { content } of messages) {
+        for (const part of Array.isArray(content) ? content : []) {
+          assert.equal(typeof (part.text ?? part.arguments), part.type === "text" ? "string" : "object");
+        }
+      }
+      assert.ok(schedule === "cache-aware" || /elided by concertina/.test(JSON.stringify(messages)));
+      assert.deepEqual((await concertina.unfold({ sessionId, messages })).messages, history);
+      const again = await concertina.assemble({ sessionId, messages: history });
+      assert.deepEqual([again.messages, again.report.epoch], [messages, undefined]);
+    }
+  }
+});
+
 test("a clock that was set back folds nothing twice and thaws nothing", async () => {
   const HOUR = 3_600_000;
   for (const schedule of ["every-turn", "cache-aware"]) {

@@ -14,7 +14,7 @@ import { CHECKED, install, main, root, run } from "./steps.mjs";
 const host = path.join(root, "test", "host");
 
 /** Parts that run only when they are named. */
-const LONG = ["release", "fuzz", "growth", "asan"];
+const LONG = ["release", "histories", "fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
@@ -26,6 +26,11 @@ const parts = {
     // Generated cases are the same on every machine; another seed in the environment looks for new ones.
     const env = { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1" };
     await run("test the core", "cargo", ["test", "--locked", ...CHECKED, "--workspace"], { env });
+  },
+  /** Five times as many steps of random histories as in every run. */
+  async histories() {
+    const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "100000" };
+    await run("drive random histories", "cargo", ["test", "--locked", ...CHECKED, "-p", "concertina", "--test", "histories"], { env });
   },
   /** Half a minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. Where clang is, the targets of `fuzz:guided`, too. */
   async fuzz() {

@@ -1,21 +1,22 @@
-//! Random histories of the three shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts, and
-//! two writers. After each step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is
-//! logged, and no placeholder stands for a block that no epoch folded.
+//! Random histories of the three shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts,
+//! two writers, cache breakpoints that move on, originals that the model fetches back, and clocks that jump, backwards too. After each
+//! step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no placeholder stands for a
+//! block that no epoch folded, and no call with a breakpoint loses a part of its arguments.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock, Reply};
+use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::history::Reason;
 use concertina::reference::{ContentHash, Marker, find_markers};
 use concertina::store::{Retention, Scope, SqliteStore, Store, StoreOptions};
-use concertina::transcript::{Arguments, Kind, Transcript};
+use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Steps in all; more by the environment.
-const STEPS: usize = 100_000;
+/// Steps in all; more by the environment, as `npm run test:long` has them.
+const STEPS: usize = 20_000;
 
 /// Steps of one session.
 const SESSION: usize = 250;
@@ -116,6 +117,30 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
     messages
 }
 
+/// A message with a prompt-cache breakpoint: on all of it, or on the last of its parts that may carry one.
+fn marked(mut message: Value, on_part: bool) -> Value {
+    let part = ["content", "tool_calls"].into_iter().find(|key| message[key].is_array()).filter(|_| on_part);
+    let last = part.and_then(|key| message[key].as_array_mut()?.last_mut());
+    let place = if last.is_some() { last } else { Some(&mut message) };
+    if let Some(place) = place {
+        place[MARK] = json!({ "type": "ephemeral" });
+    }
+    message
+}
+
+const MARK: &str = "cache_control";
+
+/// A value without its breakpoints.
+fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(unmarked).collect(),
+        Value::Object(fields) => {
+            fields.iter().filter(|(key, _)| *key != MARK).map(|(key, value)| (key.clone(), unmarked(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
 /// A host with its history, the engines that fold it, and what it has sent.
 struct Host {
     random: Random,
@@ -134,6 +159,10 @@ struct Host {
     folded: HashSet<String>,
     /// Placeholders that were fetched, with the text that they stand for.
     fetched: HashSet<(String, String)>,
+    /// Ids that stood in sight, for the model to fetch.
+    ids: Vec<String>,
+    /// The item that carries a breakpoint, and whether a part of it does.
+    mark: Option<(usize, bool)>,
     epochs: usize,
     log: Vec<String>,
 }
@@ -164,9 +193,12 @@ fn directory() -> TempDir {
     if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() }.expect("a directory can be made")
 }
 
+/// How the texts of [`pooled`] end.
+const POOLED: &str = "as it should be\n";
+
 /// One of few texts, so that equal ones are common.
 fn pooled(pool: usize) -> String {
-    (0..12).map(|line| format!("output {pool}: line {line} says that all is as it should be\n")).collect()
+    (0..12).map(|line| format!("output {pool}: line {line} says that all is {POOLED}")).collect()
 }
 
 impl Host {
@@ -190,6 +222,8 @@ impl Host {
             sent: Default::default(),
             folded: HashSet::new(),
             fetched: HashSet::new(),
+            ids: Vec::new(),
+            mark: None,
             epochs: 0,
             log: Vec::new(),
         }
@@ -209,10 +243,18 @@ impl Host {
         let file = format!("{}.rs", ["a", "b"][self.random.next(2)]);
         let version = self.random.next(3);
         let is_error = self.random.chance(10);
-        let (name, arguments, output) = match self.random.next(6) {
+        let (name, arguments, output) = match self.random.next(8) {
             0 => ("read", json!({ "path": file }), format!("{}// {file}\n", pooled(version))),
             1 => ("read", json!({ "path": file, "limit": 4 }), format!("{}\n[8 more lines in file]", pooled(version))),
             2 => ("write", json!({ "path": file, "content": pooled(version) }), "written".to_owned()),
+            3 => ("edit", json!({ "path": file, "oldText": "a", "newText": pooled(version) }), "edited".to_owned()),
+            4 if !self.ids.is_empty() => {
+                let id = self.ids[self.random.next(self.ids.len())].clone();
+                let asked = Fetch { ref_ids: vec![id.clone()], max_chars: usize::MAX, ..Fetch::default() };
+                let answer = self.engines[self.random.next(2)].fetch(&scope(), &asked, self.now).expect("a fetch");
+                let [FetchedBlock::Text(text)] = answer.blocks.as_slice() else { panic!("{answer:?}") };
+                (FETCH_TOOL, json!({ "ref_ids": [id] }), text.clone())
+            }
             _ => ("exec", json!({ "command": format!("make {}", self.random.next(2)) }), pooled(self.random.next(4))),
         };
         Call { id, name, arguments, output, is_error }
@@ -266,21 +308,34 @@ impl Host {
                 }
             }
             94 => self.items.clear(),
-            95..97 => self.engines = (0..2).map(|_| open(&self.dir, self.schedule)).collect(),
-            97 => self.now += 7_200_000,
+            95 => self.engines = (0..2).map(|_| open(&self.dir, self.schedule)).collect(),
+            96 => self.now += 7_200_000,
+            // A clock that was wrong is set right.
+            97 => self.now = (self.now - 1 - self.random.next(100_000_000) as i64).max(1),
+            98 => self.now += 30 * 86_400_000,
             _ => {}
         }
     }
 
     fn messages(&self) -> (Vec<Value>, Vec<usize>) {
-        let of =
-            |item: &Item| messages_of(item, self.shape).into_iter().map(|message| (message, item.serial)).collect();
+        let of = |item: &Item| {
+            let mark = self.mark.filter(|(serial, _)| *serial == item.serial);
+            let with_mark = |message: Value| match mark {
+                Some((_, on_part)) => marked(message, on_part),
+                None => message,
+            };
+            messages_of(item, self.shape).into_iter().map(|message| (with_mark(message), item.serial)).collect()
+        };
         self.items.iter().flat_map(|item| -> Vec<(Value, usize)> { of(item) }).unzip()
     }
 
     /// The next call, by one engine or by both at once.
     fn step(&mut self) {
         self.act();
+        if self.random.chance(30) {
+            let items = &self.items[self.items.len().saturating_sub(1 + self.random.next(8))..];
+            self.mark = items.first().map(|item| (item.serial, item.serial % 3 > 0));
+        }
         let (messages, serials) = self.messages();
         let options = AssembleOptions { model: Some("claude-opus-4-5".into()), ..AssembleOptions::default() };
         let (now, engines) = (self.now, &self.engines);
@@ -307,9 +362,14 @@ impl Host {
         let epochs = ledger.epochs.len();
         let is_logged = reply.report.epoch.is_some() || epochs > self.epochs;
         self.epochs = epochs;
-        let same = messages.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
+        for (at, (message, shown)) in messages.iter().zip(&shown).enumerate() {
+            let marks = |message: &Value| message.to_string().matches(MARK).count();
+            assert_eq!(marks(message), marks(shown), "breakpoints stay, message {at}: {}", self.context());
+        }
+        let plain: [Vec<Value>; 2] = [messages, &shown].map(|messages| messages.iter().map(unmarked).collect());
+        let same = plain[0].iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
         if !is_logged {
-            for (at, (now, then)) in shown.iter().zip(&self.sent.1).enumerate().take(same) {
+            for (at, (now, then)) in plain[1].iter().zip(&self.sent.1).enumerate().take(same) {
                 assert_eq!(now, then, "what was sent stays, message {at}: {}", self.context());
             }
         }
@@ -319,7 +379,7 @@ impl Host {
         let mut past = ContentHash::of(b"");
         for (message, index, block) in host.places() {
             let other = &view.messages[message].blocks[index];
-            past = ContentHash::of(format!("{past:?}{}", messages[message]).as_bytes());
+            past = ContentHash::of(format!("{past:?}{}", plain[0][message]).as_bytes());
             let identity = match self.shape {
                 Shape::OpenClaw => format!("{} {message_part}", serials[message], message_part = key_of(&block.kind)),
                 _ => format!("{past:?} {index}"),
@@ -327,11 +387,18 @@ impl Host {
             let (before, after) = (words(&block.kind), words(&other.kind));
             let is_folded = before != after;
             if is_folded {
+                let may_shrink =
+                    !matches!(block.kind, Kind::Call(_)) || !is_cache_point(&messages[message], &block.path);
+                assert!(may_shrink || self.folded.contains(&identity), "a part of {before} left: {}", self.context());
                 assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
                 self.folded.insert(identity);
                 self.fetch(&before, &after);
             }
-            if let (Kind::Text(text), Some("exec")) = (block.kind, block.result.and_then(|result| result.tool_name)) {
+            let tool = block.result.and_then(|result| result.tool_name);
+            // Of these texts no file is a newer version: only a copy may hold them.
+            if let (Kind::Text(text), Some("exec" | FETCH_TOOL)) = (block.kind, tool)
+                && text.ends_with(POOLED)
+            {
                 *copies.entry(text).or_default() |= !is_folded;
             }
         }
@@ -346,7 +413,7 @@ impl Host {
                 );
             }
         }
-        self.sent = (messages.to_vec(), shown);
+        self.sent = plain.into();
     }
 
     fn context(&self) -> String {
@@ -362,8 +429,9 @@ impl Host {
             Marker::Reference(id) => Some(id.to_string()),
             _ => None,
         });
-        let asked =
-            Fetch { ref_ids: vec![id.expect("a placeholder has an id")], max_chars: usize::MAX, ..Fetch::default() };
+        let id = id.unwrap_or_else(|| panic!("{after} names nothing in the place of {before}"));
+        self.ids.push(id.clone());
+        let asked = Fetch { ref_ids: vec![id], max_chars: usize::MAX, ..Fetch::default() };
         let answer = self.engines[0].fetch(&scope(), &asked, self.now).expect("a fetch");
         assert_eq!(answer.blocks, [FetchedBlock::Text(before.to_owned())]);
     }

@@ -10,14 +10,14 @@ use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
-use crate::history::Meter;
+use crate::history::{Meter, is_over, may_go_fresh, may_replace};
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, Compressed};
-use crate::plan::utf16;
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::{NamesInSight, summarize};
+use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
 use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript, is_cache_point};
 
@@ -148,13 +148,14 @@ impl Engine {
             .blocks
             .iter()
             .enumerate()
-            .filter(|(_, block)| !is_cache_point(message, &block.path))
             .filter_map(|(index, block)| match (block.kind, &block.result) {
-                (Kind::Text(text), Some(result)) => {
+                (Kind::Text(text), Some(result)) if may_go_fresh(message, block, &self.config) => {
                     let cut_at = host.before.filter(|&units| is_cut_at(text, units));
                     self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
-                (Kind::Image(_), Some(result)) => self.propose_smaller(index, message, block, result),
+                (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
+                    self.propose_smaller(index, message, block, result)
+                }
                 _ => None,
             })
             .collect();
@@ -175,8 +176,7 @@ impl Engine {
         result: &ToolResult,
         host: HostCuts,
     ) -> Option<Proposal<'a>> {
-        let tool = result.tool_name.unwrap_or_default();
-        if tool == FETCH_TOOL || self.config.is_exact_tool(tool) || !self.may_replace(result, text) {
+        if !may_replace(result, text, &self.config) {
             return None;
         }
         let stored = self.storable(text)?;
@@ -186,7 +186,7 @@ impl Engine {
         let compressed = self.shorten(&stored, result);
         let shown = compressed.as_ref().map_or(stored.as_str(), |compressed| compressed.text.as_str());
         let form = match compressed {
-            _ if shown.chars().count() as u64 > self.config.sccs_compress_threshold => {
+            _ if is_over(shown, &self.config) => {
                 let (_, tokens) = self.memo.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
@@ -213,7 +213,8 @@ impl Engine {
         block: &'a Block,
         result: &ToolResult,
     ) -> Option<Proposal<'a>> {
-        if !self.config.fusion_enabled || result.tool_name == Some(FETCH_TOOL) || !self.may_replace(result, "") {
+        let is_fetched = result.tool_name == Some(FETCH_TOOL);
+        if !self.config.fusion_enabled || is_fetched || !may_replace(result, "", &self.config) {
             return None;
         }
         let shrunk = shrink_block(

@@ -11,14 +11,14 @@ use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
 use super::parallel;
 use super::placeholder::{Placeholder, explanation_in, is_explained};
-use super::replay::{Decided, Shown, State, cost, replay, show};
+use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::{View, kind_of};
 use super::schedule::{Choice, LARGE, Moment, THINKING};
 use super::thinking::Gap;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
-use crate::history::{Meter, fates};
+use crate::history::{Meter, fates, may_replace};
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
@@ -208,7 +208,7 @@ impl Engine {
             Some(found.1)
         };
         let (source, placeholder) = match (known.block.kind, &known.block.result) {
-            (Kind::Text(text), Some(result)) if self.may_replace(result, text) => {
+            (Kind::Text(text), Some(result)) if may_replace(result, text, &self.config) => {
                 let max_chars = match reason {
                     LARGE => self.config.sccs_summary_max_chars,
                     _ => self.config.keep_preview_chars,
@@ -341,6 +341,9 @@ impl Engine {
                 .memo
                 .of_replacement(&row.replacement)
                 .map_err(|error| Error::bad_argument("a replacement in the ledger", error, "JSON"))?;
+            if !suits(known.block, &replacement.value) {
+                continue;
+            }
             let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
             in_context.insert(row.original);

@@ -30,12 +30,12 @@ use self::memo::Memo;
 use self::requests::Views;
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
-use crate::history::{exempt, may_touch_output};
 use crate::pipeline::FusionEngine;
 use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, secrets};
-use crate::transcript::{Rewrite, ToolResult};
+use crate::transcript::Rewrite;
 
+pub use crate::reference::FETCH_TOOL;
 pub use birth::HostCuts;
 pub use fetch::{Fetch, Fetched, FetchedBlock};
 pub use heard::{Heard, Question, Unheard};
@@ -43,9 +43,6 @@ pub use history::AssembleOptions;
 pub use options::over_defaults;
 pub use requests::FinishedTurn;
 pub use unfold::Unfolded;
-
-/// The tool that takes the ids that placeholders print.
-pub const FETCH_TOOL: &str = "fetch_original_data";
 
 /// The jobs, over one store and one set of options. A clone shares all that it remembers.
 #[derive(Clone)]
@@ -177,15 +174,6 @@ impl Engine {
     /// The store, for upkeep.
     pub fn store(&self) -> &dyn Store {
         &*self.store
-    }
-
-    /// Whether results of this tool may be replaced at all. What was fetched on purpose is never folded while fresh, and a
-    /// result without a known tool is treated like any other.
-    fn may_replace(&self, result: &ToolResult, text: &str) -> bool {
-        self.config.sccs_enabled
-            && self.config.may_touch_tool(result.tool_name.unwrap_or_default())
-            && may_touch_output(Some(result), &self.config)
-            && !exempt::is_host_file(result, text)
     }
 
     /// The text to store, by the `secrets` option: `None` keeps the block inline, and so out of the store.

@@ -16,7 +16,7 @@ use super::{Action, Reply};
 use crate::history::{Fate, Reason};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, Ledger, Printed, Projection};
-use crate::transcript::Patch;
+use crate::transcript::{Arguments, Block, Kind, Patch};
 
 /// Decided blocks of this call: patches and what they refer to.
 #[derive(Default)]
@@ -105,6 +105,9 @@ pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> V
             return State::Placeholder(block.tokens);
         }
         if let Some(Row { projection, replacement }) = rows.get(&block.key) {
+            if !suits(block.block, &replacement.value) {
+                return State::Replaced(block.tokens);
+            }
             if still_holds(projection, block) {
                 shown.in_context.insert(projection.original);
                 show(block, "replay", None, replacement.value.clone(), replacement.tokens, shown);
@@ -117,6 +120,17 @@ pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> V
         State::Open
     };
     known.iter().map(state_of).collect()
+}
+
+/// Whether a value may stand in a block's place. A text that reads as the arguments of a call do, at one time with it, has one key with
+/// it: only the one that was decided on is replaced, and the other one stays.
+pub(super) fn suits(block: &Block, value: &Value) -> bool {
+    match block.kind {
+        Kind::Text(_) => value.is_string(),
+        Kind::Call(call) => matches!(call.arguments, Arguments::Json(_)) == value.is_string(),
+        Kind::Image(_) | Kind::Thinking(_) => value.is_object(),
+        Kind::Other => false,
+    }
 }
 
 /// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for lack of

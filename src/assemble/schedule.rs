@@ -7,7 +7,7 @@ use super::placeholder::expected_savings;
 use super::replay::State;
 use super::{AssembleOptions, Engine, FETCH_TOOL};
 use crate::config::{self, Schedule};
-use crate::history::Fate;
+use crate::history::{Fate, is_over, may_go_fresh};
 use crate::plan::balance::{Change, balance};
 use crate::plan::cache::{Cache, Cold};
 use crate::plan::economics::{Item, Situation, Thinking, decide};
@@ -155,16 +155,9 @@ impl Engine {
 
     /// Whether a fresh block is an output over the reference threshold that birth would have replaced.
     fn is_oversize_output(&self, known: &Known) -> bool {
-        match (known.block.kind, &known.block.result) {
-            (Kind::Text(text), Some(result)) => {
-                let tool = result.tool_name.unwrap_or_default();
-                text.chars().count() as u64 > self.config.sccs_compress_threshold
-                    && tool != FETCH_TOOL
-                    && !self.config.is_exact_tool(tool)
-                    && !is_cache_point(known.view.raw, &known.block.path)
-            }
-            _ => false,
-        }
+        known.block.result.is_some()
+            && matches!(known.block.kind, Kind::Text(text) if is_over(text, &self.config))
+            && may_go_fresh(known.view.raw, known.block, &self.config)
     }
 }
 

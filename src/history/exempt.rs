@@ -7,7 +7,7 @@ const HOST_FILES: [&str; 9] =
     ["AGENTS", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
 
 /// Whether a tool result shows one of the host's own files: known by the path it was read from, else by its first heading.
-pub fn is_host_file(result: &ToolResult, text: &str) -> bool {
+pub(super) fn is_host_file(result: &ToolResult, text: &str) -> bool {
     match result.arguments.and_then(|arguments| arguments.file_path()) {
         Some(path) => is_host_path(&path),
         None => first_heading(text).is_some_and(names_host_file),

@@ -1,12 +1,14 @@
-//! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when.
+//! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when, and which are too long to stay
+//! whole.
 //!
 //! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions are read off the
 //! messages alone, so two processes that see the same history decide the same. User text and assistant text are never selected,
 //! whatever their age; thinking only once its turn is over, and then whole.
 
 mod age;
-pub mod exempt;
+mod exempt;
 mod files;
+mod large;
 pub mod measure;
 mod path;
 mod shown;
@@ -17,6 +19,7 @@ use crate::config::Config;
 use crate::transcript::{Block, Kind, Message, Role, ToolResult};
 
 pub use age::fates;
+pub use large::{is_cut, is_over, may_go_fresh, may_replace};
 pub use measure::{Meter, message_tokens};
 
 /// Where a block stands: index of its message, and its index among that message's blocks.

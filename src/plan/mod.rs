@@ -11,4 +11,5 @@ pub mod bill;
 pub mod cache;
 pub mod economics;
 pub mod prices;
-pub mod utf16;
+
+pub use crate::tokens::utf16;

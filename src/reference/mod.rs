@@ -14,6 +14,9 @@ pub use marker::{Marker, find_markers, parse_ref};
 /// Digits of an id unless a collision asks for more.
 pub const SHORT_ID_DIGITS: usize = 16;
 
+/// The tool that takes the ids that placeholders print.
+pub const FETCH_TOOL: &str = "fetch_original_data";
+
 /// SHA-256 of some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash(pub [u8; 32]);

@@ -4,7 +4,7 @@
 //! what was shown once keeps its bytes.
 
 use super::placeholder::{FAILURE, last_lines};
-use crate::plan::utf16;
+use crate::tokens::utf16;
 
 /// Longest excerpt around one failure, in UTF-16 units.
 const EXCERPT_CHARS: usize = 200;

@@ -11,8 +11,8 @@ mod repair;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{Fate, Meter, Part, fates, may_touch, message_tokens, part};
-use crate::plan::{arguments, utf16};
+use crate::history::{Fate, Meter, Part, fates, is_cut, message_tokens, part};
+use crate::plan::arguments;
 use crate::transcript::{Block, Kind, Message, Patch, Rewrite, Role, Slot, Step, Transcript};
 
 pub use repair::{RepairStats, repair_tool_pairing};
@@ -109,9 +109,7 @@ fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut St
 /// Cuts a result of more than `largeResultThreshold` characters, unless the cut form would cost more.
 fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
     let Kind::Text(text) = block.kind else { return None };
-    let threshold = config.large_result_threshold as usize;
-    let is_large = block.result.is_some() && threshold > 0 && utf16::exceeds(text, threshold);
-    if !is_large || !may_touch(block, config) || is_placeholder(block, config) {
+    if !is_cut(block, config) || is_placeholder(block, config) {
         return None;
     }
     let tokens = meter.text(text);
@@ -167,6 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tokens::utf16;
 
     fn squeezed(messages: &[Value], options: &Value) -> (Vec<Value>, Stats) {
         let (config, _) = Config::from_json(options.as_object().unwrap()).unwrap();

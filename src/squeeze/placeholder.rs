@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::plan::utf16;
+use crate::tokens::utf16;
 use crate::transcript::{ToolResult, text_in_place};
 
 /// Longest first line in the placeholder of a nested result, in UTF-16 units.

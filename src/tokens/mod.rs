@@ -2,6 +2,7 @@
 //!
 //! Text that spells a special token (`<|endoftext|>`) counts as the ordinary text it is: nobody's tool output ends a prompt.
 
+pub mod utf16;
 pub mod vision;
 
 use std::sync::LazyLock;

@@ -1,0 +1,42 @@
+//! Which outputs are too long to stay whole, whatever their age.
+//!
+//! `squeeze()` cuts them, birth and assembly put a reference in their place. Both leave alone what the options exclude; a reference,
+//! which takes the text away, is also not for what the agent needs exactly.
+
+use serde_json::Value;
+
+use super::{exempt, may_touch, may_touch_output};
+use crate::config::Config;
+use crate::reference::FETCH_TOOL;
+use crate::tokens::utf16;
+use crate::transcript::{Block, Kind, ToolResult, is_cache_point};
+
+/// Whether a block is an output of more than `largeResultThreshold` UTF-16 units, which `squeeze()` cuts.
+pub fn is_cut(block: &Block, config: &Config) -> bool {
+    let most = config.large_result_threshold as usize;
+    most > 0
+        && block.result.is_some()
+        && matches!(block.kind, Kind::Text(text) if utf16::exceeds(text, most))
+        && may_touch(block, config)
+}
+
+/// Whether a text is over the threshold of references.
+pub fn is_over(text: &str, config: &Config) -> bool {
+    text.chars().count() as u64 > config.sccs_compress_threshold
+}
+
+/// Whether an output may be replaced while it is fresh: not where the next edit needs its bytes, nor what was fetched on purpose, nor
+/// what a caller has put a cache breakpoint on.
+pub fn may_go_fresh(message: &Value, block: &Block, config: &Config) -> bool {
+    let tool = block.result.and_then(|result| result.tool_name).unwrap_or_default();
+    tool != FETCH_TOOL && !config.is_exact_tool(tool) && !is_cache_point(message, &block.path)
+}
+
+/// Whether the options let an output be replaced, and it is none of the host's own files. A result without a known tool is treated like any
+/// other.
+pub fn may_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
+    config.sccs_enabled
+        && config.may_touch_tool(result.tool_name.unwrap_or_default())
+        && may_touch_output(Some(result), config)
+        && !exempt::is_host_file(result, text)
+}
