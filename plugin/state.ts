@@ -23,6 +23,8 @@ import { Sessions } from "./sessions.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
+/** How long a call may go on that began before a damaged file was set aside. */
+const UNDER_WAY_MS = 5_000;
 /** Where the address of a database is set. */
 const SETTING = "plugins.entries.concertina.config.sccsStoreUrl";
 const UNCHANGED = "context goes to the model unchanged";
@@ -40,6 +42,7 @@ export class PluginState {
   #hasLibrary: boolean | undefined;
   #store: Promise<Concertina | undefined> | undefined;
   #mending: Promise<boolean> | undefined;
+  #setAsideAt = 0;
   #reopenAt = 0;
   #sweptAt = 0;
 
@@ -203,12 +206,14 @@ export class PluginState {
     );
   }
 
-  /** Whether the open store's file was damaged under it and a new one is in use: the store's own line says so. */
+  /** Whether the open store's file was damaged under it and a new one is in use: the store's own line says so, for whatever was under way. */
   async #setAside(): Promise<boolean> {
     const store = await this.#store;
-    const isNew = (await store?.check({ today: today() })) ?? false;
-    if (isNew) await this.logNotices();
-    return isNew;
+    if (await store?.check({ today: today() })) {
+      await this.logNotices();
+      this.#setAsideAt = Date.now();
+    }
+    return Date.now() - this.#setAsideAt < UNDER_WAY_MS;
   }
 
   #complain(step: string, error: unknown, consequence: string): void {
