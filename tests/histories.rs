@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
 use concertina::config::{Config, Schedule};
-use concertina::history::Reason;
+use concertina::history::{Reason, fates};
 use concertina::reference::{ContentHash, Marker, find_markers};
 use concertina::store::{Retention, Scope, SqliteStore, Store, StoreOptions};
 use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
@@ -174,7 +174,11 @@ fn scope() -> Scope {
 fn open(dir: &TempDir, schedule: Schedule) -> Engine {
     let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
     let store = SqliteStore::open(dir.path(), options).expect("a directory of ours opens");
-    let config = Config {
+    Engine::new(Arc::new(store), config(schedule)).expect("the options are good")
+}
+
+fn config(schedule: Schedule) -> Config {
+    Config {
         schedule,
         stale_turns: 2,
         stale_calls: 5,
@@ -183,8 +187,7 @@ fn open(dir: &TempDir, schedule: Schedule) -> Engine {
         keep_preview_chars: 20,
         keep_names: 3,
         ..Config::default()
-    };
-    Engine::new(Arc::new(store), config).expect("the options are good")
+    }
 }
 
 /// In memory where the system has such a place: the disk is not what is tested here.
@@ -375,6 +378,9 @@ impl Host {
         }
 
         let (host, view) = (Transcript::read(messages), Transcript::read(&shown));
+        let fates = fates(&host, &config(self.schedule));
+        // Texts that went for their age alone, also where they had gone for another reason before.
+        let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();
         let mut past = ContentHash::of(b"");
         for (message, index, block) in host.places() {
@@ -400,10 +406,13 @@ impl Host {
                 && text.ends_with(POOLED)
             {
                 *copies.entry(text).or_default() |= !is_folded;
+                if fates[message][index].may_go().is_some_and(|may_go| may_go.is_old) {
+                    old.insert(text);
+                }
             }
         }
         if copies.values().any(|in_sight| !in_sight) {
-            for (text, _) in copies.iter().filter(|(_, in_sight)| !**in_sight) {
+            for (text, _) in copies.iter().filter(|(text, in_sight)| !**in_sight && !old.contains(*text)) {
                 let hash = ContentHash::of(text.as_bytes());
                 let mut rows = ledger.projections.iter().filter(|row| row.block.hash == hash);
                 assert!(
