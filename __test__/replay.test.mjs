@@ -130,7 +130,7 @@ test("a fetch is billed as one more request and its original", () => {
   const original = countMessageTokens([messages[1]]);
   assert.deepEqual(meter.series.fetchWrite, [original]);
   assert.deepEqual(meter.series.fetchRead, [countMessageTokens([messages[0]]) + original * 1]);
-  assert.deepEqual([meter.tally.needed, meter.tally.missed, meter.tally.fetches], [1, 1, 1]);
+  assert.deepEqual([meter.tally.needed, meter.tally.missed, meter.tally.fetches, meter.tally.originals, meter.tally.originalTokens], [1, 1, 1, 1, original]);
 });
 
 test("never touching a session misses nothing and breaks no prefix, in both modes", async () => {

@@ -63,7 +63,7 @@ export class Catalogue {
 export class Meter {
   /** Per call: tokens read from the cache, tokens written, and the same for fetches. */
   series = { read: [], write: [], fetchRead: [], fetchWrite: [] };
-  tally = { calls: 0, cold: 0, epochs: 0, peak: 0, rewritten: 0, cached: 0, cacheable: 0, needed: 0, missed: 0, used: 0, unseen: 0, fetches: 0, overhead: { read: 0, write: 0 } };
+  tally = { calls: 0, cold: 0, epochs: 0, peak: 0, rewritten: 0, cached: 0, cacheable: 0, needed: 0, missed: 0, used: 0, unseen: 0, fetches: 0, originals: 0, originalTokens: 0, overhead: { read: 0, write: 0 } };
   /** Tokens read and written by message. */
   read = new Map();
   write = new Map();
@@ -140,6 +140,8 @@ export class Meter {
     this.tally.used += used;
     this.tally.unseen += unseen;
     this.tally.fetches += fetched.length > 0 ? 1 : 0;
+    this.tally.originals += fetched.length;
+    this.tally.originalTokens += originals;
     this.series.fetchRead.push(fetched.length > 0 ? request + originals * later : 0);
     this.series.fetchWrite.push(originals);
   }

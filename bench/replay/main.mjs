@@ -29,6 +29,7 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
                            objects is tried one after the other. With --plot the picture is bill against use recall, levels of thrift marked
   --floor R                least use recall that --tune chooses (default 0.955)
 
+tokens per …     what a fetch brings back, in the mean: of an original that a call is charged with, and of a range that an edit asks for
 bill             tokens at their prices, relative to never touching anything; sessions are summed, so that long ones weigh more
 with fetches     a call that needs what is out of sight is charged one more request and the original, read on for twelve calls. Charged are
                  the misses of copy recall; those of use recall and of edits are counted, not charged

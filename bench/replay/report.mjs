@@ -55,6 +55,7 @@ export function figures(replays, { mode, policy, price }) {
     editAgreement: tally("edits") === 0 ? 1 : (tally("editsInSight") + tally("editsFetched")) / tally("edits"),
     tokensPerEditFetch: ratio(tally("editFetchTokens"), tally("editsFetched")),
     fetches: tally("fetches"),
+    tokensPerOriginal: ratio(tally("originalTokens"), tally("originals")),
     calls: tally("calls"),
     coldCalls: tally("cold"),
     epochs: tally("epochs"),
@@ -108,10 +109,10 @@ export function report(replays, { modes, policies, prices, optimum }) {
         const bills = rows.filter((row) => row.share);
         lines.push("\nshares of the bill with fetches; the bill without them relative to the optimum's; and how the prompt cache was treated");
         lines.push(table(
-          ["policy", "fetches", "re-writes", "never folded", "fetch tool", "to the optimum", "calls that fetch", "tokens per edit fetched", "epochs", "stable prefix", "peak"],
+          ["policy", "fetches", "re-writes", "never folded", "fetch tool", "to the optimum", "calls that fetch", "tokens per original", "tokens per edit fetched", "epochs", "stable prefix", "peak"],
           bills.map((row) => [
             titleOf(row.policy), ...[row.share.fetches, row.share.rewrites, row.share.untouched, row.share.overhead].map(percent), three(row.overOptimum),
-            number(row.fetches), number(row.tokensPerEditFetch), number(row.epochs), three(row.stablePrefix), number(row.peak),
+            number(row.fetches), number(row.tokensPerOriginal), number(row.tokensPerEditFetch), number(row.epochs), three(row.stablePrefix), number(row.peak),
           ]),
         ));
         lines.push("\nthe bill with fetches by what was billed, relative to never touching anything");

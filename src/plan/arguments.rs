@@ -1,7 +1,10 @@
 //! `{"path": "a.rs", "content": "<4,210 characters>"}` -> `{"path": "a.rs", "content": "<<4,210 chars elided …>>"}`
 //!
 //! Models imitate what they see: a stub of another shape is soon sent to a tool as if it were arguments. So the shape stays, only
-//! long strings shrink, and each note says that it must not be written again.
+//! strings shrink, and a note says that it must not be written again. Where the original can be fetched, no more is kept than the path, the
+//! size and the id; where it cannot, long strings keep their beginnings.
+
+use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
@@ -11,7 +14,16 @@ use crate::history::Meter;
 use crate::reference::Marker;
 use crate::transcript::{Arguments, Call};
 
-/// Strings of at most this many UTF-16 units stay: paths, commands, identifiers. Longer than any note, so that notes stay too.
+/// What can be fetched goes, the largest strings first, until no more tokens than these are left.
+const MOST_TOKENS: usize = 60;
+
+/// The beginning that a note shows costs at most this part of what goes.
+const HEAD_SHARE: usize = 4;
+
+/// What stands for every further string of arguments that have a note.
+const AGAIN: &str = "<<elided, as above>>";
+
+/// Without a reference strings of at most this many UTF-16 units stay: longer than any note, so that notes stay too. A path is no longer.
 const SHORT_CHARS: usize = 256;
 
 /// How much of a long string its note shows, in UTF-16 units.
@@ -32,9 +44,9 @@ pub struct Shrunk {
 /// The arguments of a call as they stand once they are stale; `None` when nothing
 /// becomes shorter.
 ///
-/// Key order, numbers and short strings stay as they were; arguments that are a JSON string stay one, and one that does not parse
-/// is left alone. `reference` is printed once, in the first note, and those behind it do without a beginning. Under `compat: "clawsqueezer"` the result is the published
-/// `{ _squeezed, summary }` instead.
+/// Key order, numbers and paths stay as they were; arguments that are a JSON string stay one, and one that does not parse
+/// is left alone. `reference` is printed once, in the first note, and the arguments then cost at most 60 tokens where their strings
+/// allow it. Under `compat: "clawsqueezer"` the result is the published `{ _squeezed, summary }` instead.
 pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
     let before = meter.arguments(&call.arguments);
     let mut value = call.arguments.to_value()?;
@@ -43,9 +55,11 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
         Compat::ClawSqueezer => value = json!({ "_squeezed": true, "summary": published_summary(call) }),
         Compat::None => {
             let head_chars = HEAD_CHARS.min(config.keep_preview_chars as usize);
-            let mut notes = Notes { head_chars, meter, reference, written: 0 };
-            notes.shrink_strings(&mut value, 0);
-            if notes.written == 0 {
+            let is_shorter = match reference {
+                Some(marker) => fold_strings(&mut value, before, marker, head_chars, meter),
+                None => shrink_strings(&mut value, 0, head_chars, meter) > 0,
+            };
+            if !is_shorter {
                 return None;
             }
         }
@@ -59,85 +73,107 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
     (tokens < before).then_some(Shrunk { value, tokens })
 }
 
-/// What [`shrink`] would free of arguments that cost `tokens`, without writing anything: by the share of their long strings.
+/// What [`shrink`] with a reference would free of arguments that cost `tokens`, without writing anything: by the share of their strings.
 pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
-    /// Tokens of a note with its head, and with the id in it.
-    const NOTE_TOKENS: u64 = 45;
-    fn long_strings(value: &Value, depth: usize, total: &mut u64, found: &mut (u64, u64)) {
-        match value {
-            Value::String(text) => {
-                *total += text.len() as u64;
-                if text.len() > SHORT_CHARS {
-                    *found = (found.0 + text.len() as u64, found.1 + 1);
-                }
-            }
-            Value::Array(items) if depth < MAX_DEPTH => {
-                items.iter().for_each(|item| long_strings(item, depth + 1, total, found));
-            }
-            Value::Object(fields) if depth < MAX_DEPTH => fields.iter().for_each(|(key, field)| {
-                *total += key.len() as u64;
-                long_strings(field, depth + 1, total, found);
-            }),
-            _ => *total += 1,
-        }
+    /// Tokens of a note with the id and some beginning, and of what stands for a further string; bytes of strings that cost more.
+    const NOTE: (u64, u64) = (34, 100);
+    const FURTHER: (u64, u64) = (7, 28);
+    if tokens <= MOST_TOKENS as u64 {
+        return 0;
     }
-    let parsed;
-    let value = match call.arguments {
-        Arguments::Value(value) => value,
-        Arguments::Json(json) => match serde_json::from_str(json) {
-            Ok(value) => {
-                parsed = value;
-                &parsed
-            }
-            Err(_) => return 0,
-        },
+    let Some(mut value) = call.arguments.to_value() else { return 0 };
+    let total = value.to_string().len() as u64;
+    let mut texts = Vec::new();
+    strings(&mut value, 0, &mut texts);
+    let mut sizes: Vec<u64> = texts.iter().filter(|text| !stays(text)).map(|text| text.len() as u64).collect();
+    sizes.sort_unstable_by_key(|&size| Reverse(size));
+    let mut left = tokens;
+    for (at, size) in sizes.into_iter().enumerate() {
+        let (cost, least) = if at == 0 { NOTE } else { FURTHER };
+        if left <= MOST_TOKENS as u64 || size <= least {
+            break;
+        }
+        left = (left + cost).saturating_sub(tokens * size / total.max(1));
+    }
+    tokens.saturating_sub(left)
+}
+
+/// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes shorter.
+fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
+    let mut texts = Vec::new();
+    strings(value, 0, &mut texts);
+    let mut by_cost: Vec<(usize, usize)> =
+        texts.iter().enumerate().filter(|(_, text)| !stays(text)).map(|(at, text)| (meter.text(text), at)).collect();
+    by_cost.sort_by_key(|&(cost, at)| (Reverse(cost), at));
+    let note = |chars: usize, head: &str| {
+        let head = if head.is_empty() { String::new() } else { format!("; began: {head}…") };
+        let chars = utf16::thousands(chars);
+        format!("<<{chars} chars elided by concertina {marker}, never reproduce this note{head}>>")
     };
-    let (mut total, mut found) = (0, (0, 0));
-    long_strings(value, 0, &mut total, &mut found);
-    let (long, notes) = found;
-    (tokens * long / total.max(1)).saturating_sub(NOTE_TOKENS * notes)
-}
-
-struct Notes<'a> {
-    head_chars: usize,
-    meter: &'a Meter,
-    reference: Option<&'a Marker>,
-    written: usize,
-}
-
-impl Notes<'_> {
-    fn shrink_strings(&mut self, value: &mut Value, depth: usize) {
-        match value {
-            Value::String(text) if utf16::exceeds(text, SHORT_CHARS) => {
-                let note = self.note(text);
-                if self.meter.text(&note) < self.meter.text(text) {
-                    *text = note;
-                    self.written += 1;
-                }
-            }
-            Value::Array(items) if depth < MAX_DEPTH => {
-                items.iter_mut().for_each(|item| self.shrink_strings(item, depth + 1));
-            }
-            Value::Object(fields) if depth < MAX_DEPTH => {
-                fields.values_mut().for_each(|field| self.shrink_strings(field, depth + 1));
-            }
-            _ => {}
+    let (mut left, mut chars, mut folded) = (before, 0, Vec::new());
+    for (cost, at) in by_cost {
+        let instead = if folded.is_empty() { meter.text(&note(utf16::len(texts[at]), "")) } else { meter.text(AGAIN) };
+        if left <= MOST_TOKENS || cost <= instead {
+            break;
         }
+        left = left + instead - cost.min(left);
+        chars += utf16::len(texts[at]);
+        folded.push(at);
     }
+    folded.sort_unstable();
+    let Some((&first, further)) = folded.split_first() else { return false };
+    let head_tokens = (before.saturating_sub(left) / HEAD_SHARE).min(MOST_TOKENS.saturating_sub(left));
+    let began = utf16::head(texts[first], head_chars);
+    // A beginning is as long as it may be, or is left out: half a name is none.
+    let head = if meter.text(&note(chars, began)) <= meter.text(&note(chars, "")) + head_tokens { began } else { "" };
+    *texts[first] = note(chars, head);
+    for &at in further {
+        *texts[at] = AGAIN.to_owned();
+    }
+    true
+}
 
-    fn note(&self, text: &str) -> String {
-        let chars = utf16::thousands(utf16::len(text));
-        let reference = match self.reference {
-            Some(marker) if self.written == 0 => format!(" {marker}"),
-            _ => String::new(),
-        };
-        // What is fetched by the id of the first note has the beginnings of all.
-        let head_chars = if self.reference.is_some() && self.written > 0 { 0 } else { self.head_chars };
-        let head = match utf16::head(text, head_chars) {
-            "" => String::new(),
-            head => format!("; began: {head}…"),
-        };
-        format!("<<{chars} chars elided by concertina{reference}, never reproduce this note{head}>>")
+/// Every string of a value, in order.
+fn strings<'v>(value: &'v mut Value, depth: usize, texts: &mut Vec<&'v mut String>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) if depth < MAX_DEPTH => items.iter_mut().for_each(|item| strings(item, depth + 1, texts)),
+        Value::Object(fields) if depth < MAX_DEPTH => {
+            fields.values_mut().for_each(|field| strings(field, depth + 1, texts));
+        }
+        _ => {}
+    }
+}
+
+/// Whether a string is kept whatever it costs: a path, an address, a name; a note of ours.
+fn stays(text: &str) -> bool {
+    let is_word = !text.contains(char::is_whitespace) && !utf16::exceeds(text, SHORT_CHARS);
+    is_word || (text.starts_with("<<") && text.ends_with(">>") && text.contains(" chars elided by concertina"))
+}
+
+/// Shortens each long string of a value to a note with its beginning; says how many it did.
+fn shrink_strings(value: &mut Value, depth: usize, head_chars: usize, meter: &Meter) -> usize {
+    match value {
+        Value::String(text) if utf16::exceeds(text, SHORT_CHARS) => {
+            let chars = utf16::thousands(utf16::len(text));
+            let head = match utf16::head(text, head_chars) {
+                "" => String::new(),
+                head => format!("; began: {head}…"),
+            };
+            let note = format!("<<{chars} chars elided by concertina, never reproduce this note{head}>>");
+            let is_shorter = meter.text(&note) < meter.text(text);
+            if is_shorter {
+                *text = note;
+            }
+            usize::from(is_shorter)
+        }
+        Value::Array(items) if depth < MAX_DEPTH => {
+            items.iter_mut().map(|item| shrink_strings(item, depth + 1, head_chars, meter)).sum()
+        }
+        Value::Object(fields) if depth < MAX_DEPTH => {
+            fields.values_mut().map(|field| shrink_strings(field, depth + 1, head_chars, meter)).sum()
+        }
+        _ => 0,
     }
 }
 
@@ -217,9 +253,43 @@ mod tests {
     fn a_reference_is_printed_once() {
         let marker = Marker::Reference(RefId::parse("0123456789abcdef").unwrap());
         let given = json!({ "old": body(), "new": body() });
-        let after = shrunk(Arguments::Value(&given), &Config::default(), Some(&marker)).unwrap().to_string();
-        assert_eq!(after.matches("[REF_ID: 0123456789abcdef]").count(), 1, "{after}");
-        assert_eq!(after.matches("; began: ").count(), 1, "{after}");
+        let after = shrunk(Arguments::Value(&given), &Config::default(), Some(&marker)).unwrap();
+        assert_eq!(after["old"].as_str().unwrap().matches("[REF_ID: 0123456789abcdef]").count(), 1, "{after}");
+        assert!(after["old"].as_str().unwrap().starts_with("<<6,600 chars elided"), "{after}");
+        assert_eq!(after["new"], AGAIN);
+    }
+
+    #[test]
+    fn what_can_be_fetched_keeps_its_path_and_at_most_sixty_tokens() {
+        let marker = Marker::Reference(RefId::parse("5edf6ff5d404ea83").unwrap());
+        let meter = Meter::new(None, Encoding::O200kBase);
+        let folded = |given: &Value| shrunk(Arguments::Value(given), &Config::default(), Some(&marker));
+        let edits: Vec<Value> = (0..3).map(|_| json!({ "old": "a short line of code", "new": body() })).collect();
+        // What is shorter than a note stays, however many there are.
+        let edits = json!({ "path": "src/plan/arguments.rs", "edits": edits });
+        for (given, most) in [
+            (json!({ "path": "src/plan/arguments.rs", "content": body() }), MOST_TOKENS),
+            (edits, 100),
+            (json!({ "command": "cargo test --locked && ".repeat(20), "timeout": 60 }), MOST_TOKENS),
+            (
+                json!({ "first": "some words that are not long ".repeat(6), "second": "and as many of them again ".repeat(6) }),
+                MOST_TOKENS,
+            ),
+        ] {
+            let after = folded(&given).unwrap();
+            let (before, cost) = (meter.text(&given.to_string()), meter.text(&after.to_string()));
+            assert!(cost <= most && cost < before, "{cost} of {before}: {after}");
+            assert_eq!(after["path"], given["path"]);
+            let call = Call { id: "c", name: "write", arguments: Arguments::Value(&given) };
+            let expected = expected_savings(&call, before as u64) as i64;
+            assert!(
+                (expected - (before - cost) as i64).abs() <= 20 + before as i64 / 8,
+                "{expected} expected of {before} to {cost}"
+            );
+            assert_eq!(folded(&after), None, "{after}");
+        }
+        let short = json!({ "command": "ls -la", "why": "a few words ".repeat(12) });
+        assert!(meter.text(&short.to_string()) <= MOST_TOKENS && folded(&short).is_none());
     }
 
     #[test]

@@ -18,7 +18,7 @@ const named = (wanted) => ({ name }) => name === wanted;
 const SCRIPT = `const rows = JSON.parse(await tools.openclaw__list_records({ count: ${LISTED} })); text(rows.reduce((sum, { amount }) => sum + amount, 0));`;
 
 const direct = (name, args) => ({ name, namespace: "openclaw_direct", args });
-const fetchPrinted = (request) => [direct("fetch_original_data", { ref_ids: idsIn(findResult(request, named("print_tests")).text), max_chars: 60_000 })];
+const fetchPrinted = (request) => [direct("fetch_original_data", { ref_ids: idsIn(findResult(request, named("print_tests")).text) })];
 
 const turns = [
   { user: "Print the tests.", steps: [[direct("print_tests", {})], "They are long."] },

@@ -105,7 +105,7 @@ test("the words of a placeholder are enough to fetch the lines that matter", asy
   const ask = (request) => {
     const texts = request.rows.flatMap(({ results }) => results).map(({ text }) => told.exec(text)?.groups);
     asked = texts.filter((groups) => groups !== undefined).slice(-5);
-    return asked.map(({ id, line }) => ({ name: "fetch_original_data", args: { ref_ids: [id], lines: `${line}-${Number(line) + 9}` } }));
+    return asked.map(({ id, line }) => ({ name: "fetch_original_data", args: { ref_ids: [`${id}:${line}-${Number(line) + 9}`] } }));
   };
   const [turn] = await playTurns(host, provider, SESSION, [{ user: "What were those lines?", steps: [ask, "These."] }]);
   assert.equal(asked.length, 5);

@@ -29,7 +29,7 @@ function recall(subject) {
   return (request) => {
     const [id] = idsIn(findResult(request, about(subject)).text);
     if (id === undefined) return RECALLED;
-    return [{ name: "fetch_original_data", args: { ref_ids: [id], max_chars: 60_000 } }];
+    return [{ name: "fetch_original_data", args: { ref_ids: [id] } }];
   };
 }
 

@@ -142,7 +142,7 @@ test("after 72 hours, a restart and a sweep every id of a resting session and of
   for (const key of [RESTING, RESET]) assertWhole(printed.get(key), await originals(printed.get(key), Date.now() + REST_MS));
   const [id] = printed.get(RESTING);
   const [turn] = await playTurns(host, provider, RESTING, [
-    { user: "What was that?", steps: [[{ name: "fetch_original_data", args: { ref_ids: [id], lines: "1-20" } }], "That."] },
+    { user: "What was that?", steps: [[{ name: "fetch_original_data", args: { ref_ids: [`${id}:1-20`] } }], "That."] },
   ]);
   const answer = turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
   const wanted = (await originals([id], Date.now() + REST_MS)).get(id).split("\n").slice(0, 20).join("\n");

@@ -181,15 +181,15 @@ test("a sub-agent of another agent fetches what its task names, and nothing else
   const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
   const [unnamed] = idsIn(findResult(played.at(-1).requests[0], about("sh run-tests.sh")).text);
   const spawn = { id: "sessions_spawn", args: { agentId: "other", task: `Find the warning in [REF_ID: ${id}].` } };
-  const search = { ref_ids: [id], pattern: "npm warn" };
-  const guess = { ref_ids: [unnamed], pattern: "FAIL" };
+  const search = { ref_ids: [`${id}:/npm warn/`] };
+  const guess = { ref_ids: [`${unnamed}:/FAIL/`] };
   const from = provider.requests.length;
   provider.play(
     [[{ name: "tool_call", args: spawn }], "Somebody looks at it.", "It is about inflight."],
     [[{ name: "fetch_original_data", args: search }, { name: "fetch_original_data", args: guess }], "inflight is not supported."],
   );
   await host.turn(SESSION, "Let somebody else find the warning.");
-  const answerTo = ({ pattern }) => provider.requests.slice(from).map((request) => findResult(request, ({ args }) => args.pattern === pattern)).find(Boolean);
+  const answerTo = ({ ref_ids }) => provider.requests.slice(from).map((request) => findResult(request, ({ args }) => args.ref_ids?.[0] === ref_ids[0])).find(Boolean);
   for (let tries = 0; tries < 100 && answerTo(guess) === undefined; tries++) await sleep(200);
   assert.match(answerTo(search).text, /inflight@1\.0\.6/);
   assert.doesNotMatch(answerTo(guess).text, /AssertionError/);
