@@ -15,7 +15,7 @@ pub struct Request {
     pub sent: u64,
     /// Tokens that it would have had without us; 0 for a call that would not have been made.
     pub without: u64,
-    /// Of those sent: guidance and fetch tool.
+    /// Of those sent: the fetch tool.
     pub overhead: u64,
     /// Of those sent: what fetching put there.
     pub fetched: u64,
@@ -139,7 +139,7 @@ pub struct Total {
     pub fetches: u64,
     /// What fetching put into all of them together.
     pub fetch_tokens: u64,
-    /// Guidance and tool in all of them together.
+    /// The fetch tool in all of them together.
     pub overhead_tokens: u64,
 }
 

@@ -13,7 +13,7 @@ pub struct Sums {
     pub amount: Amount,
     /// How many the provider reported the tokens of.
     pub measured: u64,
-    /// Guidance and tool, in tokens.
+    /// The fetch tool, in tokens.
     pub overhead: u64,
     /// What fetching put into them, in tokens.
     pub fetched: u64,
