@@ -20,7 +20,7 @@ import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
 import { pricesOf } from "./prices.js";
-import type { PluginState } from "./state.js";
+import { type PluginState, today } from "./state.js";
 import { unfoldSessions } from "./unfold.js";
 
 const DESCRIPTION = "Context savings, and the originals of what was folded";
@@ -204,7 +204,7 @@ async function sessionToAnalyse(state: PluginState, store: Concertina | undefine
 }
 
 function freeDirectory(): string {
-  const wanted = resolve(`concertina-unfolded-${new Date().toISOString().slice(0, 10)}`);
+  const wanted = resolve(`concertina-unfolded-${today()}`);
   let directory = wanted;
   for (let at = 2; existsSync(directory); at++) directory = `${wanted}-${at}`;
   return directory;

@@ -248,7 +248,8 @@ export class PluginState {
   }
 }
 
-function today(): string {
+/** The date by which files are named, in UTC. */
+export function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 

@@ -5,7 +5,7 @@
 //! against the imports):
 //!
 //! ```text
-//! error, config, foreign             errors; options; calls into C, remembered where they end the process
+//! error, config, foreign, private    errors; options; calls into C, remembered where they end the process; files for their owner
 //! transcript, reference, tokens, content   what there is: messages, originals and ids, counts, kinds of text
 //! prose, store, history              protected spans and short words; durable originals; what may leave a conversation
 //! plan, pipeline, summarize, rules   what to do: decide, and propose text with its originals
@@ -23,6 +23,7 @@ pub mod foreign;
 pub mod history;
 pub mod pipeline;
 pub mod plan;
+mod private;
 pub mod prose;
 pub mod reference;
 pub mod rules;

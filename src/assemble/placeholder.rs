@@ -7,10 +7,11 @@ use super::identity::Known;
 use super::thinking::Gap;
 use crate::config::{Config, Schedule};
 use crate::history::Meter;
-use crate::plan::{arguments, utf16};
+use crate::plan::arguments;
 use crate::reference::{ContentHash, Marker, Original, RefId};
 use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{NamesInSight, salient_identifiers};
+use crate::tokens::utf16;
 use crate::transcript::{Call, Kind, text_in_place};
 
 /// What the first placeholder of a session says about all of them.

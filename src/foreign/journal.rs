@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use super::{CRASHES_MAX, is_known, learn};
+use crate::private;
 
 const LIST_NAME: &str = "concertina.crashes";
 const RUNNING_NAME: &str = "concertina.running-";
@@ -50,7 +51,8 @@ impl Journal {
     /// everything works without.
     pub fn open(dir: &Path) -> Arc<Self> {
         let mut notices = Vec::new();
-        let running = make_private(dir).and_then(|()| collect(dir, &mut notices)).and_then(|()| Running::create(dir));
+        let running =
+            private::create_dir(dir).and_then(|()| collect(dir, &mut notices)).and_then(|()| Running::create(dir));
         let running = running.map_err(|error| notices.push(unkept(dir, &error))).ok();
         let journal =
             Arc::new(Self { dir: dir.to_owned(), running: Mutex::new(running), notices: Mutex::new(notices) });
@@ -131,28 +133,7 @@ impl Running {
 
 /// Only its owner may read or write it.
 fn open_new(path: &Path) -> io::Result<File> {
-    private(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
-}
-
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options
-}
-
-/// A directory that only its owner may read or write, where there is none.
-fn make_private(dir: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(dir)
+    private::file(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
 }
 
 fn unkept(dir: &Path, error: &io::Error) -> String {
@@ -209,7 +190,7 @@ fn said(code: &str) -> String {
 }
 
 fn append(dir: &Path, line: &str) -> io::Result<()> {
-    private(OpenOptions::new().append(true).create(true)).open(dir.join(LIST_NAME))?.write_all(line.as_bytes())
+    private::file(OpenOptions::new().append(true).create(true)).open(dir.join(LIST_NAME))?.write_all(line.as_bytes())
 }
 
 fn of_this_version(line: &str) -> Option<(&str, u128)> {

@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use super::utf16;
 use crate::config::{Compat, Config};
 use crate::history::Meter;
 use crate::reference::Marker;
+use crate::tokens::utf16;
 use crate::transcript::{Arguments, Call};
 
 /// What can be fetched goes, the largest strings first, until no more tokens than these are left.

@@ -11,5 +11,3 @@ pub mod bill;
 pub mod cache;
 pub mod economics;
 pub mod prices;
-
-pub use crate::tokens::utf16;

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use super::failure::{Failure, Outcome, unavailable};
 use crate::error::Error;
+use crate::private;
 
 /// Name of the database file.
 pub(super) const FILE_NAME: &str = "concertina.sqlite";
@@ -86,14 +87,7 @@ impl Directory {
     /// were mended.
     pub(super) fn prepare(&self) -> Outcome<Option<String>> {
         let dir = &self.dir;
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::DirBuilderExt;
-            builder.mode(0o700);
-        }
-        builder.create(dir).map_err(|error| unavailable(dir, &error))?;
+        private::create_dir(dir).map_err(|error| unavailable(dir, &error))?;
         self.check()
     }
 
@@ -149,13 +143,7 @@ impl Directory {
     pub(super) fn create_file(&self) -> Outcome<()> {
         let mut options = fs::OpenOptions::new();
         // An existing file is never opened here: closing it would drop the locks that other connections of this process hold.
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
-        match options.open(&self.file) {
+        match private::file(options.write(true).create_new(true)).open(&self.file) {
             Ok(_) => self.sync(),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => check_file(&self.file),
             Err(error) => Err(unavailable(&self.file, &error)),

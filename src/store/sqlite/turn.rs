@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::failure::{Failure, Outcome, unavailable};
+use crate::private;
 
 /// How long it is until the next attempt.
 const ATTEMPT: Duration = Duration::from_millis(1);
@@ -36,12 +37,7 @@ impl TurnLock {
     /// Opens the lock file, for the owner only, creating it where it is missing.
     pub(super) fn open(path: &Path) -> Outcome<Self> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
+        let options = private::file(options.write(true).create(true).truncate(false));
         options.open(path).map(|file| Self(Arc::new(file))).map_err(|error| unavailable(path, &error))
     }
 
