@@ -71,6 +71,17 @@ test("with `keep-inline` a result in which the redactor masks something stays as
   assert.equal(report.actions.length, 1);
 });
 
+test("with `redact` a result that the host had cut says so, whatever the redactor made of its length", async () => {
+  const text = `${noise(120)}\n${SECRET}\n${noise(400)}`;
+  const { redactor } = standIn();
+  assert.notEqual(redactor(text).length, text.length);
+  for (const [hostCutAt, isCut] of [[text.length, true], [redactor(text).length, false]]) {
+    const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });
+    const { message } = await concertina.admitToolResult({ sessionId: "s", message: result(text), args: { command: "ls" }, redactor, hostCutAt });
+    assert.equal(/cut by the host at/.test(JSON.stringify(message)), isCut);
+  }
+});
+
 test("the redactor is asked for nothing with `store`, and for no text of an exact tool", async () => {
   const text = `${SECRET}\n${noise(400)}`;
   const { redactor, seen } = standIn();

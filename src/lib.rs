@@ -5,7 +5,7 @@
 //! against the imports):
 //!
 //! ```text
-//! error, config, foreign, private    errors; options; calls into C, remembered where they end the process; files for their owner
+//! error, config, foreign, parallel, private   errors; options; calls into C, remembered where they end the process; threads; files for their owner
 //! transcript, reference, tokens, content   what there is: messages, originals and ids, counts, kinds of text
 //! prose, store, history              protected spans and short words; durable originals; what may leave a conversation
 //! plan, pipeline, summarize, rules   what to do: decide, and propose text with its originals
@@ -21,6 +21,7 @@ pub mod content;
 pub mod error;
 pub mod foreign;
 pub mod history;
+mod parallel;
 pub mod pipeline;
 pub mod plan;
 mod private;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 const ROWS: &[&[&str]] = &[
-    &["error", "config", "foreign", "private"],
+    &["error", "config", "foreign", "parallel", "private"],
     &["transcript", "reference", "tokens", "content"],
     &["prose", "store", "history"],
     &["plan", "pipeline", "summarize", "rules"],

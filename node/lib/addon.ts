@@ -40,7 +40,10 @@ export declare class NativeConcertina {
   get warnings(): Array<string>
   /** What becomes of a fresh result of a tool. */
   atBirth(tool: string): AtBirth
-  /** The moment of birth. `messages` holds the result, after its call where that is known. */
+  /**
+   * The moment of birth. `messages` holds the result, after its call where that is known, and before itself unmasked where it is
+   * masked.
+   */
   admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
   /** Folds a history. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
@@ -585,6 +588,8 @@ export interface BirthOptions {
   hostCutAt?: number
   /** How many UTF-16 units of a text the host sends. */
   hostKeeps?: number
+  /** Whether the last message is the one before it as it was before a redactor masked some of it. */
+  isMasked?: boolean
   /** The model. */
   model?: string
 }

@@ -172,10 +172,11 @@ export class Concertina {
       const shown = input.redactor === undefined ? asIs : await this.#masked(asIs, input.toolName, input.redactor);
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const call = callOf(message, input.toolName, shown.args);
-      const { handover, crossed } = await handOverInSlices(native(), [call, shown.message]);
+      const isMasked = shown.message !== message;
+      const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
       const { hostCutAt, hostKeeps, model } = input;
-      const { change, report } = await this.#native.admit(handover, scope, { hostCutAt, hostKeeps, model }, now);
-      const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1), change);
+      const { change, report } = await this.#native.admit(handover, scope, { hostCutAt, hostKeeps, isMasked, model }, now);
+      const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1, 2), change);
       return { message: messages?.[0] ?? message, report: reportOf(report, changedMeanwhile) };
     });
   }

@@ -138,7 +138,8 @@ impl NativeConcertina {
         })
     }
 
-    /// The moment of birth. `messages` holds the result, after its call where that is known.
+    /// The moment of birth. `messages` holds the result, after its call where that is known, and before itself unmasked where it is
+    /// masked.
     #[napi]
     pub fn admit<'env>(
         &self,
@@ -151,10 +152,14 @@ impl NativeConcertina {
         let (engine, slices) = (self.engine()?, messages.slices());
         env.spawn_future(heavy(move || {
             let messages = slices.read()?;
+            let (shown, unmasked) =
+                messages.split_at(messages.len().saturating_sub(usize::from(options.is_masked == Some(true))));
+            let unmasked = unmasked.first();
             let (message, before) =
-                messages.split_last().ok_or_else(|| Error::bad_argument("messages", "empty", "the result"))?;
+                shown.split_last().ok_or_else(|| Error::bad_argument("messages", "empty", "the result"))?;
             let units = |units: u32| units as usize;
-            let host = HostCuts { before: options.host_cut_at.map(units), after: options.host_keeps.map(units) };
+            let (cut_at, keeps) = (options.host_cut_at.map(units), options.host_keeps.map(units));
+            let host = HostCuts { before: cut_at, unmasked, after: keeps };
             Ok(engine
                 .of_model(options.model.as_deref())
                 .admit_cut(&session.into(), before.last(), message, host, now as i64)

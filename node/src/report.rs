@@ -51,6 +51,8 @@ pub struct BirthOptions {
     pub host_cut_at: Option<u32>,
     /// How many UTF-16 units of a text the host sends.
     pub host_keeps: Option<u32>,
+    /// Whether the last message is the one before it as it was before a redactor masked some of it.
+    pub is_masked: Option<bool>,
     /// The model.
     pub model: Option<String>,
 }

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use concertina::reference::{ContentHash, Media, Original, RefId};
-use concertina::store::payload::Payload;
+use concertina::reference::{ContentHash, Media};
+use concertina::store::payload::Packed;
 use concertina::store::sums::DAY_MS;
 use concertina::store::{Batch, Millis, Printed, Scope};
 
@@ -107,14 +107,6 @@ const EPOCH: &str = concat!(
     ", $3::bigint, $4::text, $5::bigint, $6::bigint, $7::bigint",
     where_it_counts!()
 );
-
-/// A new original, packed before the transaction begins.
-pub(crate) struct Packed<'a> {
-    pub(crate) id: &'a RefId,
-    pub(crate) original: &'a Original,
-    /// `None` when it is taken to be stored.
-    pub(crate) payload: Option<Payload>,
-}
 
 /// Parameters.
 type Texts<'a> = Vec<Cow<'a, str>>;

@@ -2,11 +2,11 @@
 
 use concertina::error::Error;
 use concertina::reference::ContentHash;
-use concertina::store::payload::{self, Packer};
+use concertina::store::payload::{Packed, Packer, pack_new};
 use concertina::store::{Batch, Projection, Scope, StoreOptions};
 use quick_cache::sync::Cache;
 
-use crate::batch::{Packed, Parameters, columns};
+use crate::batch::{Parameters, columns};
 use crate::failure::{Failure, NO_ROOM};
 use crate::pool::Pool;
 use crate::read::projection;
@@ -34,16 +34,9 @@ pub(crate) fn commit(
     if batch.is_idle(now, options.touch_interval_ms()) {
         return Ok(Vec::new());
     }
-    for (id, original) in &batch.originals {
-        payload::check(id, original)?;
-    }
     let (mut packer, max_bytes) = (Packer::default(), signed(options.max_bytes));
-    let mut packed: Vec<Packed<'_>> = (batch.originals.iter())
-        .map(|(id, original)| {
-            let payload = sent.get(&original.hash).is_none().then(|| packer.pack(&original.bytes));
-            Packed { id, original, payload }
-        })
-        .collect();
+    let is_sent: Vec<bool> = batch.originals.iter().map(|(_, original)| sent.get(&original.hash).is_some()).collect();
+    let mut packed = pack_new(&batch.originals, &is_sent)?;
     let mut parameters = Parameters::new(pool, scope, batch, now);
     let mut write = |packed: &mut [Packed<'_>]| {
         pool.with(|link| {

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, cut_label, cut_of, explanation_in, is_explained};
+use super::placeholder::{Placeholder, cut_label, cut_of, explanation_in, is_explained, lists_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -16,17 +16,19 @@ use crate::pipeline::{CompressOptions, Compressed};
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
-use crate::summarize::{NamesInSight, summarize};
+use crate::summarize::{NamesInSight, describe, summarize};
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
 use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript, is_cache_point};
 
 /// Where a host cuts the texts of its tools, in UTF-16 units.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct HostCuts {
+pub struct HostCuts<'a> {
     /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one that is a unit
     /// shorter because a character of two units stood there.
     pub before: Option<usize>,
+    /// The message as the host handed it over, where it reads otherwise by now, because a redactor has masked some of it.
+    pub unmasked: Option<&'a Value>,
     /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of it.
     pub after: Option<usize>,
 }
@@ -137,20 +139,29 @@ impl Engine {
         scope: &Scope,
         call: Option<&Value>,
         message: &Value,
-        host: HostCuts,
+        host: HostCuts<'_>,
         now: Millis,
     ) -> Reply {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
         let Some(fresh) = transcript.messages.last() else { return Reply::default() };
         let meter = Meter::new(None, self.config.encoding);
+        let unmasked = host.unmasked.map(std::slice::from_ref).map(Transcript::read);
+        // The text as the host cut it.
+        let handed_over = |index: usize, text| match unmasked.as_ref().and_then(|read| read.messages.first()) {
+            Some(message) => message.blocks.get(index).map_or(text, |block| match block.kind {
+                Kind::Text(whole) => whole,
+                _ => text,
+            }),
+            None => text,
+        };
         let proposals: Vec<Proposal> = fresh
             .blocks
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) if may_go_fresh(message, block, &self.config) => {
-                    let cut_at = host.before.filter(|&units| is_cut_at(text, units));
+                    let cut_at = host.before.filter(|&units| is_cut_at(handed_over(index, text), units));
                     self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
@@ -174,7 +185,7 @@ impl Engine {
         path: &'a Path,
         text: &str,
         result: &ToolResult,
-        host: HostCuts,
+        host: HostCuts<'_>,
     ) -> Option<Proposal<'a>> {
         if !may_replace(result, text, &self.config) {
             return None;
@@ -241,10 +252,11 @@ impl Engine {
         self.config.fusion_enabled.then(|| self.fusion.compress(text, &options, &|| 0.0))
     }
 
-    /// What a placeholder tells of a tool output, but for names.
+    /// What a placeholder tells of a tool output, but for the names that it lists itself.
     pub(super) fn summary(&self, text: &str, result: &ToolResult, max_chars: u64) -> String {
+        let tell = if lists_names(&self.config) { describe } else { summarize };
         let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
-        summarize(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary)
+        tell(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary)
     }
 
     fn show_fresh(

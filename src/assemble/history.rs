@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::parallel;
 use super::placeholder::{Placeholder, explanation_in, is_explained};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::{View, kind_of};
@@ -19,6 +18,7 @@ use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates, may_replace};
+use crate::parallel;
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
@@ -158,9 +158,10 @@ impl Engine {
         if options.unheard == Unheard::Ask && !questions.is_empty() {
             return Ok(Reply { questions, ..Reply::default() });
         }
-        let mut proposals: Vec<Proposal> = parallel::filter_map(&folded, |(known, reason, copy_of, masked)| {
+        let proposals = parallel::map(&folded, |(): &mut (), (known, reason, copy_of, masked)| {
             self.propose_fold(scope, known, reason, *copy_of, masked.as_deref(), now)
         });
+        let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
         let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
         if proposals.iter().any(tells) {
             let mut in_sight = names_in_sight(known, &states, &shown);

@@ -12,7 +12,6 @@ mod history;
 mod identity;
 mod memo;
 mod options;
-mod parallel;
 mod placeholder;
 mod replay;
 mod requests;

@@ -162,12 +162,14 @@ fn with_lines(text: &str, mut names: Vec<&str>) -> String {
     told
 }
 
-/// How many names are kept of a text: fewer of a short one, and none by the simple schedule.
+/// Whether placeholders list names beside their summaries: not by the simple schedule.
+pub(super) fn lists_names(config: &Config) -> bool {
+    config.schedule == Schedule::CacheAware && config.keep_names > 0
+}
+
+/// How many names are kept of a text: fewer of a short one.
 fn names_kept(tokens: u64, config: &Config) -> u64 {
-    match config.schedule {
-        Schedule::CacheAware => (tokens / TOKENS_PER_NAME).min(config.keep_names),
-        Schedule::EveryTurn => 0,
-    }
+    if lists_names(config) { (tokens / TOKENS_PER_NAME).min(config.keep_names) } else { 0 }
 }
 
 /// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted.

@@ -10,6 +10,7 @@ use zstd::bulk::Compressor;
 
 use crate::error::{Error, Result};
 use crate::foreign::calling;
+use crate::parallel;
 use crate::reference::{ContentHash, Original, RefId};
 
 /// Compression level: the best ratio per millisecond on tool outputs.
@@ -22,6 +23,29 @@ pub struct Payload {
     pub is_zstd: bool,
     /// The bytes.
     pub bytes: Vec<u8>,
+}
+
+/// An original of a batch, packed before anything is locked for it.
+pub struct Packed<'a> {
+    /// Its id.
+    pub id: &'a RefId,
+    /// The original.
+    pub original: &'a Original,
+    /// `None` when it was already stored at the time of packing.
+    pub payload: Option<Payload>,
+}
+
+/// Checks originals and packs those that are not stored, on all cores.
+///
+/// # Errors
+/// [`Error::BadArgument`] for one that is not what its hash and its id say.
+pub fn pack_new<'a>(originals: &'a [(RefId, Original)], is_stored: &[bool]) -> Result<Vec<Packed<'a>>> {
+    let originals: Vec<_> = originals.iter().zip(is_stored).collect();
+    let packed = parallel::map(&originals, |packer: &mut Packer, ((id, original), is_stored)| {
+        check(id, original)?;
+        Ok(Packed { id, original, payload: (!**is_stored).then(|| packer.pack(&original.bytes)) })
+    });
+    packed.into_iter().collect()
 }
 
 /// Packs originals, one after the other with one set of zstd's tables: making them takes longer than packing a short text.
@@ -68,7 +92,7 @@ impl Payload {
 ///
 /// # Errors
 /// [`Error::BadArgument`] where it is not.
-pub fn check(id: &RefId, original: &Original) -> Result<()> {
+fn check(id: &RefId, original: &Original) -> Result<()> {
     let found = ContentHash::of(&original.bytes);
     if found == original.hash && id.matches(found) {
         return Ok(());

@@ -28,6 +28,15 @@ use sheet::Sheet;
 /// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number. Blanks are
 /// folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on any input.
 pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
+    write(text, hints, max_chars, smart, |sheet| sheet.names(text))
+}
+
+/// [`summarize`] without the names at the end, for who lists them himself.
+pub fn describe(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
+    write(text, hints, max_chars, smart, |_| {})
+}
+
+fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnOnce(&mut Sheet)) -> String {
     if !smart || text.chars().nth(max_chars).is_none() {
         return head(text, max_chars);
     }
@@ -47,7 +56,7 @@ pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> St
     if !written {
         return head(text, max_chars);
     }
-    sheet.names(text);
+    end(&mut sheet);
     sheet.finish()
 }
 

@@ -329,12 +329,13 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
                     break;
                 }
                 taken += usize::from(fs::rename(dir.path().join(FILE), dir.path().join(format!("{taken}"))).is_ok());
-                std::thread::sleep(Duration::from_millis(20));
+                // Now in the middle of a batch, now after many: a new file alone may take longer than the shortest of these.
+                std::thread::sleep(Duration::from_millis(4 + taken as u64 % 8 * 8));
             }
             taken
         });
         let mut acknowledged = Vec::new();
-        for i in 0..100 {
+        for i in 0..400 {
             let original = Original::text(&format!("text {i}"), "test");
             let originals = vec![(original.hash.to_ref_id(16), original.clone())];
             match store.commit(&scope("main", "s"), &Batch { originals, ..Batch::default() }, START) {
@@ -362,5 +363,5 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
     for original in &acknowledged {
         assert!(files.iter().any(|file| holds(file, original)), "{:?} is lost", original.bytes);
     }
-    println!("{taken} files taken away, {} of 100 batches acknowledged", acknowledged.len());
+    println!("{taken} files taken away, {} of 400 batches acknowledged", acknowledged.len());
 }

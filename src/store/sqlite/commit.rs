@@ -12,32 +12,14 @@ use super::read;
 use super::row::Count;
 use super::session::{self, ensure_session};
 use super::sweep::{evict, used_bytes};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::payload::{self, Packer, Payload};
+use crate::store::payload::{Packed, Packer, Payload};
 use crate::store::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope, StoreOptions};
-
-/// A new original, packed before the write lock is taken.
-pub(super) struct Packed<'a> {
-    id: &'a RefId,
-    original: &'a Original,
-    /// `None` when it was already stored at the time of packing.
-    payload: Option<Payload>,
-}
 
 /// Which of a batch's originals are stored already.
 pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec<bool>> {
     batch.originals.iter().map(|(_, original)| Ok(find_original(connection, original.hash)?.is_some())).collect()
-}
-
-/// Checks a batch's originals and packs those that are not stored.
-pub(super) fn pack<'a>(batch: &'a Batch, stored: &[bool]) -> Result<Vec<Packed<'a>>> {
-    let mut packer = Packer::default();
-    let check = |((id, original), is_stored): (&'a (RefId, Original), &bool)| {
-        payload::check(id, original)?;
-        Ok(Packed { id, original, payload: (!is_stored).then(|| packer.pack(&original.bytes)) })
-    };
-    batch.originals.iter().zip(stored).map(check).collect()
 }
 
 /// Writes a batch; returns what is in force that its maker did not know of.

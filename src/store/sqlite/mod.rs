@@ -33,6 +33,7 @@ use self::opened::{Opened, Which};
 use self::turn::Turn;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
 use super::memory::Memory;
+use super::payload::pack_new;
 use super::tables::Sink;
 use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 use crate::error::{Error, Result};
@@ -163,7 +164,7 @@ impl Store for SqliteStore {
         let is_other = |generation| batch.generation != 0 && batch.generation != generation;
         let stored = self.read(|transaction, _| commit::find_stored(transaction, batch))?;
         // Outside of any lock: large originals take a while.
-        let packed = commit::pack(batch, &stored)?;
+        let packed = pack_new(&batch.originals, &stored)?;
         self.write(|transaction, generation| {
             if is_other(generation) {
                 return Err(Failure::Replaced);
