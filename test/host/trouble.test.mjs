@@ -16,6 +16,7 @@ import { everythingIn } from "./stored.mjs";
 
 const SESSION = "agent:main:work";
 const MASKING = "agent:main:masking";
+const ASSEMBLED = "agent:main:assembled";
 const REDACTING = "agent:main:redacting";
 /** As much as the host hands to a plugin that looks at results. */
 const HANDED_ON = 100_000;
@@ -117,6 +118,21 @@ test("what the host masks is not stored, wherever in a call or its result it sta
   for (const value of Object.values(MASKED)) assert.ok(!stored.includes(value), value);
 });
 
+test("what the host masks is not stored by an assembly either: what was written, and what was read in full", async () => {
+  const filler = (name) => Array.from({ length: 200 }, (_, at) => `${name} has ${at * 7919} bolts`).join("\n");
+  const written = Object.values({ ...MASKED, plain: PLAIN }).map((value) => ({ path: fileOf(`written ${value}`), content: `${filler("hull")}\nthe keel of ${value} is laid\n` }));
+  const read = Object.values({ ...MASKED, plain: PLAIN }).map((value) => ({ path: fileOf(`read ${value}`) }));
+  for (const [at, value] of Object.values({ ...MASKED, plain: PLAIN }).entries()) fs.writeFileSync(path.join(host.workspace, read[at].path), `${filler("deck")}\nthe mast of ${value} stands\n`);
+  // Their names say what they hold, and are masked with it.
+  const calls = [...written.map((args) => ({ name: "write", args })), ...read.map((args) => ({ name: "read", args }))];
+  await playTurns(host, provider, ASSEMBLED, [{ user: "Build the ship.", steps: [calls, "Built."] }]);
+  const rest = Array.from({ length: 12 }, () => ({ user: "Go on.", steps: ["Going on."] }));
+  await playTurns(host, provider, ASSEMBLED, rest);
+  const stored = everythingIn(storeFiles());
+  for (const part of ["keel", "mast"]) assert.ok(stored.includes(`the ${part} of ${PLAIN} `), `what holds nothing to mask is folded: ${part}`);
+  for (const value of Object.values(MASKED)) assert.ok(!stored.includes(value), value);
+});
+
 test("when the store's files vanish, the next result is in the files that are there then, and one line says so", async () => {
   host.log = "";
   fs.rmSync(storeFiles(), { recursive: true });
@@ -142,6 +158,29 @@ test("a damaged store is set aside under today's date, and work goes on with a n
   const [line] = ownLines();
   say(line);
   assert.ok(line.includes(`concertina.sqlite.damaged-${today}`), line);
+});
+
+test("a store that is damaged under a running gateway is set aside, and the turn goes on", async () => {
+  const file = path.join(storeFiles(), "concertina.sqlite");
+  const asides = () => fs.readdirSync(storeFiles()).filter((name) => name.includes(".damaged-") && !/-(?:wal|shm)$/.test(name)).length;
+  const before = asides();
+  // Stopping writes the log into the file.
+  await host.stop();
+  await host.start();
+  const [kept] = idsIn(await resultOf("print_much", { chars: 80_500 }));
+  assert.equal(await onDisk(kept), numberedLines(80_500));
+  host.log = "";
+  const { size } = fs.statSync(file);
+  const open = fs.openSync(file, "r+");
+  fs.writeSync(open, Buffer.alloc(size, 0xa5), 0, size, 0);
+  fs.closeSync(open);
+  const shown = [];
+  for (const chars of [81_000, 82_000]) shown.push(await resultOf("print_much", { chars }));
+  say(ownLines().join("\n"));
+  const [id] = idsIn(shown[1]);
+  assert.equal(await onDisk(id), numberedLines(82_000));
+  assert.equal(asides(), before + 1);
+  assert.equal(ownLines().filter((line) => line.includes(".damaged-")).length, 1, ownLines().join("\n"));
 });
 
 test("with `redact` what the host masks is folded, and neither stored nor shown", async () => {
