@@ -11,7 +11,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::memo::Memo;
 use super::replay::Decided;
 use crate::history::{Fate, MayGo, Meter};
-use crate::parallel;
 use crate::reference::ContentHash;
 use crate::store::BlockKey;
 use crate::transcript::{Block, Kind, Message, Role, Transcript};
@@ -44,14 +43,13 @@ pub(super) fn know<'t, 'a>(
 ) -> Vec<Known<'t, 'a>> {
     // A caller may keep the folded history as its own: a placeholder then stands where its block stood.
     let stands_for = decided.stands_for();
-    let blocks: Vec<&Block> = transcript.messages.iter().flat_map(|view| &view.blocks).collect();
-    let mut measured = parallel::map(&blocks, |(): &mut (), block| memo.of_block(block, meter)).into_iter();
     let mut past = Past::default();
-    let mut known: Vec<Known> = Vec::with_capacity(blocks.len());
+    let mut known: Vec<Known> = Vec::new();
     for (message, view) in transcript.messages.iter().enumerate() {
         let first = known.len();
         let mut lasting = 0..;
-        for ((index, block), (hash, tokens)) in view.blocks.iter().enumerate().zip(&mut measured) {
+        for (index, block) in view.blocks.iter().enumerate() {
+            let (hash, tokens) = memo.of_block(block, meter);
             past.add(view, block, stands_for.get(&hash).unwrap_or(&hash));
             // Where thinking has left, the blocks after it still are what they were.
             let index_in_place =
