@@ -45,7 +45,7 @@ export declare class NativeConcertina {
    * masked.
    */
   admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
-  /** Folds a history. */
+  /** Folds a history. Where it has questions, the same messages may be assembled again. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
   /** Remembers what a redactor of the caller's made of what was to be asked. */
   hear(answers: Array<Answer>): void

@@ -236,10 +236,8 @@ export class Concertina {
     // The caller may go on with its array while we work.
     const messages = given.slice();
     return awaiting(async () => {
-      const fold = async (unheard?: "ask" | "leave") => {
-        const { handover, crossed } = await handOverInSlices(native(), messages);
-        return { crossed, ...(await this.#native.assemble(handover, scope, { ...options, unheard }, now)) };
-      };
+      const { handover, crossed } = await handOverInSlices(native(), messages);
+      const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, scope, { ...options, unheard }, now);
       const { secrets } = this.#native.atBirth("");
       const redactor = secrets === "store" ? undefined : input.redactor;
       let folded = await fold(redactor && "ask");
@@ -247,7 +245,7 @@ export class Concertina {
         this.#native.hear(await answersTo(folded.questions, redactor, secrets));
         folded = await fold("leave");
       }
-      const applied = await applyInSlices(messages, folded.crossed, folded.change);
+      const applied = await applyInSlices(messages, crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
       return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });

@@ -167,7 +167,7 @@ impl NativeConcertina {
         }))
     }
 
-    /// Folds a history.
+    /// Folds a history. Where it has questions, the same messages may be assembled again.
     #[napi]
     pub fn assemble<'env>(
         &self,
@@ -182,8 +182,12 @@ impl NativeConcertina {
             let asked = options.try_into()?;
             let messages = slices.read()?;
             let reply = engine.assemble(&session.into(), &messages, &asked, now as i64);
-            // Freeing so many small pieces takes a while, and nobody has to wait for it.
-            drop(spawn_blocking(move || drop(messages)));
+            if reply.questions.is_empty() {
+                // Freeing so many small pieces takes a while, and nobody has to wait for it.
+                drop(spawn_blocking(move || drop(messages)));
+            } else {
+                slices.keep(messages);
+            }
             Ok(reply.into())
         }))
     }

@@ -88,6 +88,11 @@ impl Slices {
         Ok(std::mem::take(&mut messages))
     }
 
+    /// Takes messages back that will be read once more.
+    pub(crate) fn keep(&self, messages: Vec<Value>) {
+        *lock(&self.messages) = messages;
+    }
+
     fn read_on(&self, messages: &mut Vec<Value>) -> Result<()> {
         let next = || lock(&self.crossed).pop_front();
         while let Some((light, texts)) = next() {
