@@ -319,6 +319,11 @@ test("the first placeholder of a session explains them all, and no other does", 
   assert.deepEqual([explained(early.messages), explained(all.messages)], [1, 1]);
   assert.equal(all.messages.filter((message) => idIn(JSON.stringify(message))).length, 3);
   assert.deepEqual(all.messages[2], early.messages[2]);
+  // As after the host's compaction: the placeholder that explained has left.
+  const compacted = [...rounds.slice(3), ...toolRound("call_4", "exec", { command: "sh 4.sh" }, noise(200, 4), 401), ...later];
+  const last = await concertina.assemble({ sessionId, messages: compacted });
+  assert.equal(explained(last.messages), 1);
+  assert.deepEqual((await concertina.assemble({ sessionId, messages: compacted })).messages, last.messages);
 });
 
 test("a placeholder at birth explains, too, and then none that comes later", async () => {
@@ -326,9 +331,10 @@ test("a placeholder at birth explains, too, and then none that comes later", asy
   const explains = (value) => JSON.stringify(value).includes("Where the summary is enough");
   const first = await concertina.admitToolResult({ sessionId, message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
   const second = await concertina.admitToolResult({ sessionId, message: toolRound("c2", "exec", { command: "sh 2.sh" }, noise(400, 2), 2)[1] });
-  const { messages } = await concertina.assemble({ sessionId, messages: staleConversation() });
-  assert.ok(idIn(JSON.stringify(messages)), "something is folded later");
-  assert.deepEqual([explains(first.message), explains(second.message), explains(messages)], [true, false, false]);
+  const born = [user("go", 0), toolRound("c1", "exec", { command: "sh 1.sh" }, "", 1)[0], first.message, toolRound("c2", "exec", { command: "sh 2.sh" }, "", 2)[0], second.message];
+  const { messages } = await concertina.assemble({ sessionId, messages: [...born, ...staleConversation()] });
+  assert.ok(idIn(JSON.stringify(messages.slice(born.length))), "something is folded later");
+  assert.deepEqual([explains(first.message), explains(second.message), explains(messages.slice(born.length))], [true, false, false]);
   const elsewhere = await concertina.admitToolResult({ sessionId: "another", message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
   assert.ok(explains(elsewhere.message));
 });

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::placeholder::{Placeholder, cut_label, cut_of, explanation_in, is_explained, lists_names};
+use super::placeholder::{Placeholder, cut_label, cut_of, explained_in, explanation_in, lists_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -276,7 +276,8 @@ impl Engine {
         let mut tokens_without = 0;
         let mut images = Vec::new();
         let may_explain = |proposal: &Proposal| proposal.form.may_explain(proposal.tokens_before);
-        let mut is_explained = !proposals.iter().any(may_explain) || is_explained(&self.store.ledger(scope)?);
+        let mut is_explained =
+            !proposals.iter().any(may_explain) || explained_in(&self.store.ledger(scope)?).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let explains = !is_explained && may_explain(proposal);
             let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter, explains) else { continue };

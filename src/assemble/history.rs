@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::placeholder::{Placeholder, explanation_in, is_explained};
+use super::placeholder::{Placeholder, explained_in, explanation_in};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::{View, kind_of};
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -276,7 +276,9 @@ impl Engine {
             ..Batch::after(ledger)
         };
         let mut rendered = Vec::with_capacity(hashes.len());
-        let mut is_explained = hashes.is_empty() || is_explained(ledger);
+        // Where the host has dropped the placeholder that did, it is to be said again.
+        let mut is_explained =
+            hashes.is_empty() || explained_in(ledger).any(|original| shown.in_context.contains(&original));
         for (proposal, id) in fold.proposals.iter().zip(ids) {
             let explains = !is_explained && proposal.placeholder.may_explain(proposal.known.tokens);
             let Some(value) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };

@@ -102,15 +102,15 @@ impl Placeholder<'_> {
     }
 }
 
-/// Whether a placeholder of the session, at birth or later, said what placeholders are.
-pub(super) fn is_explained(ledger: &Ledger) -> bool {
-    let explanation = ContentHash::of(EXPLANATION.as_bytes());
-    ledger.printed.iter().any(|row| row.text == explanation)
+/// The originals whose placeholders said what placeholders are, at birth or later.
+pub(super) fn explained_in(ledger: &Ledger) -> impl Iterator<Item = ContentHash> {
+    ledger.printed.iter().filter(|row| **row == explanation_in(row.original)).map(|row| row.original)
 }
 
 /// The record that the placeholder of an original said so.
 pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
-    PrintedText { text: ContentHash::of(EXPLANATION.as_bytes()), printed: Printed::Placeholder, original, saved: 0 }
+    let text = ContentHash::of(format!("{}{EXPLANATION}", original.to_hex()).as_bytes());
+    PrintedText { text, printed: Printed::Placeholder, original, saved: 0 }
 }
 
 /// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever it is shown.
