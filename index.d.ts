@@ -111,6 +111,8 @@ export interface Options {
 	thinking?: "auto" | "keep";
 	/** With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short. Default 120, at least 0. */
 	keepNames?: number;
+	/** With "cache-aware": what chooses those names, a model of what recorded sessions needed again, or a rule made by hand. Default "learned". */
+	nameScorer?: "learned" | "rule";
 	/** Content older than this many user turns may go. Default 4, at least 1. */
 	staleTurns?: number;
 	/** Content older than this many model calls may go, even within one user turn. Default by thrift 12, 9, 4, at least 1. */

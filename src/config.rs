@@ -195,6 +195,16 @@ words! {
 }
 
 words! {
+    /// What chooses the names that a placeholder keeps.
+    NameScorer {
+        /// A model of which names recorded sessions needed again.
+        Learned = "learned",
+        /// A rule made by hand.
+        Rule = "rule",
+    }
+}
+
+words! {
     /// What happens to a text that seems to hold a secret.
     Secrets {
         /// It is neither stored nor replaced.
@@ -413,6 +423,8 @@ knobs! {
     thinking: Thinking = Thinking::Auto, "thinking";
     /// With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on using them; fewer of what is short.
     keep_names: u64 = 120, "keepNames", [min 0];
+    /// With "cache-aware": what chooses those names, a model of what recorded sessions needed again, or a rule made by hand.
+    name_scorer: NameScorer = NameScorer::Learned, "nameScorer";
     /// Content older than this many user turns may go.
     stale_turns: u64 = 4, "staleTurns", [min 1];
     /// Content older than this many model calls may go, even within one user turn.

@@ -5,9 +5,10 @@ mod corpus;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use concertina::config::NameScorer;
 use concertina::content::{ContentType, Hints, Language};
 use concertina::reference::find_markers;
-use concertina::summarize::{NamesInSight, salient_identifiers, summarize};
+use concertina::summarize::{Around, salient_identifiers, summarize};
 use regex::Regex;
 
 const LENGTHS: [usize; 3] = [50, 300, 2000];
@@ -271,11 +272,11 @@ fn salient_identifiers_are_words_of_the_text_and_all_different() {
     for &(kind, _) in KINDS {
         for input in corpus::inputs(kind).iter().step_by(5) {
             let Some(text) = input.text() else { continue };
-            let found = salient_identifiers(text, 60, &NamesInSight::default());
+            let found = salient_identifiers(text, 60, &Around::default(), NameScorer::Rule);
             assert!(found.len() <= 60);
             assert!(found.iter().all(|word| text.contains(word)), "{}", input.name);
             assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len(), "{}: {found:?}", input.name);
-            assert_eq!(found, salient_identifiers(text, 60, &NamesInSight::default()));
+            assert_eq!(found, salient_identifiers(text, 60, &Around::default(), NameScorer::Rule));
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::pipeline::{CompressOptions, Compressed};
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
-use crate::summarize::{NamesInSight, describe, summarize};
+use crate::summarize::{Around, describe, summarize};
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
 use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript, is_cache_point};
@@ -202,7 +202,7 @@ impl Engine {
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
                     Placeholder::output(&original, &stored, &self.summary(&stored, result, max_chars));
-                placeholder.add_names(&original, tokens, &self.config, &mut NamesInSight::default());
+                placeholder.add_names(&original, tokens, &self.config, &mut Around::default());
                 Form::Reference(placeholder)
             }
             Some(compressed) if compressed.text != stored => Form::Shortened(compressed),

@@ -3,6 +3,7 @@
 //! What is shown is what the store says after the commit, not what was proposed: where two calls decide on one block at the same
 //! time, both show the decision that was written first.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
-use crate::summarize::NamesInSight;
+use crate::summarize::Around;
 use crate::transcript::{Kind, Transcript};
 
 /// What a caller may ask of an assembly.
@@ -65,6 +66,9 @@ struct Fold<'t, 'a> {
 
 /// The word of an epoch that only brings back what was folded for the sake of something that has left.
 const RETURNED: &str = "returned: what held it has left";
+
+/// So many of the last texts and calls say what the talk is about.
+const RECENT: usize = 6;
 
 /// Where the original of a fold is.
 enum Source {
@@ -164,13 +168,13 @@ impl Engine {
         let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
         let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
         if proposals.iter().any(tells) {
-            let mut in_sight = names_in_sight(known, &states, &shown);
+            let mut around = names_around(known, &states, &shown);
             for proposal in &mut proposals {
                 proposal.placeholder.add_names(
                     proposal.source.original(),
                     proposal.known.tokens,
                     &self.config,
-                    &mut in_sight,
+                    &mut around,
                 );
             }
         }
@@ -367,22 +371,37 @@ fn untouched(known: &[Known]) -> Report {
     Report { tokens_before: total, tokens_after: total, ..Report::default() }
 }
 
-/// The names in what stays as it is: words of people and of the model, and placeholders.
-fn names_in_sight(known: &[Known], states: &[State], shown: &Shown) -> NamesInSight {
-    let mut names = NamesInSight::default();
+/// The names in what stays as it is, words of people and of the model, and placeholders; and what was written and said last.
+fn names_around(known: &[Known], states: &[State], shown: &Shown) -> Around {
+    let mut around = Around::default();
+    let mut said = Vec::new();
     for (known, state) in known.iter().zip(states) {
-        if let Kind::Text(text) = known.block.kind
-            && (known.block.result.is_none() || matches!(state, State::Placeholder(_)))
-        {
-            names.add(text);
+        match known.block.kind {
+            Kind::Text(text) => {
+                if known.block.result.is_none() || matches!(state, State::Placeholder(_)) {
+                    around.add(text);
+                }
+                if known.block.result.is_none() {
+                    said.push(Cow::Borrowed(text));
+                }
+            }
+            Kind::Call(call) => {
+                let written = call.arguments.to_json();
+                around.add_written(&written);
+                said.push(written.into());
+            }
+            _ => {}
         }
+    }
+    for text in said.iter().rev().take(RECENT) {
+        around.add_recent(text);
     }
     for patch in &shown.reply.rewrite.patches {
         if let Some(text) = patch.value.as_str() {
-            names.add(text);
+            around.add(text);
         }
     }
-    names
+    around
 }
 
 /// What a list of tools is known by, whatever its order.

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::identity::Known;
 use super::thinking::Gap;
-use crate::config::{Config, Schedule};
+use crate::config::{Config, NameScorer, Schedule};
 use crate::history::Meter;
 use crate::plan::arguments;
 use crate::reference::{ContentHash, Marker, Original, RefId};
 use crate::store::{Ledger, Printed, PrintedText};
-use crate::summarize::{NamesInSight, salient_identifiers};
+use crate::summarize::{Around, salient_identifiers};
 use crate::tokens::utf16;
 use crate::transcript::{Call, Kind, text_in_place};
 
@@ -22,8 +22,14 @@ exists. Never copy a placeholder into a file or command.";
 /// An output of fewer tokens has no room for it.
 const EXPLAINED_TOKENS: u64 = 500;
 
-/// One name is kept for so many tokens of the original.
-const TOKENS_PER_NAME: u64 = 12;
+/// For how many tokens of an original a name may be kept, and how many tokens each of these is expected to cost: the learned scorer leaves out what
+/// is not worth it, so it is allowed more and takes less.
+fn allowance(config: &Config) -> (u64, u64) {
+    match config.name_scorer {
+        NameScorer::Learned => (8, 3),
+        NameScorer::Rule => (12, 5),
+    }
+}
 
 /// A line is told among the names at most so many times, and not more often than every so many lines.
 const NUMBERS: usize = 8;
@@ -57,20 +63,20 @@ impl Placeholder<'_> {
 
     /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on they, and those
     /// of the summary, are.
-    pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, in_sight: &mut NamesInSight) {
+    pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
         let Ok(text) = std::str::from_utf8(&original.bytes) else { return };
         let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
-        in_sight.add(summary);
+        around.add(summary);
         let mut left = TOLD_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
         let fits = |name: &&&str| {
             left = left.saturating_sub(name.chars().count() + 1);
             left > 0
         };
-        let names = salient_identifiers(text, limit, in_sight);
+        let names = salient_identifiers(text, limit, around, config.name_scorer);
         let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
         if !names.is_empty() {
-            in_sight.add(&names.join(" "));
+            around.add(&names.join(" "));
             summary.push_str("\nnames:");
             summary.push_str(&with_lines(text, names));
         }
@@ -169,19 +175,18 @@ pub(super) fn lists_names(config: &Config) -> bool {
 
 /// How many names are kept of a text: fewer of a short one.
 fn names_kept(tokens: u64, config: &Config) -> u64 {
-    if lists_names(config) { (tokens / TOKENS_PER_NAME).min(config.keep_names) } else { 0 }
+    if lists_names(config) { (tokens / allowance(config).0).min(config.keep_names) } else { 0 }
 }
 
 /// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted.
 pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
     /// Marker and size.
     const FRAME_TOKENS: u64 = 30;
-    const TOKENS_PER_KEPT_NAME: u64 = 5;
     const IMAGE_NOTE_TOKENS: u64 = 26;
     let cost = match known.block.kind {
         Kind::Text(_) => {
             let preview = (config.keep_preview_chars / 4).min(known.tokens / 4);
-            FRAME_TOKENS + preview + TOKENS_PER_KEPT_NAME * names_kept(known.tokens, config)
+            FRAME_TOKENS + preview + allowance(config).1 * names_kept(known.tokens, config)
         }
         Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),
         Kind::Image(_) => IMAGE_NOTE_TOKENS,

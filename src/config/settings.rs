@@ -75,6 +75,7 @@ settings! {
         "imageAgeTurns": "Images are old after (user turns)", "Images of more user turns ago may go.";
         "minTokensToFold": "Smallest content to fold (tokens)", "Smaller content stays.";
         "keepNames": "Names to keep", "At most this many names, paths and numbers of folded content stay in sight.";
+        "nameScorer": "How names are chosen", "Learned goes by what agents needed again in recorded sessions. Rule goes by the shape of a name and how often it stands there.";
         "keepPreviewChars": "Preview length (characters)", "This much of the beginning of folded content stays in sight.";
         "sccsCompressThreshold": "Fold fresh output above (characters)", "Longer output is replaced by a reference and a summary before it is first sent.";
         "sccsSummaryMaxChars": "Summary length (characters)", "A summary is at most this long.";

@@ -18,7 +18,7 @@ mod sheet;
 mod table;
 mod text;
 
-pub use identifiers::{NamesInSight, salient_identifiers};
+pub use identifiers::{Around, features_of, salient_identifiers};
 
 use crate::content::{self, ContentType, Hints};
 use sheet::Sheet;

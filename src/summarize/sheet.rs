@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::identifiers::{NamesInSight, salient_identifiers};
+use super::identifiers::{Around, salient_identifiers};
+use crate::config::NameScorer;
 
 const CUT: char = '…';
 
@@ -109,7 +110,7 @@ impl Sheet {
         let mut written = String::new();
         let mut room = self.left - LABEL.len() - 1;
         let mut numbers = 0;
-        for name in salient_identifiers(text, wanted, &NamesInSight::default()) {
+        for name in salient_identifiers(text, wanted, &Around::default(), NameScorer::Rule) {
             let cost = name.len() + if written.is_empty() { 1 } else { 2 };
             let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
             // `b/src/x.rs` where `src/x.rs` is said already.

@@ -24,6 +24,7 @@ const VALUES = {
   minTokensToFold: [80, 49],
   thinking: ["keep", "drop"],
   keepNames: [40, -1],
+  nameScorer: ["rule", "chance"],
   staleTurns: [6, "soon"],
   thrift: ["high", "greedy"],
   staleCalls: [20, 0],

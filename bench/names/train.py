@@ -1,0 +1,100 @@
+"""Labels of bench/names/export.mjs -> src/summarize/identifiers/model.json.
+
+Prints the area under the curve within an output, of the rule and of a model that was trained on all other families, then trains on all and
+writes weights as whole hundredths, which is what the core adds up. Nothing in it is random.
+
+    pip install -r bench/names/requirements.txt
+    python bench/names/train.py LABELS
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+ROOT = Path(__file__).parents[2] / "src/summarize/identifiers"
+STEPS = 8
+STRENGTH = 0.003
+
+
+def features():
+    """The names of the features, as the core lists them."""
+    listed = re.search(r"const FEATURES: .*?= \[(.*?)\];", (ROOT / "features.rs").read_text(), re.S).group(1)
+    return re.findall(r'"([a-z-]+)"', listed)
+
+
+def read(path):
+    """Steps, the rule's score, whether needed, output and family, by name."""
+    steps, rule, needed, output, family = [], [], [], [], []
+    with open(path) as lines:
+        for number, line in enumerate(map(json.loads, lines)):
+            for row, score, _, needs in line["rows"]:
+                steps.append(row)
+                rule.append(score)
+                needed.append(needs > 0)
+                output.append(number)
+                family.append(line["family"])
+    return np.array(steps), np.array(rule), np.array(needed), np.array(output), np.array(family)
+
+
+def one_hot(steps):
+    rows, width = steps.shape
+    columns = (steps + np.arange(width) * STEPS).ravel()
+    return csr_matrix((np.ones(rows * width), columns, np.arange(rows + 1) * width), (rows, width * STEPS))
+
+
+def area(score, needed, output):
+    """Of pairs of a needed name and another of the same output, how many the score puts right: the mean over outputs, and over pairs."""
+    shares, right, pairs = [], 0.0, 0
+    for number in np.unique(output[needed]):
+        here = output == number
+        above, below = score[here & needed][:, None], score[here & ~needed][None, :]
+        if below.size == 0:
+            continue
+        won = (above > below) + 0.5 * (above == below)
+        shares.append(won.mean())
+        right += won.sum()
+        pairs += won.size
+    if pairs == 0:
+        return None
+    return {"outputs": len(shares), "mean": round(float(np.mean(shares)), 3), "pairs": round(right / pairs, 3)}
+
+
+def fit(steps, needed):
+    """Bias and weights in whole hundredths."""
+    model = LogisticRegression(C=STRENGTH, max_iter=1000, solver="lbfgs").fit(one_hot(steps), needed)
+    return round(100 * float(model.intercept_[0])), np.rint(100 * model.coef_[0]).astype(int)
+
+
+def main(labels):
+    steps, rule, needed, output, family = read(labels)
+    left_out = np.zeros(len(rule))
+    by_family = {}
+    for name in np.unique(family):
+        own = family == name
+        bias, weights = fit(steps[~own], needed[~own])
+        left_out[own] = bias + one_hot(steps[own]) @ weights
+        learned = area(left_out[own], needed[own], output[own])
+        if learned:
+            by_family[str(name)] = {"names": int(own.sum()), "needed": int(needed[own].sum()), "rule": area(rule[own], needed[own], output[own]), "learned": learned}
+    metrics = {
+        "area under the curve within an output, each family by a model of the others": {
+            "all": {"names": len(rule), "needed": int(needed.sum()), "rule": area(rule, needed, output), "learned": area(left_out, needed, output)},
+            **by_family,
+        }
+    }
+    bias, weights = fit(steps, needed)
+    # Made-up names, by which a test of the core sees that it adds up as this file does.
+    made_up = np.array([[(row * column + row) % STEPS for column in range(steps.shape[1])] for row in range(4)])
+    sums = (bias + one_hot(made_up) @ weights).astype(int).tolist()
+    examples = ",\n".join(f"    {json.dumps({'steps': row, 'score': score})}" for row, score in zip(made_up.tolist(), sums, strict=True))
+    rows = ",\n".join(f'    "{name}": {json.dumps(row.tolist())}' for name, row in zip(features(), weights.reshape(-1, STEPS), strict=True))
+    measured = json.dumps(metrics, indent=2).replace("\n", "\n  ")
+    (ROOT / "model.json").write_text(f'{{\n  "metrics": {measured},\n  "bias": {bias},\n  "weights": {{\n{rows}\n  }},\n  "examples": [\n{examples}\n  ]\n}}\n')
+    print(json.dumps(metrics, indent=2))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,90 @@
+//! What the conversation around a text holds already: names that a reader sees, and words that say what it is about.
+
+use std::collections::HashSet;
+
+use super::rule::shape_weight;
+use super::words::{for_each_term, words};
+
+/// Names and words of a conversation. The names that a reader sees nobody has to keep for him.
+#[derive(Debug, Clone, Default)]
+pub struct Around {
+    in_sight: HashSet<String>,
+    written: HashSet<String>,
+    parts: HashSet<String>,
+    recent: HashSet<String>,
+}
+
+impl Around {
+    /// Adds the names of a text that is in sight, whole and in their parts.
+    pub fn add(&mut self, text: &str) {
+        add_names(text, &mut self.in_sight);
+        add_parts(text, &mut self.parts);
+    }
+
+    /// Adds the names of what the model wrote in a call, which may be folded by now.
+    pub fn add_written(&mut self, text: &str) {
+        add_names(text, &mut self.written);
+    }
+
+    /// Adds the words of one of the last messages.
+    pub fn add_recent(&mut self, text: &str) {
+        add_parts(text, &mut self.recent);
+    }
+
+    pub(super) fn is_in_sight(&self, name: &str) -> bool {
+        self.in_sight.contains(name)
+    }
+
+    pub(super) fn is_written(&self, name: &str) -> bool {
+        self.written.contains(name)
+    }
+
+    pub(super) fn has_part(&self, part: &str) -> bool {
+        self.parts.contains(part)
+    }
+
+    pub(super) fn has_recent_part(&self, part: &str) -> bool {
+        self.recent.contains(part)
+    }
+}
+
+fn add_names(text: &str, names: &mut HashSet<String>) {
+    let mut insert = |name: &str| {
+        if shape_weight(name) > 0 && !names.contains(name) {
+            names.insert(name.to_owned());
+        }
+    };
+    for range in words(text) {
+        let word = &text[range];
+        for_each_term(word, |term| insert(&word[term]));
+        insert(word);
+    }
+}
+
+fn add_parts(text: &str, parts: &mut HashSet<String>) {
+    for_each_part(text, |part| {
+        if !parts.contains(part) {
+            parts.insert(part.to_owned());
+        }
+    });
+}
+
+/// `parseHTTPRow_count` -> `parse`, `httprow`, `count`: the words of a name or text from four letters on, in small letters.
+pub(super) fn for_each_part(text: &str, mut each: impl FnMut(&str)) {
+    const SHORTEST: usize = 4;
+    let mut part = String::new();
+    let mut was_small = false;
+    for byte in text.bytes().chain([b' ']) {
+        let is_new = !byte.is_ascii_alphabetic() || (was_small && byte.is_ascii_uppercase());
+        if is_new {
+            if part.len() >= SHORTEST {
+                each(&part);
+            }
+            part.clear();
+        }
+        if byte.is_ascii_alphabetic() {
+            part.push(char::from(byte.to_ascii_lowercase()));
+        }
+        was_small = byte.is_ascii_lowercase();
+    }
+}

@@ -1,0 +1,296 @@
+//! The names, paths and numbers of a text that an agent is most likely to write again.
+//!
+//! A ranking, not a parse: by a model that was trained on recorded sessions, or by a rule made by hand.
+
+mod around;
+mod features;
+mod model;
+mod rule;
+mod words;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use crate::config::NameScorer;
+pub use around::Around;
+use features::Reader;
+pub(super) use words::{DEFINING, words};
+use words::{for_each_term, name_after};
+
+/// How a name stands in a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sighting {
+    first: usize,
+    last: usize,
+    count: usize,
+    defined: bool,
+    /// Its parts are ranked too; the whole is worth having only after them.
+    has_terms: bool,
+    /// It stands as a part of a longer word.
+    is_term: bool,
+    /// The line where it first stands, from 0, where that line starts, and how many words stand there before it.
+    line: usize,
+    line_start: usize,
+    place: usize,
+}
+
+/// Every name of a text with how it stands there. Linear in the text.
+fn sightings(text: &str) -> HashMap<&str, Sighting> {
+    let mut seen: HashMap<&str, Sighting> = HashMap::new();
+    let mut definition = usize::MAX;
+    let (mut read, mut line, mut line_start, mut place) = (0, 0, 0, 0);
+    for range in words(text) {
+        for newline in memchr::memchr_iter(b'\n', &text.as_bytes()[read..range.start]) {
+            (line, line_start, place) = (line + 1, read + newline + 1, 0);
+        }
+        read = range.start;
+        let word = &text[range.clone()];
+        let defined = definition == range.start;
+        let mut see = |term: Range<usize>, is_term: bool, has_terms: bool| {
+            let first = range.start + term.start;
+            let new = Sighting { first, has_terms, line, line_start, place, ..Sighting::default() };
+            let sighting = seen.entry(&word[term]).or_insert(new);
+            sighting.last = first;
+            sighting.count += 1;
+            sighting.defined |= defined && !has_terms;
+            sighting.is_term |= is_term;
+        };
+        let mut is_whole = false;
+        for_each_term(word, |term| {
+            let is_term = term.len() < word.len();
+            is_whole |= !is_term;
+            see(term, is_term, false);
+        });
+        if !is_whole {
+            see(0..word.len(), false, true);
+        }
+        place += 1;
+        if DEFINING.contains(&word) {
+            definition = name_after(text, word, range.end);
+        }
+    }
+    seen
+}
+
+/// What may be kept of a text: names by their shape or definition that are not in sight, in the order of the text.
+fn candidates<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, Sighting)> {
+    let mut found: Vec<(&str, Sighting)> = sightings(text)
+        .into_iter()
+        .filter(|(name, sighting)| rule::score(name, sighting, text) > 0 && !around.is_in_sight(name))
+        .collect();
+    found.sort_unstable_by_key(|(name, sighting)| (sighting.first, name.len()));
+    found
+}
+
+/// The candidates of a text with the rule's score and their features: what the learned scorer is trained on.
+pub fn features_of<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, u64, Vec<u8>)> {
+    let mut reader = Reader::new(text, around);
+    candidates(text, around)
+        .into_iter()
+        .map(|(name, sighting)| (name, rule::score(name, &sighting, text), reader.steps(name, &sighting).to_vec()))
+        .collect()
+}
+
+/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is part of an earlier one, and
+/// none is in sight. The learned scorer leaves out what is not worth its tokens.
+///
+/// Linear in the text, whatever the limit.
+pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, scorer: NameScorer) -> Vec<&'t str> {
+    if limit == 0 {
+        return Vec::new();
+    }
+    let candidates = candidates(text, around).into_iter();
+    let mut ranked: Vec<(i64, usize, &str)> = match scorer {
+        NameScorer::Rule => candidates
+            .map(|(name, sighting)| (rule::score(name, &sighting, text) as i64, sighting.first, name))
+            .collect(),
+        NameScorer::Learned => {
+            let mut reader = Reader::new(text, around);
+            let rank = |(name, sighting): (&'t str, Sighting)| {
+                let rank = model::worth(&reader.steps(name, &sighting));
+                (rank >= model::LEAST_WORTH).then_some((rank, sighting.first, name))
+            };
+            candidates.filter_map(rank).collect()
+        }
+    };
+    let order = |a: &(i64, usize, &str), b: &(i64, usize, &str)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
+    let considered = limit.saturating_mul(3);
+    if ranked.len() > considered {
+        ranked.select_nth_unstable_by(considered - 1, order);
+        ranked.truncate(considered);
+    }
+    ranked.sort_unstable_by(order);
+    let words: Vec<&str> = ranked.into_iter().map(|(.., word)| word).collect();
+    longest_of_nested(&words, limit)
+}
+
+/// The first `limit` of the words, best first, without those that are part of a better one. A longer one takes the place of the
+/// best that it holds: `this.items` says all that `items` did.
+fn longest_of_nested<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
+    let finder = AhoCorasick::builder()
+        // The quickest to build: it reads each word once.
+        .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+        .build(words)
+        .expect("words of a text in memory have less letters than an automaton may have states");
+    let mut chosen: Vec<&str> = Vec::new();
+    // By word: where it is chosen, and whether a chosen one holds it. What holds the holder holds it too, so that stays true.
+    let mut place: Vec<Option<usize>> = vec![None; words.len()];
+    let mut is_held = vec![false; words.len()];
+    for (index, &word) in words.iter().enumerate() {
+        if chosen.len() == limit {
+            break;
+        }
+        if is_held[index] {
+            continue;
+        }
+        let mut best: Option<(usize, usize)> = None;
+        for inner in finder.find_overlapping_iter(word).map(|found| found.pattern().as_usize()) {
+            is_held[inner] = true;
+            best = best.into_iter().chain(place[inner].map(|at| (at, inner))).min();
+        }
+        let at = best.map_or(chosen.len(), |(at, _)| at);
+        if let Some((_, shorter)) = best {
+            place[shorter] = None;
+        }
+        place[index] = Some(at);
+        match chosen.get_mut(at) {
+            Some(shorter) => *shorter = word,
+            None => chosen.push(word),
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn words_of(text: &str) -> Vec<&str> {
+        words(text).map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn paths_urls_and_scoped_names_are_one_word() {
+        assert_eq!(
+            words_of(
+                "see ./src/a.rs:12, .github/ci.yml (x).map.y https://x.org/a/b. std::io::Read </div> @scope/pkg C:\\Users\\me\\x.txt a\\nb"
+            ),
+            [
+                "see",
+                "./src/a.rs",
+                "12",
+                ".github/ci.yml",
+                "x",
+                "map.y",
+                "https://x.org/a/b",
+                "std::io::Read",
+                "div",
+                "@scope/pkg",
+                "C:\\Users\\me\\x.txt",
+                "a",
+                "b"
+            ]
+        );
+    }
+
+    #[test]
+    fn defined_and_repeated_names_come_before_mentions() {
+        let text = "func (s *Store) LoadState(id string) error {\n\treturn s.readFile(id)\n}\nuseOnce()\n";
+        let found = salient_identifiers(text, 3, &Around::default(), NameScorer::Rule);
+        assert_eq!(found[0], "LoadState");
+        assert!(found.contains(&"readFile"), "{found:?}");
+    }
+
+    #[test]
+    fn plain_words_and_small_numbers_are_not_salient() {
+        assert!(
+            salient_identifiers(
+                "the function returns 42 of 1999 rows and/or more",
+                9,
+                &Around::default(),
+                NameScorer::Rule
+            )
+            .is_empty()
+        );
+        assert_eq!(
+            salient_identifiers("class Parser and order 8812345", 9, &Around::default(), NameScorer::Rule),
+            ["Parser", "8812345"]
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_chosen_name_is_not_listed_again() {
+        assert_eq!(
+            salient_identifiers("a.max_visible a.max_visible max_visible", 9, &Around::default(), NameScorer::Rule),
+            ["a.max_visible"]
+        );
+    }
+
+    /// What [`longest_of_nested`] says in linear time.
+    fn by_comparing_pairs<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
+        let mut chosen: Vec<&str> = Vec::new();
+        for &word in words {
+            if chosen.len() < limit && !chosen.iter().any(|longer| longer.contains(word)) {
+                match chosen.iter_mut().find(|shorter| word.contains(**shorter)) {
+                    Some(shorter) => *shorter = word,
+                    None => chosen.push(word),
+                }
+            }
+        }
+        chosen
+    }
+
+    #[test]
+    fn nested_words_are_chosen_as_by_comparing_each_with_each() {
+        let mut state = 7_u32;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as usize % below
+        };
+        for _ in 0..2000 {
+            let mut words: Vec<String> =
+                (0..1 + random(30)).map(|_| (0..1 + random(6)).map(|_| ['a', 'b', '.'][random(3)]).collect()).collect();
+            let mut seen = HashSet::new();
+            words.retain(|word| seen.insert(word.clone()));
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let limit = 1 + random(12);
+            assert_eq!(longest_of_nested(&words, limit), by_comparing_pairs(&words, limit), "{words:?} {limit}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_names_are_all_chosen() {
+        let text = (0..100_000).map(|i| format!("name_{i:06}x ")).collect::<String>();
+        assert_eq!(salient_identifiers(&text, 100_000, &Around::default(), NameScorer::Rule).len(), 100_000);
+    }
+
+    #[test]
+    fn the_limit_holds_and_zero_is_none() {
+        let text = (0..500).map(|i| format!("name_{i} ")).collect::<String>();
+        assert_eq!(salient_identifiers(&text, 7, &Around::default(), NameScorer::Rule).len(), 7);
+        assert!(salient_identifiers(&text, 0, &Around::default(), NameScorer::Rule).is_empty());
+    }
+
+    #[test]
+    fn what_is_in_sight_is_not_kept_again() {
+        let mut in_sight = Around::default();
+        in_sight.add("see parse_row in src/rows/parse.rs");
+        let text = "fn parse_row calls read_cell in src/rows/parse.rs";
+        assert_eq!(salient_identifiers(text, 9, &in_sight, NameScorer::Rule), ["read_cell"]);
+    }
+
+    #[test]
+    fn the_learned_scorer_leaves_out_what_is_not_worth_its_tokens() {
+        let digests: String = (0..40).map(|index| format!("sha256/{:064x}\n", index * 7919 + 1)).collect();
+        let text = format!("fn parse_row(cell) {{ parse_row(readCell(cell)) }}\n{digests}");
+        let by = |scorer| salient_identifiers(&text, 30, &Around::default(), scorer);
+        let (learned, rule) = (by(NameScorer::Learned), by(NameScorer::Rule));
+        assert!(learned.contains(&"parse_row") && learned.contains(&"readCell"), "{learned:?}");
+        assert!(learned.iter().all(|name| !name.starts_with("sha256")), "{learned:?}");
+        assert!(rule.len() > learned.len(), "{rule:?}");
+    }
+}
