@@ -26,7 +26,7 @@ const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
 const MIN_BYTES: usize = 400;
 /// A fold that seems to save less, in percent, is not tried.
-const LEAST: usize = 8;
+const LEAST: usize = 5;
 
 /// The stage.
 #[derive(Debug)]

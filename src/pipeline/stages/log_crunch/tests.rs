@@ -45,7 +45,7 @@ fn needles_and_errors_stay_in_sight_even_under_a_limit() {
         assert_eq!(text.matches("2025-03-17T09:00:00Z ERROR db connection").count(), 10);
     }
     assert!(limited[0].text.len() < lossless[0].text.len());
-    assert!(limited[0].text.contains("[… 86 lines "), "{}", limited[0].text);
+    assert!(limited[0].text.contains("[… 77 lines 16-92]"), "{}", limited[0].text);
     assert!(limited[0].text.contains(" like: 2025-03-17T09:"), "{}", limited[0].text);
 }
 

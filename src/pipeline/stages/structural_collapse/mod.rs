@@ -23,7 +23,7 @@ use crate::tokens;
 const MIN_BYTES: usize = 120;
 
 /// What a fold leaves at most, in percent of the tokens.
-const WORTH: usize = 92;
+const WORTH: usize = 95;
 
 /// The same for code and for pages, and the tokens that it saves at least.
 const CODE_WORTH: (usize, usize) = (50, 150);
