@@ -30,14 +30,14 @@ fn compress(text: &str, preset: Preset, max_tokens: Option<usize>) -> Compressed
     done
 }
 
-/// Lines that report an error, found without the stage's own patterns.
+/// Lines that report an error, without blanks at their ends, found without the stage's own patterns.
 fn errors(text: &str) -> Vec<&str> {
     let error = Regex::new(
         r"\b(ERROR|WARN|WARNING|FATAL|CRITICAL|SEVERE|Traceback)\b|\[(error|warn)\]|[a-z](Exception|Error)\b",
     )
     .unwrap();
     let calm = Regex::new(r"\b(INFO|DEBUG|NOTICE)\b").unwrap();
-    text.lines().filter(|line| error.is_match(line) && !calm.is_match(line)).collect()
+    text.lines().filter(|line| error.is_match(line) && !calm.is_match(line)).map(str::trim_end).collect()
 }
 
 #[test]
