@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Keeps;
 use super::column::cost;
 use crate::pipeline::hashing::FastMap;
 
@@ -29,6 +30,8 @@ pub(super) struct Lines<'t> {
     /// For each cell the number of its text, from 0 in the order in which they come first.
     words: Vec<u32>,
     dumps: Vec<Option<Dump>>,
+    /// Which lines stay as they are: they have no cells.
+    pub(super) kept: Vec<bool>,
     /// About how many tokens each line has.
     costs: Vec<u32>,
 }
@@ -81,25 +84,26 @@ pub(super) fn shown(line: &str) -> Option<(usize, String)> {
 }
 
 impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t str, view: View) -> Self {
+    pub(super) fn of(text: &'t str, view: View, keeps: Keeps) -> Self {
         let texts: Vec<&str> = text.split('\n').collect();
         let dumps = texts.iter().map(|text| Dump::of(text)).collect();
         let costs = texts.iter().map(|text| cost(text) as u32).collect();
-        Self::cut(texts, dumps, costs, view)
+        let kept = texts.iter().map(|text| keeps(text)).collect();
+        Self::cut(texts, dumps, kept, costs, view)
     }
 
     /// The same lines, cut in another way.
     pub(super) fn seen_as(&self, view: View) -> Self {
-        Self::cut(self.texts.clone(), self.dumps.clone(), self.costs.clone(), view)
+        Self::cut(self.texts.clone(), self.dumps.clone(), self.kept.clone(), self.costs.clone(), view)
     }
 
-    fn cut(texts: Vec<&'t str>, dumps: Vec<Option<Dump>>, costs: Vec<u32>, view: View) -> Self {
+    fn cut(texts: Vec<&'t str>, dumps: Vec<Option<Dump>>, kept: Vec<bool>, costs: Vec<u32>, view: View) -> Self {
         let mut cells = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());
         let mut words = Vec::new();
         let mut numbers: FastMap<&str, u32> = FastMap::with_capacity_and_hasher(2 * texts.len(), <_>::default());
-        for (text, dump) in texts.iter().zip(&dumps) {
-            if text.len() <= MAX_LINE {
+        for ((text, dump), &is_kept) in texts.iter().zip(&dumps).zip(&kept) {
+            if text.len() <= MAX_LINE && !is_kept {
                 cut(&text.as_bytes()[..dump.map_or(text.len(), |dump| dump.head)], view, &mut cells);
             }
             for &(start, end) in &cells[words.len()..] {
@@ -108,10 +112,10 @@ impl<'t> Lines<'t> {
             }
             ends.push(cells.len());
         }
-        Self { texts, cells, ends, words, dumps, costs }
+        Self { texts, cells, ends, words, dumps, kept, costs }
     }
 
-    /// Byte ranges of a line's cells; none for a line that is blank or too long.
+    /// Byte ranges of a line's cells; none for a line that is blank, kept or too long.
     pub(super) fn cells(&self, line: usize) -> &[(u32, u32)] {
         &self.cells[line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line]]
     }

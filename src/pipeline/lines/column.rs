@@ -208,11 +208,16 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     costs.min_by_key(worth).expect("there is one rule at least")
 }
 
+/// A value that begins with a digit has folders if it has so many bytes: a date with its time.
+const STAMP_BYTES: usize = 16;
+
 /// What separates the folders of most values, if they have some.
 fn separator(column: &[&str]) -> Option<char> {
     const SEPARATORS: [u8; 4] = [b'/', b'.', b':', b'-'];
     let mut with = [0; SEPARATORS.len()];
-    for value in column.iter().filter(|value| !value.as_bytes().first().is_some_and(u8::is_ascii_digit)) {
+    let is_number =
+        |value: &&&str| value.len() < STAMP_BYTES && value.as_bytes().first().is_some_and(u8::is_ascii_digit);
+    for value in column.iter().filter(|value| !is_number(value)) {
         for (with, separator) in with.iter_mut().zip(SEPARATORS) {
             *with += usize::from(memchr::memchr(separator, value.as_bytes()).is_some());
         }

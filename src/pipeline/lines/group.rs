@@ -126,7 +126,8 @@ impl Kind {
         match cell {
             _ if is_number(cell) => Self::Number,
             _ if cell.len() <= 3 && cell.bytes().all(|byte| byte.is_ascii_punctuation()) => Self::Mark,
-            _ if cell.ends_with([':', '=']) => Self::Label,
+            // A process by its number, `sshd[24200]:`, is one of many.
+            _ if cell.ends_with([':', '=']) && !cell.ends_with("]:") => Self::Label,
             _ => Self::Other,
         }
     }

@@ -20,7 +20,7 @@ use std::ops::Range;
 use cells::{Lines, View};
 use group::{Group, Node};
 use record::Entry;
-use template::Template;
+use template::{Part, Template};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::config::Encoding;
@@ -37,20 +37,30 @@ const NEAR: usize = 60;
 /// So many lines between rows that are no rows part two folds.
 const MAX_RAW: usize = 8;
 
-/// The folds of texts that were asked for before: from pass to pass most of a text stays as it is.
+/// Whether a line stays as it is, whatever it would cost as a row.
+pub(super) type Keeps = fn(&str) -> bool;
+
+/// The folds of texts that a stage asked for before: from pass to pass most of a text stays as it is.
 #[derive(Debug, Default)]
-pub struct Remembered(RefCell<FastMap<(u128, usize), Folds>>);
+pub struct Remembered(RefCell<FastMap<(&'static str, u128, usize), Folds>>);
 
 /// Byte ranges of a text, without their last line end, each with its fold.
 type Folds = Vec<(Range<usize>, Fold)>;
 
 impl Remembered {
-    /// [`folds`], of one stage and in one encoding.
-    pub(super) fn folds(&self, stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
-        let key = (xxh3_128(text.as_bytes()), least);
+    /// [`folds`], in one encoding; a stage always keeps the same lines.
+    pub(super) fn folds(
+        &self,
+        stage: &'static str,
+        text: &str,
+        encoding: Encoding,
+        least: usize,
+        keeps: Keeps,
+    ) -> Folds {
+        let key = (stage, xxh3_128(text.as_bytes()), least);
         let known = self.0.borrow().get(&key).cloned();
         known.unwrap_or_else(|| {
-            let folds = folds(stage, text, encoding, least);
+            let folds = folds(stage, text, encoding, least, keeps);
             self.0.borrow_mut().insert(key, folds.clone());
             folds
         })
@@ -61,7 +71,7 @@ impl Remembered {
 const TASTE: (usize, usize) = (8, 40);
 
 /// The parts of a text that are worth folding. What seems to save less than half of `least`, in percent, is not tried.
-fn folds(stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
+fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps) -> Folds {
     let starts: Vec<usize> =
         std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1)).collect();
     let bytes = |lines: Range<usize>| starts[lines.start]..starts.get(lines.end).map_or(text.len(), |next| next - 1);
@@ -69,16 +79,16 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
     if starts.len() > 2 * runs * height {
         let start = |run: usize| (starts.len() - height) * run / (runs - 1);
         let taste: Vec<&str> = (0..runs).map(|run| &text[bytes(start(run)..start(run) + height)]).collect();
-        if plans(&taste.join("\n"))[0].percent() * 2 < least {
+        if plans(&taste.join("\n"), keeps)[0].percent() * 2 < least {
             return Vec::new();
         }
     }
-    let plans = plans(text);
+    let plans = plans(text, keeps);
     let part = |lines: Range<usize>| {
         let range = bytes(lines);
         let fold = match range.len() == text.len() {
             true => whole(stage, &plans, encoding),
-            false => fold(stage, &text[range.clone()], encoding),
+            false => fold(stage, &text[range.clone()], encoding, keeps),
         };
         Some((range, fold?))
     };
@@ -87,13 +97,13 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize) -> Folds {
 
 /// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
 /// the arguments.
-pub(super) fn fold(stage: &str, text: &str, encoding: Encoding) -> Option<Fold> {
-    whole(stage, &plans(text), encoding)
+pub(super) fn fold(stage: &str, text: &str, encoding: Encoding, keeps: Keeps) -> Option<Fold> {
+    whole(stage, &plans(text, keeps), encoding)
 }
 
 /// The plans that may be the best, one at least, by what they seem to save.
-fn plans(text: &str) -> Vec<Plan<'_>> {
-    let words = Plan::of(Lines::of(text, View::Words));
+fn plans(text: &str, keeps: Keeps) -> Vec<Plan<'_>> {
+    let words = Plan::of(Lines::of(text, View::Words, keeps));
     if !has_columns(&words.lines) {
         return vec![words];
     }
@@ -131,10 +141,41 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
 }
 
 /// Whether a fold is the one that its text is folded into.
-pub(super) fn is_canonical(fold: &Fold, text: &str) -> bool {
-    let plans = plans(text);
+pub(super) fn is_canonical(fold: &Fold, text: &str, keeps: Keeps) -> bool {
+    let plans = plans(text, keeps);
     let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
     encodings.into_iter().any(|encoding| whole(&fold.stage, &plans, encoding).as_ref() == Some(fold))
+}
+
+/// Lines of one shape.
+pub(super) struct Flood<'t>(Template<'t>);
+
+impl<'t> Flood<'t> {
+    /// The floods of a text; no line is in two of them.
+    pub(super) fn all(text: &'t str, keeps: Keeps) -> Vec<Self> {
+        templates(&Lines::of(text, View::Words, keeps)).into_iter().map(Self).collect()
+    }
+
+    /// Its lines, ascending.
+    pub(super) fn lines(&self) -> &[usize] {
+        &self.0.lines
+    }
+
+    /// The values in which its lines differ, by place.
+    pub(super) fn columns(&self) -> &[Vec<&'t str>] {
+        &self.0.columns
+    }
+
+    /// The text with what `say` says of each column in place of its values in some of the lines.
+    pub(super) fn sum_up(&self, rows: &[usize], say: impl Fn(&[&str]) -> String) -> String {
+        let values = |column: usize| rows.iter().map(|&row| self.0.columns[column][row]).collect::<Vec<_>>();
+        let piece = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Shown => String::new(),
+            Part::Value(column, _) => format!("<{}>", say(&values(*column))),
+        };
+        self.0.parts.iter().map(piece).collect()
+    }
 }
 
 /// What becomes of the lines of a text.
@@ -212,7 +253,7 @@ impl<'t> Plan<'t> {
 /// The templates of all lines that are of one, each line in one at most.
 fn templates<'t>(lines: &Lines<'t>) -> Vec<Template<'t>> {
     let mut found = Vec::new();
-    let mut is_taken = vec![false; lines.texts.len()];
+    let mut is_taken = lines.kept.clone();
     let mut worthless = FastSet::default();
     for exact in [false, true] {
         for _ in 0..ROUNDS {
@@ -353,7 +394,7 @@ fn same_lines<'t>(lines: &Lines<'t>, is_taken: &[bool]) -> Vec<Template<'t>> {
         kinds: Vec::new(),
         lines,
         height: 1,
-        parts: if text.is_empty() { Vec::new() } else { vec![template::Part::Text(text.to_owned())] },
+        parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
         rules: Vec::new(),
         spent: Vec::new(),
         columns: Vec::new(),

@@ -84,8 +84,6 @@ pub(super) enum Rule<'a> {
         /// The step, if any.
         step: Option<Step>,
     },
-    /// As in the last row above with the same cell in this column.
-    Like(usize),
     /// Made of other cells, and of what the row shows where it has a hole.
     Made(Template),
 }
@@ -102,15 +100,11 @@ impl Rule<'_> {
 
     /// The columns of the same row that it needs.
     pub(super) fn needs(&self) -> impl Iterator<Item = usize> {
-        let (source, parts) = match self {
-            Self::Like(source) => (Some(*source), &[][..]),
-            Self::Made(template) => (None, &template.parts[..]),
-            _ => (None, &[][..]),
-        };
-        source.into_iter().chain(parts.iter().filter_map(|part| match part {
+        let parts = if let Self::Made(template) = self { &template.parts[..] } else { &[] };
+        parts.iter().filter_map(|part| match part {
             Part::Ref { column, above: false, .. } => Some(*column),
             _ => None,
-        }))
+        })
     }
 
     /// Whether rows show only a part of it.
@@ -123,9 +117,6 @@ impl Rule<'_> {
 pub(super) trait Lookup<'a> {
     /// The cell, unless there is no such row.
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>>;
-
-    /// A column's cell in the last row above that has the same cell in another column.
-    fn like(&self, column: usize, source: usize) -> Option<&Cell<'a>>;
 }
 
 /// The cell that a rule says another is equal to, where it says so without making one.
@@ -133,7 +124,6 @@ pub(super) fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl 
     match rule {
         Rule::Fixed(cell) => Some(cell),
         Rule::Above { back, step: None } => cells.cell(column, *back),
-        Rule::Like(source) => cells.like(column, *source),
         Rule::Shown | Rule::Above { step: Some(_), .. } | Rule::Made(_) => None,
     }
 }
@@ -146,9 +136,7 @@ pub(super) fn predict<'a>(
     cells: &impl Lookup<'a>,
 ) -> Option<Cell<'a>> {
     match rule {
-        Rule::Shown | Rule::Fixed(_) | Rule::Above { step: None, .. } | Rule::Like(_) => {
-            copied(rule, column, cells).cloned()
-        }
+        Rule::Shown | Rule::Fixed(_) | Rule::Above { step: None, .. } => copied(rule, column, cells).cloned(),
         Rule::Above { back, step: Some(step) } => match cells.cell(column, *back)? {
             Cell::Text { quoted, text } => Some(Cell::Text { quoted: *quoted, text: Cow::Owned(step.apply(text)?) }),
             _ => None,

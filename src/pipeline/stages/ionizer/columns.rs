@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::fit::LastLike;
 use super::groups::{Groups, MOST_COLUMNS, Signature, one_order};
 use super::keys::Keys;
 use super::path::{Step, name_of};
@@ -76,7 +75,6 @@ impl<'a> Builder<'_, 'a> {
                 values: vec![Vec::new(); paths.len()],
                 pinned: vec![false; paths.len()],
                 rules: Vec::new(),
-                last_like: LastLike::default(),
                 firsts: Vec::new(),
                 paths,
                 names,
@@ -173,34 +171,7 @@ impl<'a> Builder<'_, 'a> {
             self.flattened.extend(&present);
             return self.object_columns(&keys, rows, path, found);
         }
-        if free && let Some(length) = self.shared_length(&present) {
-            self.flattened.extend(&present);
-            for index in 0..length {
-                let item = |id: &Option<Id>| match &self.tree.nodes[(*id)?] {
-                    Node::Array(items) => Some(items[index]),
-                    _ => None,
-                };
-                let items: Vec<Option<Id>> = rows.iter().map(item).collect();
-                path.push(Step::Index(index));
-                self.value_columns(&items, path, found);
-                path.pop();
-            }
-            return;
-        }
         found.push(path.clone());
-    }
-
-    /// The length of arrays that all have the same one and no containers inside.
-    fn shared_length(&self, arrays: &[Id]) -> Option<usize> {
-        let mut length = None;
-        for id in arrays {
-            let Node::Array(items) = &self.tree.nodes[*id] else { return None };
-            let scalars = items.iter().all(|item| matches!(self.tree.nodes[*item], Node::Scalar { .. }));
-            if !scalars || *length.get_or_insert(items.len()) != items.len() {
-                return None;
-            }
-        }
-        length.filter(|length| (1..=128).contains(length))
     }
 
     /// The keys of objects that are alike, in one order.

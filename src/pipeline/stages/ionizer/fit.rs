@@ -20,19 +20,13 @@ pub(super) struct Grid<'g, 'a> {
     pub(super) columns: &'g [Vec<Cell<'a>>],
     /// Columns that rows must show.
     pub(super) pinned: &'g [bool],
-    /// For columns that others are alike by: the last row above with the same cell.
-    pub(super) last_like: &'g LastLike,
     /// For each column and row: the first row with the same cell.
     pub(super) firsts: &'g [Vec<usize>],
 }
 
-/// For some columns and each row: the last row above with the same cell.
-pub(super) type LastLike = FastMap<usize, Vec<Option<usize>>>;
-
 /// One row of a grid.
 pub(super) struct Row<'g, 'a> {
     columns: &'g [Vec<Cell<'a>>],
-    last_like: &'g LastLike,
     row: usize,
 }
 
@@ -40,34 +34,6 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>> {
         self.columns[column].get(self.row.checked_sub(back)?)
     }
-
-    fn like(&self, column: usize, source: usize) -> Option<&Cell<'a>> {
-        let row = (*self.last_like.get(&source)?.get(self.row)?)?;
-        self.columns[column].get(row)
-    }
-}
-
-/// The most cells that are compared to find columns that depend on others.
-const MOST_COMPARED: usize = 8_000_000;
-
-/// The columns with few different texts, which others may depend on.
-pub(super) fn last_like(columns: &[Vec<Cell<'_>>], firsts: &[Vec<usize>]) -> LastLike {
-    let rows = columns.first().map_or(0, Vec::len);
-    let mut found = LastLike::default();
-    if rows < 8 || rows * columns.len() * columns.len() > MOST_COMPARED {
-        return found;
-    }
-    for (column, (cells, firsts)) in columns.iter().zip(firsts).enumerate() {
-        let different = firsts.iter().enumerate().filter(|(row, first)| row == *first).count();
-        // Equal containers are one node only on the writing side.
-        let has_nodes = cells.iter().any(|cell| matches!(cell, Cell::Node(_)));
-        if !has_nodes && different > 1 && different * 2 <= rows {
-            let mut last = vec![None; rows];
-            let rows_like = firsts.iter().enumerate().map(|(row, first)| last[*first].replace(row));
-            found.insert(column, rows_like.collect());
-        }
-    }
-    found
 }
 
 /// Names by column index, for templates.
@@ -89,7 +55,7 @@ pub(super) enum Outcome<'c> {
 impl<'g, 'a> Grid<'g, 'a> {
     /// A row.
     pub(super) fn row(&self, row: usize) -> Row<'g, 'a> {
-        Row { columns: self.columns, last_like: self.last_like, row }
+        Row { columns: self.columns, row }
     }
 
     fn rows(&self) -> usize {
@@ -122,10 +88,6 @@ impl<'g, 'a> Grid<'g, 'a> {
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),
             Rule::Above { back, step: None } => implied_if(row >= *back && self.is_same(column, row, row - back)),
-            Rule::Like(source) => {
-                let like = self.last_like.get(source).and_then(|like| like[row]);
-                implied_if(like.is_some_and(|like| self.is_same(column, row, like)))
-            }
         }
     }
 
@@ -226,9 +188,6 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let often = match &rule {
                 Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
                 Rule::Above { back: 2.., .. } => 1 + rows / 50,
-                Rule::Like(source) => {
-                    self.grid.last_like[source].iter().filter(|row| row.is_none()).count() + rows / 10
-                }
                 _ => rows,
             };
             let first = if let Rule::Above { back, .. } = &rule { *back } else { 0 };
@@ -301,7 +260,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }))
     }
 
-    /// A constant, a repeat at a distance, texts as beside the last like another one, and steps.
+    /// A constant, a repeat at a distance, and steps.
     fn simple_rules(&self) -> Vec<Rule<'a>> {
         let cells = self.cells();
         let mut found = Vec::new();
@@ -347,11 +306,6 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 None => steps.push((1, step)),
             }
         }
-        let mut sources: Vec<usize> = self.grid.last_like.keys().copied().collect();
-        sources.sort_unstable();
-        // A header is read up to its commas.
-        sources.retain(|source| self.rank[*source] < self.rank[self.column] && !self.grid.names[*source].contains(','));
-        found.extend(sources.into_iter().map(Rule::Like));
         steps.sort_by_key(|step| std::cmp::Reverse(step.0));
         found.extend(steps.into_iter().take(2).map(|(_, step)| Rule::Above { back: 1, step: Some(step) }));
         found

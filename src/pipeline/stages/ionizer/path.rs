@@ -11,8 +11,6 @@ pub(super) enum Step<'k> {
     Own,
     /// Into an object.
     Key(Cow<'k, str>),
-    /// Into an array.
-    Index(usize),
 }
 
 /// The node at the end of a path.
@@ -34,20 +32,18 @@ pub(super) fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely
                 }
                 items[place].1
             }
-            (Step::Index(index), Node::Array(items)) => *items.get(*index)?,
             _ => return None,
         };
     }
     Some(at)
 }
 
-/// `user.name`, `tags[0]`, `@` for the record's own key; keys with other characters in quotes.
+/// `user.name`, `@` for the record's own key; keys with other characters in quotes.
 pub(super) fn name_of(path: &[Step<'_>]) -> String {
     let mut name = String::new();
     for step in path {
         match step {
             Step::Own => name.push('@'),
-            Step::Index(index) => name.push_str(&format!("[{index}]")),
             Step::Key(key) => {
                 if !name.is_empty() {
                     name.push('.');
@@ -73,17 +69,10 @@ pub(super) fn path_of(name: &str) -> Option<Vec<Step<'_>>> {
     let mut path = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
-        if let Some(index) = rest.strip_prefix('[') {
-            let (index, behind) = index.split_once(']')?;
-            path.push(Step::Index(index.parse().ok()?));
-            rest = behind;
-            continue;
-        }
         if !path.is_empty() {
             rest = rest.strip_prefix('.')?;
         }
-        let length =
-            if rest.starts_with('"') { string_end(rest, 0)? } else { rest.find(['.', '[']).unwrap_or(rest.len()) };
+        let length = if rest.starts_with('"') { string_end(rest, 0)? } else { rest.find('.').unwrap_or(rest.len()) };
         let key = rest[..length].strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(&rest[..length]);
         path.push(Step::Key(Cow::Borrowed(key)));
         rest = &rest[length..];

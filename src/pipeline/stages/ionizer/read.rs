@@ -59,14 +59,11 @@ struct Class<'r> {
     /// Whether rows show each column, and then only a part of it.
     shown: Vec<(bool, bool)>,
     rows: Vec<Vec<Cell<'r>>>,
-    /// For columns that others are alike by: the last row with each cell.
-    last_like: FastMap<usize, FastMap<Cell<'r>, usize>>,
 }
 
 /// A row in the making.
 struct Draft<'d, 'r> {
     above: &'d [Vec<Cell<'r>>],
-    last_like: &'d FastMap<usize, FastMap<Cell<'r>, usize>>,
     cells: &'d [Option<Cell<'r>>],
 }
 
@@ -76,11 +73,6 @@ impl<'r> Lookup<'r> for Draft<'_, 'r> {
             0 => self.cells[column].as_ref(),
             _ => self.above.get(self.above.len().checked_sub(back)?).map(|row| &row[column]),
         }
-    }
-
-    fn like(&self, column: usize, source: usize) -> Option<&Cell<'r>> {
-        let row = self.last_like.get(&source)?.get(self.cells[source].as_ref()?)?;
-        self.above.get(*row).map(|row| &row[column])
     }
 }
 
@@ -202,11 +194,9 @@ impl<'r> Reader<'r> {
         if paths[1..].iter().any(|path| path[0] == Step::Own) {
             return None;
         }
-        let sources = rules.iter().filter_map(|rule| if let Rule::Like(source) = rule { Some(*source) } else { None });
-        let last_like = sources.map(|source| (source, FastMap::default())).collect();
         let short = short_names(&names);
         let shown = rules.iter().map(|rule| (rule.is_shown(), rule.has_hole())).collect();
-        self.classes.push(Class { keyed, mark, paths, short, shown, last_like, rules, rows: Vec::new() });
+        self.classes.push(Class { keyed, mark, paths, short, shown, rules, rows: Vec::new() });
         Some(())
     }
 
@@ -253,9 +243,6 @@ impl<'r> Reader<'r> {
             return Some(Rule::Fixed(Cell::Absent));
         }
         let text = text.strip_prefix('=')?;
-        if let Some(name) = text.strip_prefix("^{") {
-            return Some(Rule::Like(*index.get(name.strip_suffix('}')?)?));
-        }
         if let Some(above) = text.strip_prefix('^') {
             let digits = above.bytes().take_while(u8::is_ascii_digit).count();
             let back = if digits == 0 { 1 } else { above[..digits].parse().ok().filter(|back| *back > 0)? };
@@ -528,9 +515,6 @@ impl<'r> Reader<'r> {
         let cells: Vec<Cell<'r>> = cells.into_iter().collect::<Option<_>>()?;
         let made = self.record(class, &cells)?;
         let own = &mut self.classes[class];
-        for (source, last) in &mut own.last_like {
-            last.insert(cells[*source].clone(), own.rows.len());
-        }
         own.rows.push(cells);
         Some(made)
     }
@@ -554,7 +538,7 @@ impl<'r> Reader<'r> {
         for needed in rule.needs() {
             self.resolve(class, needed, cells, holes, depth + 1)?;
         }
-        let draft = Draft { above: &own.rows, last_like: &own.last_like, cells };
+        let draft = Draft { above: &own.rows, cells };
         let hole = holes[column];
         let cell = predict(rule, column, hole, &draft)?;
         let made = cell.text().map_or(0, str::len);
@@ -583,28 +567,19 @@ impl<'r> Reader<'r> {
         Some((key, id?))
     }
 
-    /// Builds the container whose leaves' paths agree up to `depth`.
+    /// Builds the object whose leaves' paths agree up to `depth`.
     fn object_of(&mut self, leaves: &[(&[Step<'r>], Id)], depth: usize) -> Option<Id> {
-        let is_array = leaves.first().is_some_and(|(path, _)| matches!(path.get(depth), Some(Step::Index(_))));
-        let (mut keys, mut items) = (Vec::new(), Vec::new());
-        if is_array {
-            items.reserve(leaves.len())
-        } else {
-            keys.reserve(leaves.len())
-        }
+        let mut keys = Vec::with_capacity(leaves.len());
         let mut at = 0;
         while at < leaves.len() {
             let step = leaves[at].0.get(depth)?;
             let length = leaves[at..].iter().take_while(|(path, _)| path.get(depth) == Some(step)).count();
             let group = &leaves[at..at + length];
             let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
-            match step {
-                Step::Key(key) if !is_array => keys.push((key.clone(), id)),
-                Step::Index(index) if is_array && *index == items.len() => items.push(id),
-                _ => return None,
-            }
+            let Step::Key(key) = step else { return None };
+            keys.push((key.clone(), id));
             at += length;
         }
-        Some(self.tree.push(if is_array { Node::Array(items) } else { Node::Object(keys) }))
+        Some(self.tree.push(Node::Object(keys)))
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cells::{Cell, Rule};
 use super::columns;
-use super::fit::{Grid, LastLike, Outcome, last_like};
+use super::fit::{Grid, Outcome};
 use super::keys::{Keys, number_equal};
 use super::path::{Step, follow_from};
 use super::scan::{Id, Node, Tree};
@@ -34,8 +34,6 @@ pub(super) struct Class<'a> {
     pub(super) pinned: Vec<bool>,
     /// How each column's cells come about.
     pub(super) rules: Vec<Rule<'a>>,
-    /// For columns that others are alike by: the last row above with the same cell.
-    pub(super) last_like: LastLike,
     /// For each column and row: the first row with the same cell.
     pub(super) firsts: Vec<Vec<usize>>,
 }
@@ -77,7 +75,6 @@ impl<'a> Plan<'a> {
             let values = class.values.iter().zip(&class.columns);
             class.firsts = values.map(|(values, cells)| first_rows(values, cells, &mut rows)).collect();
             class.values.clear();
-            class.last_like = last_like(&class.columns, &class.firsts);
             class.rules = class.grid().fit(encoding);
             class.mark = class.cheapest_mark(encoding);
         }
@@ -194,13 +191,7 @@ impl<'a> Class<'a> {
 
     /// Its cells as a table.
     pub(super) fn grid(&self) -> Grid<'_, 'a> {
-        Grid {
-            names: &self.names,
-            columns: &self.columns,
-            pinned: &self.pinned,
-            last_like: &self.last_like,
-            firsts: &self.firsts,
-        }
+        Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned, firsts: &self.firsts }
     }
 }
 

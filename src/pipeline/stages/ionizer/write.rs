@@ -216,7 +216,6 @@ impl<'w> Writer<'w, '_, '_> {
                         self.out.push_str(&step.to_string());
                     }
                 }
-                Rule::Like(source) => self.out.push_str(&format!("=^{{{}}}", class.names[*source])),
                 Rule::Made(template) => {
                     self.out.push('=');
                     self.out.push_str(&template.to_text(&class.names, &index).expect("only printable templates fit"));

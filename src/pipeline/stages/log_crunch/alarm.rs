@@ -24,7 +24,7 @@ const LEVEL_REACH: usize = 160;
 
 const ERROR_WORDS: &str = r"(?x: (?-u:\b)(?i:errors?|err|fatal|severe|critical|emerg|panic|panicked|warn|warnings?|exceptions?|traceback)(?-u:\b)
     | [A-Za-z](?:Exception|Error)(?-u:\b) | (?-u:\b)FAIL(?:ED|URE)?(?-u:\b) | ^\s+at\s\S+\s?\( | ^\s+at\s\S+:\d+ | ^\s+File\s\x22
-    | Caused\sby: | ^goroutine\s\d+ | ^\S{0,24}\s+\d+\s+\d+\s[EFW]\s)";
+    | Caused\sby: | ^goroutine\s\d+ | ^(?:\S{0,24}\s+){1,3}\d+\s+\d+\s[EFW]\s)";
 const FAILURE_WORDS: &str =
     r"(?i:(?-u:\b)(?:fail|failed|fails|failing|failures?|denied|refused|aborted|unreachable|timed out)(?-u:\b))";
 
@@ -36,7 +36,7 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
 
-/// Judges a line by its text after the stamp. A note of what was left out is as loud as what it stands for may have been.
+/// Judges a line. A note of what was left out is as loud as what it stands for may have been.
 pub(super) fn alarm(text: &str) -> Alarm {
     if text.starts_with("[… ") {
         return Alarm::Error;
@@ -89,6 +89,7 @@ mod tests {
             ("--- FAIL: TestX (0.95s)", Alarm::Error),
             ("src/a.ts(9,52): error TS2353: no", Alarm::Error),
             (" 1702  2395 E Tag: x", Alarm::Error),
+            ("03-17 16:13:38.811  1702  2395 E Tag: x", Alarm::Error),
             ("[mod_jk] [error] child 6", Alarm::Error),
             ("RAS KERNEL INFO cache parity error corrected", Alarm::Failure),
             ("sshd[1]: Failed password for root", Alarm::Failure),

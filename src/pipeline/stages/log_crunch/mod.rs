@@ -1,42 +1,32 @@
-//! `many lines alike` -> `one template with marked places, then only what changes`.
-//!
-//! Lossless: stamps become gaps, lines of one kind become rows of values, steady counters and beats become a repeat count.
-//! Lines that report an error stay as they are, stamp and all, in their place. See [`book`] for the notation.
+//! A report -> what went wrong in it, and how much went well; a log -> one template and what changes, its alarms as they were.
 //!
 //! What test runners, build tools and installers say of all that went well is left out first, unless only lossless rewrites
-//! are allowed ([`report`]); what is left is folded. So is a log without such lines.
+//! are allowed ([`report`]). What is left is folded by [`lines`]. Here lines that report an error stay as they are, in their
+//! place; the stage for anything else makes rows of them, too, and is taken where that saves much more.
 //!
 //! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]). The fold
 //! then stands for the shortened log, and the edit is not lossless.
 
 mod alarm;
-mod book;
-mod column;
-mod decode;
-mod encode;
-mod legend;
-mod log;
-mod repeat;
 mod report;
 mod select;
-mod stamp;
-mod template;
-mod write;
 
 use std::ops::Range;
 
-use crate::config::{Encoding, Preset};
+use crate::config::Preset;
 use crate::content::{ContentType, Segment};
-use crate::pipeline::edits::{free_lines, without_last_end};
+use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Prior, Stage};
+use crate::pipeline::{Edit, FusionContext, Prior, Remembered, Stage, lines};
 use crate::tokens;
+
+use alarm::{Alarm, alarm};
 
 const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
 const MIN_BYTES: usize = 400;
-/// Longer logs are left alone: nothing that unfolds to more can be ours.
-const MAX_BYTES: usize = 1 << 24;
+/// A fold that seems to save less, in percent, is not tried.
+const LEAST: usize = 5;
 
 /// The stage.
 #[derive(Debug)]
@@ -79,7 +69,7 @@ impl Stage for LogCrunch {
         let sealed = merged(context.sealed, reports.iter().map(|report| report.range.clone()));
         let folds = logs
             .flat_map(|log| free_lines(context.text, &sealed, log))
-            .filter_map(|range| fold(context, range))
+            .flat_map(|range| folds(context, range))
             .collect::<Vec<_>>();
         let mut edits: Vec<Edit> = reports.into_iter().chain(folds).collect();
         edits.sort_by_key(|edit| edit.range.start);
@@ -91,17 +81,17 @@ impl Stage for LogCrunch {
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        decode::unfold(fold)
+        lines::unfold(fold)
     }
 
     fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        let is_whole = (MIN_BYTES..=MAX_BYTES).contains(&text.len()) && without_last_end(text).len() == text.len();
-        let is_same = |encoding, errors_may_fold| encode::fold(text, encoding, errors_may_fold).as_ref() == Some(fold);
-        is_whole
-            && [Encoding::O200kBase, Encoding::Cl100kBase]
-                .into_iter()
-                .any(|encoding| is_same(encoding, false) || is_same(encoding, true))
+        lines::is_canonical(fold, text, is_alarm)
     }
+}
+
+/// Whether a line reports an error, or a note of lines that are left out.
+fn is_alarm(line: &str) -> bool {
+    alarm(line) == Alarm::Error
 }
 
 /// Whether lines may be left out of reports.
@@ -129,26 +119,38 @@ fn merged(sealed: &[Range<usize>], more: impl Iterator<Item = Range<usize>>) -> 
     ranges
 }
 
-fn fold(context: &FusionContext, range: Range<usize>) -> Option<Edit> {
+/// The folds of a log, or the one of what is left of it under a limit.
+fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     let text = &context.text[range.clone()];
-    if !(MIN_BYTES..=MAX_BYTES).contains(&text.len()) {
+    if text.len() < MIN_BYTES {
+        return Vec::new();
+    }
+    let limit = context.max_tokens.filter(|_| context.preset != Preset::Lossless);
+    if let Some(edit) = limit.and_then(|limit| within(context, range.clone(), limit)) {
+        return vec![edit];
+    }
+    // Without alarms, the stage for anything else folds alike.
+    if !text.split('\n').any(is_alarm) {
+        return Vec::new();
+    }
+    let none = Remembered::default();
+    let remembered = context.remembered.unwrap_or(&none);
+    let folds = remembered.folds(NAME, text, context.encoding, LEAST, is_alarm).into_iter();
+    folds.map(|(found, fold)| Edit::fold(range.start + found.start..range.start + found.end, &fold)).collect()
+}
+
+/// The fold of what a limit leaves of a log, where its fold misses the limit.
+fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<Edit> {
+    let text = &context.text[range.clone()];
+    let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm);
+    let folded = fold(text).map_or_else(|| text.to_owned(), |fold| fold.to_string());
+    if tokens::fits(&folded, limit, context.encoding) {
         return None;
     }
-    let errors_may_fold = context.preset == Preset::Max;
-    let comes_undone = |fold: &Fold, text: &str| decode::unfold(fold).as_deref() == Some(text);
-    let fold =
-        |text: &str| encode::fold(text, context.encoding, errors_may_fold).filter(|fold| comes_undone(fold, text));
-    let folded = fold(text)?;
-    let limit = context.max_tokens.filter(|_| context.preset != Preset::Lossless);
-    if let Some(limit) = limit.filter(|&limit| !tokens::fits(&folded.to_string(), limit, context.encoding)) {
-        let first_line = context.text[..range.start].matches('\n').count() + 1;
-        let within = select::fold_within(text, limit, first_line, fold, context.encoding);
-        let cost = |fold: &Fold| tokens::count(&fold.to_string(), context.encoding);
-        if let Some(within) = within.filter(|within| cost(within) < cost(&folded)) {
-            return Some(Edit::note(range, within.to_string()));
-        }
-    }
-    Some(Edit::fold(range, &folded))
+    let first_line = context.text[..range.start].matches('\n').count() + 1;
+    let within = select::fold_within(text, limit, first_line, fold, context.encoding)?;
+    let cost = |text: &str| tokens::count(text, context.encoding);
+    (cost(&within) < cost(&folded)).then(|| Edit::note(range, within))
 }
 
 #[cfg(test)]

@@ -5,23 +5,31 @@
 
 use std::collections::HashSet;
 
-use super::column::{Template, template};
-use super::log::Log;
+use super::alarm::alarm;
+use super::{Alarm, is_alarm};
 use crate::config::Encoding;
 use crate::pipeline::elided;
 use crate::pipeline::fold::Fold;
+use crate::pipeline::hashing::FastMap;
+use crate::pipeline::lines::Flood;
 use crate::tokens;
 
 /// Lines kept at both ends of each kind, tried in turn.
 const KEPT: [usize; 6] = [64, 32, 16, 8, 4, 2];
 /// Lines kept at the end of the log.
 const LAST_LINES: usize = 3;
+/// A failure that is said more often than this is no news.
+const MAX_FAILURES: usize = 8;
 /// More different values are only counted.
 const MAX_SAID: usize = 4;
+/// A value is rare that one line in so many has.
+const RARE: usize = 50;
+/// Rare values are needles where one line in so many has one.
+const NEEDLES: usize = 20;
 /// A note replaces at least this many lines.
 const MIN_RUN: usize = 6;
 
-/// The fold of the log without as many of its lines as it takes to fit, or without as many as may go. Line numbers start at
+/// The log without as many of its lines as it takes to fit, or without as many as may go, folded. Line numbers start at
 /// `first_line`.
 pub(super) fn fold_within(
     text: &str,
@@ -29,22 +37,23 @@ pub(super) fn fold_within(
     first_line: usize,
     fold: impl Fn(&str) -> Option<Fold>,
     encoding: Encoding,
-) -> Option<Fold> {
-    let log = Log::read(text, false);
-    let floods: Vec<(Template, &[usize])> =
-        log.groups.iter().map(|group| (template(group, &log.words), group.lines.as_slice())).collect();
-    let outliers: HashSet<usize> = floods.iter().flat_map(|(template, lines)| outliers(template, lines)).collect();
-    let mut best: Option<(usize, Fold)> = None;
+) -> Option<String> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let is_failure = |flood: &Flood| flood.lines().iter().any(|&line| alarm(lines[line]) == Alarm::Failure);
+    let mut floods = Flood::all(text, is_alarm);
+    floods.retain(|flood| flood.lines().len() > MAX_FAILURES || !is_failure(flood));
+    let rare: HashSet<usize> = floods.iter().flat_map(outliers).collect();
+    let mut best: Option<(usize, String)> = None;
     for kept in KEPT {
-        let mut goes = vec![false; log.lines.len()];
-        for (_, lines) in &floods {
-            for &line in lines.iter().skip(kept).rev().skip(kept) {
-                goes[line] = !outliers.contains(&line) && line + LAST_LINES < log.lines.len();
+        let mut goes = vec![false; lines.len()];
+        for flood in &floods {
+            for &line in flood.lines().iter().skip(kept).rev().skip(kept) {
+                goes[line] = !rare.contains(&line) && line + LAST_LINES < lines.len();
             }
         }
-        let Some(shown) = without(&log, &mut goes, &floods, first_line) else { continue };
-        let Some(folded) = fold(&shown) else { continue };
-        let cost = tokens::count(&folded.to_string(), encoding);
+        let Some(shown) = without(&lines, &mut goes, &floods, first_line) else { continue };
+        let folded = fold(&shown).map_or(shown, |fold| fold.to_string());
+        let cost = tokens::count(&folded, encoding);
         if best.as_ref().is_none_or(|&(least, _)| cost < least) {
             best = Some((cost, folded));
         }
@@ -52,15 +61,14 @@ pub(super) fn fold_within(
             break;
         }
     }
-    best.map(|(_, fold)| fold)
+    best.map(|(_, folded)| folded)
 }
 
 /// The log with a note in place of each run of lines that go; runs too short to be worth a note stay.
-fn without(log: &Log, goes: &mut [bool], floods: &[(Template, &[usize])], first_line: usize) -> Option<String> {
-    let end = if log.is_crlf { "\r" } else { "" };
-    let mut shown = Vec::new();
+fn without(lines: &[&str], goes: &mut [bool], floods: &[Flood], first_line: usize) -> Option<String> {
+    let mut shown: Vec<String> = Vec::new();
     let mut at = 0;
-    while at < log.lines.len() {
+    while at < lines.len() {
         let run = goes[at..].iter().take_while(|&&goes| goes).count();
         if run >= MIN_RUN {
             shown.push(elided(run, "lines", Some((first_line + at, first_line + at + run - 1))));
@@ -68,21 +76,20 @@ fn without(log: &Log, goes: &mut [bool], floods: &[(Template, &[usize])], first_
             continue;
         }
         goes[at..at + run].fill(false);
-        for line in &log.lines[at..(at + run.max(1))] {
-            shown.push(line.text.to_owned());
-        }
-        at += run.max(1);
+        let end = at + run.max(1);
+        shown.extend(lines[at..end].iter().map(|&line| line.to_owned()));
+        at = end;
     }
     if !goes.contains(&true) {
         return None;
     }
-    for (template, lines) in floods {
-        let rows: Vec<usize> = (0..lines.len()).filter(|&row| goes[lines[row]]).collect();
+    for flood in floods {
+        let rows: Vec<usize> = (0..flood.lines().len()).filter(|&row| goes[flood.lines()[row]]).collect();
         if rows.len() >= MIN_RUN {
-            shown.push(format!("{} like: {}", elided(rows.len(), "lines", None), template.sum_up(&rows, ranged)));
+            shown.push(format!("{} like: {}", elided(rows.len(), "lines", None), flood.sum_up(&rows, ranged)));
         }
     }
-    Some(shown.join(&format!("{end}\n")) + end)
+    Some(shown.join("\n"))
 }
 
 /// What the values of a column are: all of a few, the range of numbers, or how many.
@@ -108,19 +115,30 @@ fn ranged(values: &[&str]) -> String {
     least.zip(most).map_or_else(String::new, |(least, most)| format!("{}..{}", values[least], values[most]))
 }
 
-/// The lines with a number far from the others of its column.
-fn outliers<'a>(template: &'a Template, lines: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
-    (0..template.slots.len()).flat_map(move |column| {
-        let numbers: Vec<f64> = template.columns[column].iter().map_while(|value| number(value)).collect();
-        let mut sorted = numbers.clone();
+/// The lines that must meet the eye: with a number far from the others of its column, or with a value that is rare where few are
+/// usual, a 302 among 200s.
+fn outliers(flood: &Flood) -> Vec<usize> {
+    let lines = flood.lines();
+    let mut found = Vec::new();
+    for column in flood.columns() {
+        let mut seen: FastMap<&str, usize> = FastMap::default();
+        column.iter().for_each(|value| *seen.entry(value).or_default() += 1);
+        let is_rare = |value: &str| seen[value] * RARE <= lines.len();
+        let rare = column.iter().filter(|value| is_rare(value)).count();
+        let are_needles = rare * NEEDLES <= lines.len();
+        let numbers: Option<Vec<f64>> = column.iter().map(|value| number(value)).collect();
+        let mut sorted = numbers.clone().unwrap_or_default();
         sorted.sort_by(f64::total_cmp);
         let at = |share: usize| sorted.get(sorted.len() * share / 100).copied().unwrap_or_default();
         let (low, high) = (at(5), at(95));
         let reach = 3.0 * (high - low);
-        let is_far = move |number: f64| number < low - reach || number > high + reach;
-        let is_column = numbers.len() == lines.len();
-        numbers.into_iter().zip(lines).filter(move |&(number, _)| is_column && is_far(number)).map(|(_, &line)| line)
-    })
+        let is_far = |row: usize| {
+            numbers.as_ref().is_some_and(|numbers| numbers[row] < low - reach || numbers[row] > high + reach)
+        };
+        let row = |row: &usize| are_needles && is_rare(column[*row]) || is_far(*row);
+        found.extend((0..lines.len()).filter(row).map(|row| lines[row]));
+    }
+    found
 }
 
 /// A plain decimal number.

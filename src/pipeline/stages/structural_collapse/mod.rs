@@ -23,7 +23,7 @@ use crate::tokens;
 const MIN_BYTES: usize = 120;
 
 /// What a fold leaves at most, in percent of the tokens.
-const WORTH: usize = 92;
+const WORTH: usize = 95;
 
 /// The same for code and for pages, and the tokens that it saves at least.
 const CODE_WORTH: (usize, usize) = (50, 150);
@@ -60,7 +60,7 @@ impl Stage for StructuralCollapse {
         let remembered = context.remembered.unwrap_or(&none);
         for (range, (most, least)) in stretches(context) {
             let text = &context.text[range.clone()];
-            for (found, fold) in remembered.folds(self.name(), text, context.encoding, 100 - most) {
+            for (found, fold) in remembered.folds(self.name(), text, context.encoding, 100 - most, |_| false) {
                 let edit = Edit::fold(range.start + found.start..range.start + found.end, &fold);
                 let count = |text: &str| tokens::count(text, context.encoding);
                 let (before, after) = (count(&text[found]), count(&edit.text));
@@ -78,7 +78,7 @@ impl Stage for StructuralCollapse {
     }
 
     fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        lines::is_canonical(fold, text)
+        lines::is_canonical(fold, text, |_| false)
     }
 
     fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {

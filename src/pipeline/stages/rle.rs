@@ -1,0 +1,120 @@
+//! `the same again and again` -> `it once, and how often`: plain text of which next to nothing is left.
+//!
+//! Lossless, in the notation of [`lines`]. It comes before the stages that take repeated passages and words: a fold is sealed, so
+//! only lines that repeat or count are worth it here. What lines share but for more than their numbers is for the codecs after it.
+
+use crate::content::ContentType;
+use crate::pipeline::fold::Fold;
+use crate::pipeline::{Edit, FusionContext, Prior, Remembered, Stage, lines};
+use crate::tokens;
+
+/// Less text cannot pay for a header.
+const MIN_BYTES: usize = 120;
+
+/// What a fold leaves at most, in percent of the tokens.
+const WORTH: usize = 25;
+
+/// The stage.
+#[derive(Debug)]
+pub(super) struct Rle;
+
+impl Stage for Rle {
+    fn name(&self) -> &'static str {
+        "rle"
+    }
+
+    fn order(&self) -> u32 {
+        10
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Text, ContentType::Unknown]
+    }
+
+    fn is_lossless(&self) -> bool {
+        true
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.text.len() >= MIN_BYTES
+            && context.segments.iter().any(|segment| self.content_types().contains(&segment.content_type))
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let none = Remembered::default();
+        let remembered = context.remembered.unwrap_or(&none);
+        let count = |text: &str| tokens::count(text, context.encoding);
+        let mut edits = Vec::new();
+        for segment in context.segments.iter().filter(|segment| self.content_types().contains(&segment.content_type)) {
+            let text = &context.text[segment.range.clone()];
+            let text = text.strip_suffix('\n').unwrap_or(text);
+            if text.len() < MIN_BYTES || !context.is_free(&segment.range) || !goes_on(text) {
+                continue;
+            }
+            for (found, fold) in remembered.folds(self.name(), text, context.encoding, 100 - WORTH, |_| false) {
+                let edit = Edit::fold(segment.range.start + found.start..segment.range.start + found.end, &fold);
+                if count(&edit.text) * 100 <= count(&text[found]) * WORTH {
+                    edits.push(edit);
+                }
+            }
+        }
+        edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        lines::unfold(fold)
+    }
+
+    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
+        lines::is_canonical(fold, text, |_| false)
+    }
+
+    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
+        true
+    }
+}
+
+/// Whether most lines begin as the line above, up to its first digit: a look that plans nothing.
+fn goes_on(text: &str) -> bool {
+    let start = |line: &str| line.bytes().position(|byte| byte.is_ascii_digit()).unwrap_or(line.len());
+    let (mut pairs, mut alike, mut above) = (0, 0, None);
+    for line in text.split('\n') {
+        let start = &line[..start(line)];
+        pairs += 1;
+        alike += usize::from(above.replace(start) == Some(start));
+    }
+    alike * 4 >= pairs * 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::Segment;
+    use crate::pipeline::fold;
+
+    fn edits(text: &str) -> Vec<Edit> {
+        let segments = [Segment::whole(text, ContentType::Text, None)];
+        Rle.apply(&FusionContext::of(text, &segments))
+    }
+
+    #[test]
+    fn what_repeats_or_counts_is_said_once_and_comes_back() {
+        let same = "the very same line as above and below\n".repeat(30);
+        let count: String = (0..40).map(|n| format!("module {n:02} of 40 was built\n")).collect();
+        for text in [&same, &count] {
+            let edits = edits(text);
+            assert_eq!(edits.len(), 1);
+            let (fold, len) = fold::parse(&edits[0].text).expect("a fold");
+            assert_eq!(len, edits[0].text.len());
+            assert_eq!(Rle.unfold(&fold).as_deref(), text.strip_suffix('\n'));
+            assert!(Rle.is_canonical(&fold, text.strip_suffix('\n').unwrap(), &mut Prior::default()));
+        }
+    }
+
+    #[test]
+    fn what_only_looks_alike_is_for_the_stages_behind() {
+        let text: String = (0..40).map(|n| format!("{} stands here for {n}\n", "abcdefgh".repeat(n % 5 + 1))).collect();
+        assert_eq!(edits(&text), []);
+        assert_eq!(edits("short\nshort\nshort\n"), []);
+    }
+}
