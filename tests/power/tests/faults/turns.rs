@@ -25,7 +25,7 @@ fn engine(store: SqliteStore) -> Engine {
 
 /// What the tool of a turn answers; every third answer is oversize.
 fn output(turn: usize) -> String {
-    let lines = if turn % 3 == 2 { 600 } else { 90 };
+    let lines = if turn % 3 == 2 { 600 } else { 240 };
     (0..lines).map(|line| format!("{turn}.{line} unit took {} ms\n", line * (7919 + turn) % 977)).collect()
 }
 
@@ -102,7 +102,9 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     let engine = self::engine(open(left.path()).unwrap());
     let again = engine.assemble(&me, &history, &AssembleOptions::default(), START + 10 * TURNS as i64);
     assert_eq!(again.report.warning, None);
-    assert_eq!(folded(&history, &again.rewrite.apply(&history)), decided, "call {at}: {fault:?}, and a power cut");
+    // Where the last turn failed, this one may fold what that one did not.
+    let folds = folded(&history, &again.rewrite.apply(&history));
+    assert!(decided.iter().all(|fold| folds.contains(fold)), "call {at}: {fault:?}, and a power cut");
     for turn in 0..TURNS {
         let position = 3 * turn + 2;
         let shown = decided.iter().find(|(at, _)| *at == position).map_or(&history[position], |(_, shown)| shown);
