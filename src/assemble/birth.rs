@@ -147,13 +147,10 @@ impl Engine {
         let Some(fresh) = transcript.messages.last() else { return Reply::default() };
         let meter = Meter::new(None, self.config.encoding);
         let unmasked = host.unmasked.map(std::slice::from_ref).map(Transcript::read);
-        // The text as the host cut it.
-        let handed_over = |index: usize, text| match unmasked.as_ref().and_then(|read| read.messages.first()) {
-            Some(message) => message.blocks.get(index).map_or(text, |block| match block.kind {
-                Kind::Text(whole) => whole,
-                _ => text,
-            }),
-            None => text,
+        // The block as the host cut it: masking changes texts, and not how many there are.
+        let handed_over = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
+        let is_cut = |block, units| {
+            handed_over(block).is_some_and(|whole| matches!(whole.kind, Kind::Text(text) if is_cut_at(text, units)))
         };
         let proposals: Vec<Proposal> = fresh
             .blocks
@@ -161,7 +158,7 @@ impl Engine {
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result)) if may_go_fresh(message, block, &self.config) => {
-                    let cut_at = host.before.filter(|&units| is_cut_at(handed_over(index, text), units));
+                    let cut_at = host.before.filter(|&units| is_cut(index, units));
                     self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {

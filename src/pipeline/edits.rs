@@ -132,7 +132,7 @@ pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usiz
 }
 
 /// Lines without the line ends behind the last that is not empty; without the last line where it alone has no carriage return.
-pub(super) fn without_last_end(text: &str) -> &str {
+fn without_last_end(text: &str) -> &str {
     let text = text.trim_end_matches('\n');
     match text.rfind('\n') {
         Some(end) if text[..end].ends_with('\r') && !text.ends_with('\r') => &text[..end],

@@ -26,6 +26,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::hashing::{FastHasher, FastMap, FastSet};
+use crate::pipeline::{Edit, FusionContext};
 use crate::tokens;
 
 /// How often lines that no group took are grouped again, in each way.
@@ -145,6 +146,37 @@ pub(super) fn is_canonical(fold: &Fold, text: &str, keeps: Keeps) -> bool {
     let plans = plans(text, keeps);
     let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
     encodings.into_iter().any(|encoding| whole(&fold.stage, &plans, encoding).as_ref() == Some(fold))
+}
+
+/// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.
+pub(super) fn edits(
+    context: &FusionContext,
+    stage: &'static str,
+    part: Range<usize>,
+    least: usize,
+    keeps: Keeps,
+) -> Vec<Edit> {
+    let none = Remembered::default();
+    let remembered = context.remembered.unwrap_or(&none);
+    let folds = remembered.folds(stage, &context.text[part.clone()], context.encoding, least, keeps).into_iter();
+    folds.map(|(found, fold)| Edit::fold(part.start + found.start..part.start + found.end, &fold)).collect()
+}
+
+/// [`edits`] that leave at most so many percent of the tokens, and save at least so many of them.
+pub(super) fn worthy_edits(
+    context: &FusionContext,
+    stage: &'static str,
+    part: Range<usize>,
+    (most, least): (usize, usize),
+) -> Vec<Edit> {
+    let count = |text: &str| tokens::count(text, context.encoding);
+    let is_worth = |edit: &Edit| {
+        let (before, after) = (count(&context.text[edit.range.clone()]), count(&edit.text));
+        after * 100 <= before * most && before >= after + least
+    };
+    let mut edits = edits(context, stage, part, 100 - most, |_| false);
+    edits.retain(is_worth);
+    edits
 }
 
 /// Lines of one shape.

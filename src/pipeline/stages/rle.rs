@@ -5,14 +5,13 @@
 
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Prior, Remembered, Stage, lines};
-use crate::tokens;
+use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
 
 /// Less text cannot pay for a header.
 const MIN_BYTES: usize = 120;
 
-/// What a fold leaves at most, in percent of the tokens.
-const WORTH: usize = 25;
+/// What a fold leaves at most, in percent of the tokens, and the tokens that it saves at least.
+const WORTH: (usize, usize) = (25, 1);
 
 /// The stage.
 #[derive(Debug)]
@@ -41,21 +40,13 @@ impl Stage for Rle {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let none = Remembered::default();
-        let remembered = context.remembered.unwrap_or(&none);
-        let count = |text: &str| tokens::count(text, context.encoding);
         let mut edits = Vec::new();
         for segment in context.segments.iter().filter(|segment| self.content_types().contains(&segment.content_type)) {
             let text = &context.text[segment.range.clone()];
             let text = text.strip_suffix('\n').unwrap_or(text);
-            if text.len() < MIN_BYTES || !context.is_free(&segment.range) || !goes_on(text) {
-                continue;
-            }
-            for (found, fold) in remembered.folds(self.name(), text, context.encoding, 100 - WORTH, |_| false) {
-                let edit = Edit::fold(segment.range.start + found.start..segment.range.start + found.end, &fold);
-                if count(&edit.text) * 100 <= count(&text[found]) * WORTH {
-                    edits.push(edit);
-                }
+            if text.len() >= MIN_BYTES && context.is_free(&segment.range) && goes_on(text) {
+                let part = segment.range.start..segment.range.start + text.len();
+                edits.extend(lines::worthy_edits(context, self.name(), part, WORTH));
             }
         }
         edits

@@ -17,7 +17,7 @@ use crate::config::Preset;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Prior, Remembered, Stage, lines};
+use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
 use crate::tokens;
 
 use alarm::{Alarm, alarm};
@@ -133,10 +133,7 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     if !text.split('\n').any(is_alarm) {
         return Vec::new();
     }
-    let none = Remembered::default();
-    let remembered = context.remembered.unwrap_or(&none);
-    let folds = remembered.folds(NAME, text, context.encoding, LEAST, is_alarm).into_iter();
-    folds.map(|(found, fold)| Edit::fold(range.start + found.start..range.start + found.end, &fold)).collect()
+    lines::edits(context, NAME, range, LEAST, is_alarm)
 }
 
 /// The fold of what a limit leaves of a log, where its fold misses the limit.

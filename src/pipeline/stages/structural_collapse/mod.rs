@@ -16,8 +16,7 @@ use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::restore::{Prior, is_marker_line};
-use crate::pipeline::{Edit, FusionContext, Remembered, Stage, lines};
-use crate::tokens;
+use crate::pipeline::{Edit, FusionContext, Stage, lines};
 
 /// Shorter texts cannot pay for the legend.
 const MIN_BYTES: usize = 120;
@@ -55,22 +54,8 @@ impl Stage for StructuralCollapse {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut edits = Vec::new();
-        let none = Remembered::default();
-        let remembered = context.remembered.unwrap_or(&none);
-        for (range, (most, least)) in stretches(context) {
-            let text = &context.text[range.clone()];
-            for (found, fold) in remembered.folds(self.name(), text, context.encoding, 100 - most, |_| false) {
-                let edit = Edit::fold(range.start + found.start..range.start + found.end, &fold);
-                let count = |text: &str| tokens::count(text, context.encoding);
-                let (before, after) = (count(&text[found]), count(&edit.text));
-                let is_worth = after * 100 <= before * most && before >= after + least;
-                if is_worth {
-                    edits.push(edit);
-                }
-            }
-        }
-        edits
+        let stretches = stretches(context).into_iter();
+        stretches.flat_map(|(range, worth)| lines::worthy_edits(context, self.name(), range, worth)).collect()
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
