@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::placeholder::{Placeholder, explained_in, explanation_in};
+use super::placeholder::{Placeholder, explained_in, explanation_in, lists_names};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::{View, kind_of};
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -167,7 +167,7 @@ impl Engine {
         });
         let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
         let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
-        if proposals.iter().any(tells) {
+        if lists_names(&self.config) && proposals.iter().any(tells) {
             let mut around = names_around(known, &states, &shown);
             for proposal in &mut proposals {
                 proposal.placeholder.add_names(

@@ -209,6 +209,11 @@ pub trait Stage: Send + Sync {
         false
     }
 
+    /// Whether what it folds is left to it by the codecs after it, however much they would save.
+    fn folds_alone(&self) -> bool {
+        false
+    }
+
     /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text, and of the edits that
     /// want the same part of it, those stay that save most: a wrong type costs time, and no savings.
     fn is_codec(&self) -> bool {

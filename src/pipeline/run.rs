@@ -157,10 +157,14 @@ impl Passes<'_> {
         Ok(pass)
     }
 
-    /// Whether an edit saves so much of what it replaces that no other way is tried.
+    /// Whether no other way is tried for what an edit replaces: its stage says so, or it saves so much.
     fn is_settled(&self, bid: &Bid, text: &str) -> bool {
-        let before = self.count(&text[bid.edit.range.clone()]);
-        !bid.edit.lossless || usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
+        let folds_alone = matches!(&self.pipeline.steps[bid.step].work, Work::Native(stage) if stage.folds_alone());
+        let saves_much = || {
+            let before = self.count(&text[bid.edit.range.clone()]);
+            usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
+        };
+        !bid.edit.lossless || folds_alone || saves_much()
     }
 
     pub(super) fn count(&self, text: &str) -> usize {

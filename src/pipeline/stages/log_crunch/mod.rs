@@ -2,7 +2,7 @@
 //!
 //! What test runners, build tools and installers say of all that went well is left out first, unless only lossless rewrites
 //! are allowed ([`report`]). What is left is folded by [`lines`]. Here lines that report an error stay as they are, in their
-//! place; the stage for anything else makes rows of them, too, and is taken where that saves much more.
+//! place, where they are rare; where they are not, the stage for anything else makes rows of them, too.
 //!
 //! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]). The fold
 //! then stands for the shortened log, and the edit is not lossless.
@@ -27,6 +27,8 @@ const NAME: &str = "logCrunch";
 const MIN_BYTES: usize = 400;
 /// A fold that seems to save less, in percent, is not tried.
 const LEAST: usize = 5;
+/// Alarms stay as they are where they are at most one in so many bytes of a log.
+const RARE: usize = 20;
 
 /// The stage.
 #[derive(Debug)]
@@ -74,6 +76,10 @@ impl Stage for LogCrunch {
         let mut edits: Vec<Edit> = reports.into_iter().chain(folds).collect();
         edits.sort_by_key(|edit| edit.range.start);
         edits
+    }
+
+    fn folds_alone(&self) -> bool {
+        true
     }
 
     fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
@@ -129,8 +135,9 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     if let Some(edit) = limit.and_then(|limit| within(context, range.clone(), limit)) {
         return vec![edit];
     }
-    // Without alarms, the stage for anything else folds alike.
-    if !text.split('\n').any(is_alarm) {
+    // Without alarms the stage for anything else folds alike, and where there are many of them, they are rows like other lines.
+    let alarms: usize = text.split('\n').filter(|line| is_alarm(line)).map(str::len).sum();
+    if alarms == 0 || alarms * RARE > text.len() {
         return Vec::new();
     }
     lines::edits(context, NAME, range, LEAST, is_alarm)

@@ -1,6 +1,7 @@
 //! What holds for every folded log.
 
 use super::*;
+use crate::pipeline::{CompressOptions, FusionEngine};
 
 fn crunch(text: &str, sealed: &[Range<usize>], max_tokens: Option<usize>) -> Vec<Edit> {
     let segments = [Segment::whole(text, ContentType::Log, None)];
@@ -83,4 +84,19 @@ fn a_log_without_alarms_is_left_to_the_stage_for_anything() {
     let calm: String =
         server_log().lines().filter(|line| !line.contains("ERROR")).map(|line| format!("{line}\n")).collect();
     assert_eq!(crunch(&calm, &[], None), []);
+}
+
+#[test]
+fn rare_errors_stay_as_they_are_and_many_become_rows() {
+    let line = |n: usize| format!("2025-03-17T09:00:{:02}Z ERROR db{n} connection reset by peer\n", n % 60);
+    let folded = |log: &str| {
+        let options = CompressOptions { preset: Preset::Lossless, ..CompressOptions::default() };
+        FusionEngine::default().compress(log, &options, &|| 0.0).text
+    };
+    let is_there = |text: &str| (0..5).all(|n| text.contains(&line(n)));
+    let steady = server_log();
+    let rare: String = (0..5).map(line).collect();
+    assert!(is_there(&folded(&format!("{steady}{rare}{steady}"))));
+    let many: String = (0..900).map(line).collect();
+    assert!(!is_there(&folded(&format!("{many}{steady}"))));
 }
