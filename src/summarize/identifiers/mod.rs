@@ -81,7 +81,21 @@ fn candidates<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, Sighting)> {
         .filter(|(name, sighting)| rule::score(name, sighting, text) > 0 && !around.is_in_sight(name))
         .collect();
     found.sort_unstable_by_key(|(name, sighting)| (sighting.first, name.len()));
+    drop_counters(&mut found);
     found
+}
+
+/// So many numbers in one place of their lines that grow as the lines do count the lines, and name nothing.
+const COUNTERS: usize = 8;
+
+fn drop_counters(found: &mut Vec<(&str, Sighting)>) {
+    let counter = |(name, sighting): &(&str, Sighting)| {
+        let number: usize = name.parse().ok()?;
+        Some((sighting.place, number.wrapping_sub(sighting.line)))
+    };
+    let mut alike: HashMap<(usize, usize), usize> = HashMap::new();
+    found.iter().filter_map(counter).for_each(|key| *alike.entry(key).or_default() += 1);
+    found.retain(|name| counter(name).is_none_or(|key| alike[&key] < COUNTERS));
 }
 
 /// The candidates of a text with the rule's score and their features: what the learned scorer is trained on.
@@ -171,6 +185,17 @@ mod tests {
 
     fn words_of(text: &str) -> Vec<&str> {
         words(text).map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn numbers_of_lines_are_no_names() {
+        let text: String = (100..140).map(|n| format!("line {n:05} has port {} open\n", 40_000 + n * 7 % 31)).collect();
+        for scorer in [NameScorer::Rule, NameScorer::Learned] {
+            let names = salient_identifiers(&text, 100, &Around::default(), scorer);
+            assert!(!names.iter().any(|name| name.starts_with("001")), "{scorer:?} {names:?}");
+        }
+        let names = salient_identifiers(&text, 100, &Around::default(), NameScorer::Rule);
+        assert!(names.contains(&"40007"), "{names:?}");
     }
 
     #[test]
