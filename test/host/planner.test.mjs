@@ -25,6 +25,9 @@ after(async () => {
   for (const provider of providers) await provider.stop();
 });
 
+/** The least that a warm epoch frees, in tokens, in a context that is not small (MIN_BATCH_TOKENS in src/plan/economics.rs). */
+const LEAST_BATCH = 1500;
+
 /** About 9,000 characters that no stage can shorten much. */
 function chapter(number) {
   const line = (at) => `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`;
@@ -95,6 +98,7 @@ test("in thirty turns the prefix breaks as often as an epoch is logged", async (
   say(`share of the prompt sent unchanged: ${prefixShare(provider.requests).toFixed(3)}`);
   assert.ok(epochs.length > 0);
   assert.equal(breaks.length, epochs.length);
+  assert.ok(epochs.every(({ tokensFreed }) => tokensFreed >= LEAST_BATCH));
   assert.ok(idsIn(conversation(provider.requests.at(-1))).length > 10);
 });
 
