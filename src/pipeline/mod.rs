@@ -210,7 +210,7 @@ pub trait Stage: Send + Sync {
     }
 
     /// Whether what it folds is left to it by the codecs after it, however much they would save.
-    fn folds_alone(&self) -> bool {
+    fn settles(&self) -> bool {
         false
     }
 

@@ -159,12 +159,12 @@ impl Passes<'_> {
 
     /// Whether no other way is tried for what an edit replaces: its stage says so, or it saves so much.
     fn is_settled(&self, bid: &Bid, text: &str) -> bool {
-        let folds_alone = matches!(&self.pipeline.steps[bid.step].work, Work::Native(stage) if stage.folds_alone());
+        let settles = matches!(&self.pipeline.steps[bid.step].work, Work::Native(stage) if stage.settles());
         let saves_much = || {
             let before = self.count(&text[bid.edit.range.clone()]);
             usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
         };
-        !bid.edit.lossless || folds_alone || saves_much()
+        !bid.edit.lossless || settles || saves_much()
     }
 
     pub(super) fn count(&self, text: &str) -> usize {

@@ -78,7 +78,7 @@ impl Stage for LogCrunch {
         edits
     }
 
-    fn folds_alone(&self) -> bool {
+    fn settles(&self) -> bool {
         true
     }
 
