@@ -16,6 +16,8 @@ const SESSION = "agent:main:work";
 const SMALL = "agent:other:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const HOUR_MS = 3_600_000;
+/** The least that a warm epoch frees, in tokens, in a context that is not small (MIN_BATCH_TOKENS in src/plan/economics.rs). */
+const LEAST_BATCH = 1500;
 
 const hosts = [];
 const providers = [];
@@ -24,9 +26,6 @@ after(async () => {
   for (const host of hosts) await host.remove();
   for (const provider of providers) await provider.stop();
 });
-
-/** The least that a warm epoch frees, in tokens, in a context that is not small (MIN_BATCH_TOKENS in src/plan/economics.rs). */
-const LEAST_BATCH = 1500;
 
 /** About 9,000 characters that no stage can shorten much. */
 function chapter(number) {

@@ -27,7 +27,7 @@ const NAME: &str = "logCrunch";
 const MIN_BYTES: usize = 400;
 /// A fold that seems to save less, in percent, is not tried.
 const LEAST: usize = 5;
-/// Alarms stay as they are where they are at most one in so many bytes of a log.
+/// Alarms stay as they are where at most one byte in so many of a log is of one.
 const RARE: usize = 20;
 
 /// The stage.
