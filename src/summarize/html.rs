@@ -6,16 +6,15 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::front;
 use super::sheet::{Sheet, quote};
+use super::{front, line_pattern};
 
 /// Bytes between a heading's tags.
 const HEADING: usize = 400;
 
-static OPENING: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)<(title|h[1-4])(?:\s[^<>]*)?>").expect("the pattern is valid"));
+static OPENING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<(title|h[1-4])(?:\s[^<>]*)?>"));
 
-static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?i)<a\s").expect("the pattern is valid"));
+static LINK: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<a\s"));
 
 /// Writes the summary; false when there is neither title nor heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {

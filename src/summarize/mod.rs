@@ -20,6 +20,8 @@ mod text;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
 
+use regex::Regex;
+
 use crate::content::{self, ContentType, Hints};
 use sheet::Sheet;
 
@@ -58,6 +60,12 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
     }
     end(&mut sheet);
     sheet.finish()
+}
+
+/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole line slow.
+fn line_pattern(pattern: &str) -> Regex {
+    let pattern = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]");
+    Regex::new(&pattern).expect("the patterns are fixed and valid")
 }
 
 /// At most this many bytes of the start of a line, ending at a character.

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use regex::Regex;
 
-use super::front;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
+use super::{front, line_pattern};
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
 const FRONT: usize = 600;
@@ -17,22 +17,19 @@ const FRONT: usize = 600;
 /// Files and matched lines that are kept.
 const KEPT: usize = 20_000;
 
-static MATCH: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^((?:[A-Za-z]:)?[^:\s]+):(\d+)(?::\d+)?:(.*)").expect("the match pattern is valid"));
+static MATCH: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^((?:[A-Za-z]:)?[^:\s]+):(\d+)(?::\d+)?:(.*)"));
 
-static CONTEXT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\S*?[\w/\\]\.?\w+-\d+-").expect("the context pattern is valid"));
+static CONTEXT: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\S*?[\w/\\]\.?\w+-\d+-"));
 
-static UNNUMBERED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^((?:[A-Za-z]:)?[^:\s]*(?:[/\\]|\.\w{1,8})[^:\s]*):(.+)").expect("the pattern is valid")
-});
+static UNNUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| line_pattern(r"^((?:[A-Za-z]:)?[^:\s]*(?:[/\\]|\.\w{1,8})[^:\s]*):(.+)"));
 
-static UNDER_HEADING: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*(?:Line )?(\d+)([:\-])(.*)").expect("the pattern is valid"));
+static UNDER_HEADING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s*(?:Line )?(\d+)([:\-])(.*)"));
 
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:pub(?:\(\w+\))? |export |default |public |private |protected |static |abstract |async )*(?:func|function|fn|def|class|struct|enum|interface|trait|type|impl|const|var|let|val|fun|module|namespace)\b")
-        .expect("the definition pattern is valid")
+    line_pattern(
+        r"^\s*(?:pub(?:\(\w+\))? |export |default |public |private |protected |static |abstract |async )*(?:func|function|fn|def|class|struct|enum|interface|trait|type|impl|const|var|let|val|fun|module|namespace)\b",
+    )
 });
 
 enum Row<'t> {

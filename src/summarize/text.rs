@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::front;
 use super::sheet::{Sheet, quote};
+use super::{front, line_pattern};
 
 /// Bytes of a line or sentence that are judged.
 const FRONT: usize = 400;
@@ -16,8 +16,9 @@ const FRONT: usize = 400;
 const KEPT: usize = 50_000;
 
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:error|fail(?:ed|s|ure)?|warning|must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|flag|key|password|answer|done|successfully|recommend\w*)\b")
-        .expect("the pattern is valid")
+    line_pattern(
+        r"(?i)\b(?:error|fail(?:ed|s|ure)?|warning|must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|flag|key|password|answer|done|successfully|recommend\w*)\b",
+    )
 });
 
 /// Writes the summary; false when the text is blank.

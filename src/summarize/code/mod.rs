@@ -5,8 +5,7 @@
 
 mod patterns;
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashSet};
 use patterns::{Patterns, patterns};
 
 use super::front;
@@ -146,7 +145,7 @@ impl<'t> Source<'t> {
             }
         }
         let mut ranked: Vec<&Definition<'_>> = self.definitions.iter().collect();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::default();
         ranked.retain(|one| seen.insert(one.name));
         ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name].min(8)));
         let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);

@@ -7,12 +7,13 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
+use super::super::line_pattern;
 use crate::content::Language;
 
 /// The line patterns of a language.
 pub(super) struct Patterns {
-    definition: Vec<Regex>,
-    import: Vec<Regex>,
+    definition: Regex,
+    import: Regex,
     /// Go's `import ( ... )`.
     pub(super) has_import_block: bool,
 }
@@ -20,19 +21,19 @@ pub(super) struct Patterns {
 impl Patterns {
     /// Name and signature of the definition on a line.
     pub(super) fn definition_in<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
-        let name = self.definition.iter().find_map(|pattern| {
-            let found = pattern.captures(line)?;
-            found.iter().skip(1).flatten().next()
-        })?;
-        (!KEYWORDS.contains(&name.as_str())).then(|| (name.as_str(), line.trim()))
+        let name = captured(&self.definition, line)?;
+        (!KEYWORDS.contains(&name)).then(|| (name, line.trim()))
     }
 
     /// What a line imports.
     pub(super) fn import_in<'t>(&self, line: &'t str) -> Option<&'t str> {
-        self.import
-            .iter()
-            .find_map(|pattern| Some(pattern.captures(line)?.iter().skip(1).flatten().next()?.as_str().trim()))
+        captured(&self.import, line).map(str::trim)
     }
+}
+
+/// What the one group holds that takes part in a match.
+fn captured<'t>(pattern: &Regex, line: &'t str) -> Option<&'t str> {
+    Some(pattern.captures(line)?.iter().skip(1).flatten().next()?.as_str())
 }
 
 /// Words before a parenthesis that no method is called.
@@ -70,13 +71,14 @@ const TYPE_WORD: &str = r"(?:class|interface|enum|struct|record|trait|object|pro
 
 const MODIFIERS: &str = r"(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|override|async|virtual|partial|readonly|export|default|declare|implicit|lazy|case|data|inline|suspend|mutating|fileprivate|native|synchronized|unsafe|extern|operator|tailrec|external|inner|companion|nonisolated|convenience|required|strictfp|constexpr|explicit|const|@\w+(?:\([^)]*\))?)\s+)*";
 
+/// The first of these patterns that a line fits. Those that need not stand at its start come last.
+fn first_of(patterns: &[String]) -> Regex {
+    line_pattern(&format!("(?:{})", patterns.join(")|(?:")))
+}
+
 fn build(definition: &[String], import: &[&str], has_import_block: bool) -> Patterns {
-    let compile = |pattern: &str| Regex::new(pattern).expect("the line patterns are valid");
-    Patterns {
-        definition: definition.iter().map(|pattern| compile(pattern)).collect(),
-        import: import.iter().map(|pattern| compile(pattern)).collect(),
-        has_import_block,
-    }
+    let import: Vec<String> = import.iter().map(|pattern| (*pattern).to_owned()).collect();
+    Patterns { definition: first_of(definition), import: first_of(&import), has_import_block }
 }
 
 /// A method of the C family: type, name, parameters, and no semicolon at the end.

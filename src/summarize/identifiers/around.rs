@@ -1,6 +1,6 @@
 //! What the conversation around a text holds already: names that a reader sees, and words that say what it is about.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::rule::shape_weight;
 use super::words::{for_each_term, words};

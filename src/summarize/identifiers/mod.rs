@@ -8,14 +8,15 @@ mod model;
 mod rule;
 mod words;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use foldhash::HashMap;
 
 use crate::config::NameScorer;
 pub use around::Around;
 use features::Reader;
+use rule::SHORTEST;
 pub(super) use words::{DEFINING, words};
 use words::{for_each_term, name_after};
 
@@ -38,7 +39,7 @@ struct Sighting {
 
 /// Every name of a text with how it stands there. Linear in the text.
 fn sightings(text: &str) -> HashMap<&str, Sighting> {
-    let mut seen: HashMap<&str, Sighting> = HashMap::new();
+    let mut seen: HashMap<&str, Sighting> = HashMap::default();
     let mut definition = usize::MAX;
     let (mut read, mut line, mut line_start, mut place) = (0, 0, 0, 0);
     for range in words(text) {
@@ -49,6 +50,9 @@ fn sightings(text: &str) -> HashMap<&str, Sighting> {
         let word = &text[range.clone()];
         let defined = definition == range.start;
         let mut see = |term: Range<usize>, is_term: bool, has_terms: bool| {
+            if term.len() < SHORTEST {
+                return;
+            }
             let first = range.start + term.start;
             let new = Sighting { first, has_terms, line, line_start, place, ..Sighting::default() };
             let sighting = seen.entry(&word[term]).or_insert(new);
@@ -93,7 +97,7 @@ fn drop_counters(found: &mut Vec<(&str, Sighting)>) {
         let number: usize = name.parse().ok()?;
         Some((sighting.place, number.wrapping_sub(sighting.line)))
     };
-    let mut alike: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut alike: HashMap<(usize, usize), usize> = HashMap::default();
     found.iter().filter_map(counter).for_each(|key| *alike.entry(key).or_default() += 1);
     found.retain(|name| counter(name).is_none_or(|key| alike[&key] < COUNTERS));
 }

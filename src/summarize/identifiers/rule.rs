@@ -6,6 +6,9 @@
 use super::Sighting;
 use super::words::{DEFINING, LONGEST, has_file_extension};
 
+/// Shorter words score nothing.
+pub(super) const SHORTEST: usize = 3;
+
 pub(super) fn score(word: &str, sighting: &Sighting, text: &str) -> u64 {
     let shape = shape_weight(word);
     let shape = if sighting.has_terms { shape / 3 } else { shape };
@@ -24,7 +27,7 @@ pub(super) fn score(word: &str, sighting: &Sighting, text: &str) -> u64 {
 /// A plain word is a name only where it looks like one: `class Foo`, `fn run(`; not "the function returns".
 fn is_defined_name(word: &str, text: &str, at: usize) -> bool {
     let next = text.as_bytes().get(at + word.len());
-    (3..=LONGEST).contains(&word.len())
+    (SHORTEST..=LONGEST).contains(&word.len())
         && (word.starts_with(|c: char| c.is_ascii_uppercase()) || next.is_some_and(|byte| b"({:<=[;".contains(byte)))
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && !DEFINING.contains(&word)

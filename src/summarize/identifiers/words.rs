@@ -99,7 +99,7 @@ fn is_word(byte: u8) -> bool {
 /// The parts of a word that are named by themselves: the file of a long path with its directory, the members of `a.b.c`.
 pub(super) fn for_each_term(word: &str, mut term: impl FnMut(Range<usize>)) {
     const LONG_PATH: usize = 40;
-    if word.contains(['/', '\\']) {
+    if memchr::memchr2(b'/', b'\\', word.as_bytes()).is_some() {
         let is_long = word.len() > LONG_PATH && !word.contains("://");
         let slashes = word.rmatch_indices(['/', '\\']).map(|(at, _)| at + 1);
         let start = if is_long { slashes.take(2).last().unwrap_or(0) } else { 0 };

@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::line_pattern;
+
 /// The level that a line names, in the one group that takes part.
 pub(super) static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    line_pattern(concat!(
         r"\b(FATAL|CRITICAL|SEVERE|EMERG|ALERT|ERROR|ERR|WARN|WARNING|NOTICE|INFO|DEBUG|TRACE|VERBOSE)\b",
         r"|\[(fatal|crit|critical|emerg|alert|error|err|warn|warning|notice|info|debug|trace)\]",
         r#"|\b(?:level|lvl|severity)"?\s?[=:]\s?"?([A-Za-z]+)"#,
@@ -16,58 +18,53 @@ pub(super) static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
         r"|: (?:fatal )?(error|warning)\b",
         r"|^\d[\d\-/:. ]+\s([VDIWEF])[ /]",
     ))
-    .expect("the level pattern is valid")
 });
 
 /// Words that tell of failure, whatever the level.
 pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    line_pattern(concat!(
         r"(?i)\b(?:error|failed|failure|fatal|traceback|panicked|aborted|segmentation fault|permission denied|not found",
         r"|no such file|cannot|refused|timed out|undefined reference|unhandled|out of memory)\b",
         r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖]",
         r"|(?-i:\bFAIL\b|\w(?:Error|Exception)\b|^E {3})",
     ))
-    .expect("the failure pattern is valid")
 });
 
 /// The same words where they deny it.
 pub(super) static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:0|no|without|any) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b")
-        .expect("the no-failure pattern is valid")
+    line_pattern(r"(?i)\b(?:0|no|without|any) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b")
 });
 
 /// A line that is the verdict on one test.
 pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    line_pattern(concat!(
         r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test .* \.\.\. (ok|FAILED|ignored)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(]|^\s*([✓✔√✗✘×✖]) ",
     ))
-    .expect("the verdict pattern is valid")
 });
 
 /// A time, with its date where it has one.
 pub(super) static TIME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    line_pattern(concat!(
         r"\d{4}[-/.]\d\d[-/.]\d\d[T _-]\d\d[:.]\d\d[:.]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?",
         r"|\d\d[-/]\d\d(?:[-/]\d\d)? \d\d:\d\d:\d\d(?:[.,]\d+)?|\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?",
         r"|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?",
     ))
-    .expect("the time pattern is valid")
 });
 
 /// A line that says how it ended.
 pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    line_pattern(concat!(
         r"(?i)\b\d+ (?:tests? |spec )?(?:passed|failed|passing|failing|errors?|warnings?|skipped|problems?|failures|vulnerabilities",
         r"|packages|files)\b|exit (?:code|status)|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b|test result:",
         r"|^\s*(?:tests?|test suites|ran \d+|build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
         r"|(?-i:^(?:FAIL|PASS|ok|OK)\b)",
     ))
-    .expect("the ending pattern is valid")
 });
 
 /// Names and codes of errors.
 pub(super) static ERROR_TYPE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:[A-Za-z_][\w.]*(?:Error|Exception)|TS\d{4}|E\d{4}|ERR_[A-Z_]+|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|PERM|EXIST|PIPE)|[A-Z]{2,}_ERROR|SIG[A-Z]{3,})\b")
-        .expect("the error type pattern is valid")
+    line_pattern(
+        r"\b(?:[A-Za-z_][\w.]*(?:Error|Exception)|TS\d{4}|E\d{4}|ERR_[A-Z_]+|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|PERM|EXIST|PIPE)|[A-Z]{2,}_ERROR|SIG[A-Z]{3,})\b",
+    )
 });
