@@ -125,20 +125,25 @@ impl<'t> Source<'t> {
             return;
         }
         let room = sheet.share(75);
-        let signatures: Vec<String> = self.definitions.iter().take(room).map(|one| signature(one.signature)).collect();
-        let cost: usize = signatures.iter().map(|words| words.chars().count() + 2).sum();
-        if self.definitions.len() <= room && cost + 10 <= room {
-            sheet.list("defines:", &signatures, room);
-            return;
+        // The label and the blanks around it.
+        let mut left = room.checked_sub(10);
+        let fitting = self.definitions.iter().map_while(|one| {
+            let signature = signature(one.signature);
+            left = left?.checked_sub(signature.chars().count() + 2);
+            left.map(|_| signature)
+        });
+        let signatures: Vec<String> = fitting.collect();
+        match signatures.len() == self.definitions.len() {
+            true => sheet.list("defines:", &signatures, room),
+            false => sheet.list("defines:", &self.ranked_names(text, room), room),
         }
-        sheet.list("defines:", &self.ranked_names(text, room), room);
     }
 
     /// `name:line`, the most used that fit, in the order of the text; then the others, which only count as left out.
     fn ranked_names(&self, text: &str, room: usize) -> Vec<String> {
-        let mut uses: HashMap<&str, usize> = self.definitions.iter().map(|one| (one.name, 0)).collect();
+        let mut uses: HashMap<&[u8], usize> = self.definitions.iter().map(|one| (one.name.as_bytes(), 0)).collect();
         for range in words(text) {
-            for part in text[range].split(['.', ':', '/', '-']) {
+            for part in text.as_bytes()[range].split(|byte| matches!(byte, b'.' | b':' | b'/' | b'-')) {
                 if let Some(count) = uses.get_mut(part) {
                     *count += 1;
                 }
@@ -147,7 +152,7 @@ impl<'t> Source<'t> {
         let mut ranked: Vec<&Definition<'_>> = self.definitions.iter().collect();
         let mut seen = HashSet::default();
         ranked.retain(|one| seen.insert(one.name));
-        ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name].min(8)));
+        ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name.as_bytes()].min(8)));
         let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);
         // The label and the count of what is left out.
         let mut left = room.saturating_sub(9 + 7);

@@ -78,13 +78,23 @@ fn sightings(text: &str) -> HashMap<&str, Sighting> {
     seen
 }
 
+/// A name that may be kept of a text.
+struct Candidate<'t> {
+    name: &'t str,
+    sighting: Sighting,
+    /// By the rule; never 0.
+    score: u64,
+}
+
 /// What may be kept of a text: names by their shape or definition that are not in sight, in the order of the text.
-fn candidates<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, Sighting)> {
-    let mut found: Vec<(&str, Sighting)> = sightings(text)
+fn candidates<'t>(text: &'t str, around: &Around) -> Vec<Candidate<'t>> {
+    let candidate = |(name, sighting)| Candidate { name, sighting, score: rule::score(name, &sighting, text) };
+    let mut found: Vec<Candidate> = sightings(text)
         .into_iter()
-        .filter(|(name, sighting)| rule::score(name, sighting, text) > 0 && !around.is_in_sight(name))
+        .map(candidate)
+        .filter(|one| one.score > 0 && !around.is_in_sight(one.name))
         .collect();
-    found.sort_unstable_by_key(|(name, sighting)| (sighting.first, name.len()));
+    found.sort_unstable_by_key(|one| (one.sighting.first, one.name.len()));
     drop_counters(&mut found);
     found
 }
@@ -92,10 +102,10 @@ fn candidates<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, Sighting)> {
 /// So many numbers in one place of their lines that grow as the lines do count the lines, and name nothing.
 const COUNTERS: usize = 8;
 
-fn drop_counters(found: &mut Vec<(&str, Sighting)>) {
-    let counter = |(name, sighting): &(&str, Sighting)| {
-        let number: usize = name.parse().ok()?;
-        Some((sighting.place, number.wrapping_sub(sighting.line)))
+fn drop_counters(found: &mut Vec<Candidate>) {
+    let counter = |one: &Candidate| {
+        let number: usize = one.name.parse().ok()?;
+        Some((one.sighting.place, number.wrapping_sub(one.sighting.line)))
     };
     let mut alike: HashMap<(usize, usize), usize> = HashMap::default();
     found.iter().filter_map(counter).for_each(|key| *alike.entry(key).or_default() += 1);
@@ -107,7 +117,7 @@ pub fn features_of<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, u64, Vec
     let mut reader = Reader::new(text, around);
     candidates(text, around)
         .into_iter()
-        .map(|(name, sighting)| (name, rule::score(name, &sighting, text), reader.steps(name, &sighting).to_vec()))
+        .map(|one| (one.name, one.score, reader.steps(one.name, &one.sighting).to_vec()))
         .collect()
 }
 
@@ -121,14 +131,12 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, sco
     }
     let candidates = candidates(text, around).into_iter();
     let mut ranked: Vec<(i64, usize, &str)> = match scorer {
-        NameScorer::Rule => candidates
-            .map(|(name, sighting)| (rule::score(name, &sighting, text) as i64, sighting.first, name))
-            .collect(),
+        NameScorer::Rule => candidates.map(|one| (one.score as i64, one.sighting.first, one.name)).collect(),
         NameScorer::Learned => {
             let mut reader = Reader::new(text, around);
-            let rank = |(name, sighting): (&'t str, Sighting)| {
-                let rank = model::worth(&reader.steps(name, &sighting));
-                (rank >= model::LEAST_WORTH).then_some((rank, sighting.first, name))
+            let rank = |one: Candidate<'t>| {
+                let rank = model::worth(&reader.steps(one.name, &one.sighting));
+                (rank >= model::LEAST_WORTH).then_some((rank, one.sighting.first, one.name))
             };
             candidates.filter_map(rank).collect()
         }

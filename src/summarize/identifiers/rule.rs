@@ -35,47 +35,86 @@ fn is_defined_name(word: &str, text: &str, at: usize) -> bool {
 
 /// How likely a word of this shape is to be named again, in thousandths; 0 for plain words and small numbers.
 pub(super) fn shape_weight(word: &str) -> u64 {
-    let bytes = word.as_bytes();
-    if !(4..=LONGEST).contains(&bytes.len()) {
+    if !(4..=LONGEST).contains(&word.len()) {
         return 0;
     }
-    let has = |byte: u8| memchr::memchr(byte, bytes).is_some();
-    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let starts_alphabetic = !bytes[0].is_ascii_digit();
-    let has_inner_capital = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    if letters == 0 {
-        return if digits >= 5 && !has(b'-') && !has(b'/') && !has(b'.') { 20 } else { 0 };
+    let signs = Signs::of(word.as_bytes());
+    let length = word.len();
+    if signs.letters == 0 {
+        return if signs.digits >= 5 && signs.dots + signs.hyphens + signs.slashes == 0 { 20 } else { 0 };
     }
-    if has(b'/') || has(b'\\') {
-        let is_path =
-            bytes[0] == b'/' || has(b'.') || bytes.iter().filter(|&&byte| byte == b'/').count() > 1 || has(b'\\');
+    if signs.slashes + signs.backslashes > 0 {
+        let is_path = word.starts_with('/') || signs.dots > 0 || signs.slashes > 1 || signs.backslashes > 0;
         return if is_path {
             40
-        } else if bytes.len() > 6 {
+        } else if length > 6 {
             10
         } else {
             0
         };
     }
-    if bytes.len() >= 7 && digits > 0 && digits + letters == bytes.len() && bytes.iter().all(u8::is_ascii_hexdigit) {
+    if length >= 7 && signs.digits > 0 && signs.hexadecimal == length {
         return 40;
     }
-    if !starts_alphabetic {
-        return if has(b'-') || has(b'_') { 20 } else { 5 };
+    if word.as_bytes()[0].is_ascii_digit() {
+        return if signs.hyphens + signs.underscores > 0 { 20 } else { 5 };
     }
-    if has(b'.') && !has_file_extension(word) {
+    if signs.dots > 0 && !has_file_extension(word) {
         // `fmt.Errorf`, `t.Fatal`: a library's member, seldom worth naming.
-        return if bytes[..4].contains(&b'.') { 5 } else { 20 };
+        return if word.as_bytes()[..4].contains(&b'.') { 5 } else { 20 };
     }
-    if has(b'.') || has(b':') {
+    if signs.dots + signs.colons > 0 {
         return 40;
     }
-    if has(b'_') || has_inner_capital {
+    if signs.underscores > 0 || signs.has_inner_capital {
         return 45;
     }
-    if has(b'-') {
-        return if digits > 0 { 30 } else { 18 };
+    if signs.hyphens > 0 {
+        return if signs.digits > 0 { 30 } else { 18 };
     }
-    if digits > 0 { 30 } else { 0 }
+    if signs.digits > 0 { 30 } else { 0 }
+}
+
+/// How many of each kind of byte are in a word.
+#[derive(Debug, Default)]
+struct Signs {
+    digits: usize,
+    letters: usize,
+    hexadecimal: usize,
+    dots: usize,
+    hyphens: usize,
+    underscores: usize,
+    slashes: usize,
+    backslashes: usize,
+    colons: usize,
+    /// Whether a small letter is followed by a large one.
+    has_inner_capital: bool,
+}
+
+impl Signs {
+    fn of(bytes: &[u8]) -> Self {
+        let mut signs = Self::default();
+        let mut was_small = false;
+        for &byte in bytes {
+            let is_small = byte.is_ascii_lowercase();
+            match byte {
+                b'0'..=b'9' => signs.digits += 1,
+                b'a'..=b'z' => signs.letters += 1,
+                b'A'..=b'Z' => {
+                    signs.letters += 1;
+                    signs.has_inner_capital |= was_small;
+                }
+                b'.' => signs.dots += 1,
+                b'-' => signs.hyphens += 1,
+                b'_' => signs.underscores += 1,
+                b'/' => signs.slashes += 1,
+                b'\\' => signs.backslashes += 1,
+                b':' => signs.colons += 1,
+                _ => {}
+            }
+            signs.hexadecimal += usize::from(byte.is_ascii_hexdigit());
+            was_small = is_small;
+        }
+        signs
+    }
 }

@@ -93,7 +93,16 @@ fn joint(bytes: &[u8], body: usize, at: usize) -> usize {
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    const WORD: [bool; 256] = {
+        let mut word = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            word[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+            byte += 1;
+        }
+        word
+    };
+    WORD[usize::from(byte)]
 }
 
 /// The parts of a word that are named by themselves: the file of a long path with its directory, the members of `a.b.c`.
