@@ -15,8 +15,14 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
-/** Runs a job while a ticker measures the longest time the event loop did not turn. */
-async function watched(job) {
+async function timed(job) {
+  const start = performance.now();
+  await job();
+  return performance.now() - start;
+}
+
+/** The longest time the event loop did not turn during a job. The ticker takes a core of its own, so the job itself is not timed. */
+async function longestBlock(job) {
   let [longest, last, running] = [0, performance.now(), true];
   const tick = () => {
     const now = performance.now();
@@ -25,11 +31,9 @@ async function watched(job) {
     if (running) setImmediate(tick);
   };
   setImmediate(tick);
-  const start = performance.now();
   await job();
-  const elapsed = performance.now() - start;
   running = false;
-  return { elapsed, longest: Math.max(longest, performance.now() - last) };
+  return Math.max(longest, performance.now() - last);
 }
 
 /** How much longer a warm assemble takes when it plans by price, in percent. The two alternate, so that both meet the same machine. */
@@ -63,28 +67,28 @@ async function measure(file) {
     structuredClone(messages);
     return performance.now() - start;
   }));
-  const [cold, warm] = [[], []];
-  for (let round = 0; round < 25; round++) {
+  const [cold, warm] = [{ ms: [], longest: [] }, { ms: [], longest: [] }];
+  for (let round = 0; round < 50; round++) {
     const dir = mkdtempSync(path.join(tmpdir(), "concertina-bench-"));
     const concertina = await Concertina.open({ dir });
-    cold.push(await watched(() => concertina.assemble({ sessionId: "bench", messages })));
+    const [measured, key] = round % 2 ? [longestBlock, "longest"] : [timed, "ms"];
+    cold[key].push(await measured(() => concertina.assemble({ sessionId: "bench", messages })));
     for (let again = 0; again < 2; again++) {
       // As in the host: equal content in fresh objects.
       const copy = structuredClone(messages);
-      warm.push(await watched(() => concertina.assemble({ sessionId: "bench", messages: copy })));
+      warm[key].push(await measured(() => concertina.assemble({ sessionId: "bench", messages: copy })));
     }
     await concertina.close();
     rmSync(dir, { recursive: true });
   }
-  const of = (runs, key) => median(runs.map((run) => run[key]));
   // Whatever else the machine does only adds to the longest pause, so the smallest of all rounds is the truest.
-  const shortest = (runs) => Math.min(...runs.map((run) => run.longest));
+  const of = ({ ms, longest }) => ({ ms: median(ms), longestBlockMs: Math.min(...longest) });
   return {
     file: path.basename(file),
     tokens: countMessageTokens(messages),
     cloneMs: clone,
-    cold: { ms: of(cold, "elapsed"), longestBlockMs: shortest(cold) },
-    warm: { ms: of(warm, "elapsed"), longestBlockMs: shortest(warm) },
+    cold: of(cold),
+    warm: of(warm),
     planningPercent: await planning(messages),
   };
 }
