@@ -192,7 +192,7 @@ impl Engine {
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
         let original = Original::text(&stored, label);
         let compressed = self.shorten(&stored, result);
-        let shown = compressed.as_ref().map_or(stored.as_str(), |compressed| compressed.text.as_str());
+        let shown = compressed.as_ref().map_or(&*stored, |compressed| compressed.text.as_str());
         let form = match compressed {
             _ if is_over(shown, &self.config) => {
                 let (_, tokens) = self.memo.of_text(&stored);

@@ -221,8 +221,11 @@ impl Engine {
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
                     Some(stored) => Source::Stored(stored),
                     None => {
-                        let text = self.storable(masked.unwrap_or(text))?;
-                        Source::New(Original::text(&text, self.label(&Hints::from(result).label())))
+                        let label = self.label(&Hints::from(result).label());
+                        Source::New(match masked {
+                            Some(masked) => Original::text(&self.storable(masked)?, label),
+                            None => self.original_of(text, known.key.hash, label)?,
+                        })
                     }
                 };
                 let text = std::str::from_utf8(&source.original().bytes).ok()?;
@@ -233,9 +236,9 @@ impl Engine {
                 (source, placeholder)
             }
             (Kind::Call(call), _) => {
-                let json = self.storable(&call.arguments.to_json())?;
                 let label = self.label(&format!("arguments of {}", call.name));
-                (Source::New(Original::text(&json, label)), Placeholder::Arguments(call))
+                let original = self.original_of(&call.arguments.to_json(), known.key.hash, label)?;
+                (Source::New(original), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
                 let source = match stored() {
@@ -251,7 +254,7 @@ impl Engine {
                 (source, Placeholder::Image { part: known.block.path.follow(known.view.raw)?, tokens: known.tokens })
             }
             (Kind::Thinking(part), _) => {
-                let original = Original::text(&self.storable(&part.to_string())?, "thinking".to_owned());
+                let original = self.original_of(&part.to_string(), known.key.hash, "thinking".to_owned())?;
                 (Source::New(original), Placeholder::Nothing(Gap::of(known.view, known.block)?))
             }
             _ => return None,

@@ -176,12 +176,22 @@ impl Engine {
     }
 
     /// The text to store, by the `secrets` option: `None` keeps the block inline, and so out of the store.
-    fn storable(&self, text: &str) -> Option<String> {
-        match self.config.secrets {
-            Secrets::Store => Some(text.to_owned()),
-            Secrets::KeepInline => secrets::find_secrets(text).is_empty().then(|| text.to_owned()),
-            Secrets::Redact => Some(secrets::redact(text, &secrets::find_secrets(text))),
+    fn storable<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        if self.config.secrets == Secrets::Store {
+            return Some(Cow::Borrowed(text));
         }
+        match secrets::find_secrets(text) {
+            found if found.is_empty() => Some(Cow::Borrowed(text)),
+            found => (self.config.secrets == Secrets::Redact).then(|| Cow::Owned(secrets::redact(text, &found))),
+        }
+    }
+
+    /// The original of a text as it may be stored; `hash` is what the text itself is known by.
+    fn original_of(&self, text: &str, hash: ContentHash, label: String) -> Option<Original> {
+        Some(match self.storable(text)? {
+            Cow::Borrowed(text) => Original::hashed(hash, text, label),
+            Cow::Owned(masked) => Original::text(&masked, label),
+        })
     }
 
     /// The words for an original in lists: without secrets unless texts are stored with theirs, and cut to 120 characters

@@ -99,12 +99,12 @@ pub struct Original {
 impl Original {
     /// An original of text.
     pub fn text(text: &str, label: impl Into<String>) -> Self {
-        Self {
-            hash: ContentHash::of(text.as_bytes()),
-            bytes: text.as_bytes().to_vec(),
-            media: Media::Text,
-            label: label.into(),
-        }
+        Self::hashed(ContentHash::of(text.as_bytes()), text, label)
+    }
+
+    /// An original of text with its hash. A store refuses one whose hash is another's.
+    pub fn hashed(hash: ContentHash, text: &str, label: impl Into<String>) -> Self {
+        Self { hash, bytes: text.as_bytes().to_vec(), media: Media::Text, label: label.into() }
     }
 
     /// An original of an image.
