@@ -294,32 +294,31 @@ fn step(column: &[&str], is_hex: bool) -> Option<i64> {
     majority(steps, column.len()).filter(|&step| step != 0)
 }
 
-/// Byte ranges of the pieces of the values between punctuation that all of them share, each with what stands before it; `None`
-/// where they share none.
+/// Byte ranges of the pieces of the values between the punctuation with which all of them begin, each with what stands before it;
+/// the last one is the rest. `None` where they share none.
 pub(super) fn pieces<'t>(column: &[&'t str]) -> Option<Vec<Piece<'t>>> {
-    let shape: Vec<(usize, usize)> = punctuation(column[0]).collect();
-    if shape.is_empty() || shape.len() > MAX_PIECES {
+    let first = column[0];
+    let mut shape: Vec<(usize, usize)> = punctuation(first).take(MAX_PIECES).collect();
+    for value in &column[1..] {
+        let shared = punctuation(value)
+            .zip(&shape)
+            .take_while(|&((from, to), &(start, end))| value[from..to] == first[start..end]);
+        shape.truncate(shared.count());
+    }
+    if shape.is_empty() {
         return None;
     }
-    let mut pieces = vec![Piece { before: "", ranges: Vec::with_capacity(column.len()) }];
-    pieces.extend(
-        shape
-            .iter()
-            .map(|&(start, end)| Piece { before: &column[0][start..end], ranges: Vec::with_capacity(column.len()) }),
-    );
+    let before = std::iter::once("").chain(shape.iter().map(|&(start, end)| &first[start..end]));
+    let mut pieces: Vec<Piece> =
+        before.map(|before| Piece { before, ranges: Vec::with_capacity(column.len()) }).collect();
     for value in column {
-        let (mut start, mut at) = (0, 0);
-        for (from, to) in punctuation(value) {
-            if value[from..to] != *pieces.get(at + 1)?.before {
-                return None;
-            }
-            pieces[at].ranges.push((start, from));
-            (start, at) = (to, at + 1);
+        let (rest, leading) = pieces.split_last_mut()?;
+        let mut start = 0;
+        for (piece, (from, to)) in leading.iter_mut().zip(punctuation(value)) {
+            piece.ranges.push((start, from));
+            start = to;
         }
-        if at != shape.len() {
-            return None;
-        }
-        pieces[at].ranges.push((start, value.len()));
+        rest.ranges.push((start, value.len()));
     }
     Some(pieces)
 }

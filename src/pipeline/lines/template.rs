@@ -49,6 +49,12 @@ impl Template<'_> {
         3 + self.parts.iter().map(piece).sum::<usize>()
     }
 
+    /// About how many tokens its definition and its rows take, where each run of rows begins with its name.
+    fn spends(&self) -> usize {
+        let runs = 1 + self.lines.windows(2).filter(|pair| pair[0] + self.height != pair[1]).count();
+        self.cost() + self.spent.iter().sum::<usize>() + runs
+    }
+
     /// Whether each row is one word.
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
@@ -118,8 +124,35 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
                 divide(layout, rows, depth - 1, found);
             }
         }
-        None => found.push(of_rows(layout, rows)),
+        None => {
+            let whole = of_rows(layout, rows);
+            let parts = by_beginning(layout, rows).unwrap_or_default();
+            let parts: Vec<Template> = parts.iter().map(|rows| of_rows(layout, rows)).collect();
+            let is_cheaper = parts.iter().map(Template::spends).sum::<usize>() < whole.spends();
+            found.extend(if is_cheaper && !parts.is_empty() { parts } else { vec![whole] });
+        }
     }
+}
+
+/// The rows by how their first value begins, up to its first punctuation; those that begin like few others stay together. `None`
+/// where nothing is parted.
+fn by_beginning(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
+    let beginning = |value: &str| {
+        let mark = value.bytes().position(|byte| byte.is_ascii_punctuation())?;
+        let behind = value[mark..].bytes().take_while(u8::is_ascii_punctuation).count();
+        Some(mark + behind)
+    };
+    let column = layout.columns.first()?;
+    let beginnings = rows.iter().map(|&row| beginning(column[row]).map_or("", |end| &column[row][..end]));
+    let values = Values::of(beginnings)?;
+    let is_own = |value: usize| values.seen[value].1 >= MIN_SPLIT && !values.seen[value].0.is_empty();
+    let mut parts: Vec<Vec<usize>> = vec![Vec::new(); values.seen.len() + 1];
+    for (&row, &value) in rows.iter().zip(&values.of_rows) {
+        parts[if is_own(value) { value } else { values.seen.len() }].push(row);
+    }
+    parts.retain(|rows| !rows.is_empty());
+    parts.sort_unstable();
+    (parts.len() > 1).then_some(parts)
 }
 
 /// The few values of a column.
