@@ -201,7 +201,7 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     let mut rules = vec![Rule::Above];
     rules.extend(step(column, false).map(|step| Rule::Step(step, false)));
     rules.extend(step(column, true).map(|step| Rule::Step(step, true)));
-    rules.extend(separator(column).map(Rule::Folder));
+    rules.extend(separators(column).map(Rule::Folder));
     let costs = rules.into_iter().map(|rule| (rule, spent(column, rule) * all / column.len()));
     // A rule that saves little is not worth reading.
     let worth = |&(rule, cost): &(Rule, usize)| if rule == Rule::Above { cost * 9 / 10 } else { cost };
@@ -211,9 +211,9 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
 /// A value that begins with a digit has folders if it has so many bytes: a date with its time.
 const STAMP_BYTES: usize = 16;
 
-/// What separates the folders of most values, if they have some.
-fn separator(column: &[&str]) -> Option<char> {
-    const SEPARATORS: [u8; 4] = [b'/', b'.', b':', b'-'];
+/// What may separate folders: what is in most values.
+fn separators(column: &[&str]) -> impl Iterator<Item = char> {
+    const SEPARATORS: [u8; 6] = [b'/', b'.', b':', b'-', b'_', b'['];
     let mut with = [0; SEPARATORS.len()];
     let is_number =
         |value: &&&str| value.len() < STAMP_BYTES && value.as_bytes().first().is_some_and(u8::is_ascii_digit);
@@ -222,8 +222,8 @@ fn separator(column: &[&str]) -> Option<char> {
             *with += usize::from(memchr::memchr(separator, value.as_bytes()).is_some());
         }
     }
-    let most = with.iter().position(|&with| with * 2 > column.len())?;
-    Some(char::from(SEPARATORS[most]))
+    let most = column.len() / 2;
+    with.into_iter().zip(SEPARATORS).filter(move |(with, _)| *with > most).map(|(_, separator)| char::from(separator))
 }
 
 /// About how many tokens rows spend on a column.
