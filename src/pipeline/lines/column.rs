@@ -213,7 +213,7 @@ const STAMP_BYTES: usize = 16;
 
 /// What may separate folders: what is in most values.
 fn separators(column: &[&str]) -> impl Iterator<Item = char> {
-    const SEPARATORS: [u8; 6] = [b'/', b'.', b':', b'-', b'_', b'['];
+    const SEPARATORS: [u8; 9] = [b'/', b'.', b':', b'-', b'_', b'[', b'(', b',', b' '];
     let mut with = [0; SEPARATORS.len()];
     let is_number =
         |value: &&&str| value.len() < STAMP_BYTES && value.as_bytes().first().is_some_and(u8::is_ascii_digit);

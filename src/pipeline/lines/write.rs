@@ -109,7 +109,8 @@ fn legend(uses: &Uses, marks: (char, char)) -> String {
         legend += &format!("; {open}text{close} the bytes as text");
     }
     if let Some(separator) = uses.folders {
-        legend += &format!("; ^ as above up to its last {separator}");
+        let sign = if separator == ' ' { "blank".to_owned() } else { separator.to_string() };
+        legend += &format!("; {open}{separator}{close} ^ as above up to its last {sign}");
     }
     if uses.same {
         legend += &format!("; {open}=1{close} value 1 again");
