@@ -227,7 +227,7 @@ fn separators(column: &[&str]) -> impl Iterator<Item = char> {
 }
 
 /// About how many tokens rows spend on a column.
-fn spent(column: &[&str], rule: Rule) -> usize {
+pub(super) fn spent(column: &[&str], rule: Rule) -> usize {
     if rule.is_silent() {
         return 0;
     }

@@ -106,7 +106,7 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
         let spent = values.changes + values.seen.iter().zip(&is_own).map(each).sum::<usize>();
         // Said in each row, or above once for all rows with it.
         let column: Vec<&str> = values.of_rows.iter().map(|&value| values.seen[value].0).collect();
-        let said = column::rule(&column, &[]).1;
+        let said = column::spent(&column, Rule::Above);
         if spent >= said || best.as_ref().is_some_and(|(most, _)| *most >= said - spent) {
             continue;
         }
