@@ -124,22 +124,25 @@ impl Known {
             None if is_last => (words, None),
             None => words.split_once(' ').map_or((words, None), |(word, rest)| (word, Some(rest))),
         };
-        if let Some(named) = word.strip_prefix('$') {
-            let value = match named.split_once('=') {
-                Some((name, value)) => {
-                    (name.parse() == Ok(names.len() + 1)).then_some(())?;
-                    names.push(value.to_owned());
-                    value.to_owned()
-                }
-                None => names.get(named.parse::<usize>().ok()?.checked_sub(1)?)?.clone(),
-            };
-            return Some((value, rest));
-        }
         if let (Rule::Folder(separator), true) = (rule, word.starts_with('^')) {
             let up = word.bytes().take_while(|&byte| byte == b'^').count();
             return Some((format!("{}{}", folder(above, up - 1, separator)?, &word[up..]), rest));
         }
-        Some((word.to_owned(), rest))
+        let words: Option<Vec<String>> = word.split(' ').map(|word| named(word, names)).collect();
+        Some((words?.join(" "), rest))
+    }
+}
+
+/// What a word stands for: `$1=x` names x, and `$1` is x again.
+fn named(word: &str, names: &mut Vec<String>) -> Option<String> {
+    let Some(name) = word.strip_prefix('$') else { return Some(word.to_owned()) };
+    match name.split_once('=') {
+        Some((name, value)) => {
+            (name.parse() == Ok(names.len() + 1)).then_some(())?;
+            names.push(value.to_owned());
+            Some(value.to_owned())
+        }
+        None => names.get(name.parse::<usize>().ok()?.checked_sub(1)?).cloned(),
     }
 }
 

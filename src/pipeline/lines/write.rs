@@ -172,20 +172,31 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
         .collect()
 }
 
-/// The values that are cheaper as `$1`, each still without its number.
+/// A word of fewer tokens is more worth to be read where it stands.
+const LEAST_NAMED: usize = 4;
+
+/// The words that are cheaper as `$1`, each still without its number.
 fn worth_naming<'t>(rows: &[Vec<Vec<Word<'t>>>]) -> FastMap<&'t str, usize> {
     let mut seen: FastMap<&str, usize> = FastMap::default();
-    for word in rows.iter().flatten().flatten() {
-        if let Word::Plain(value) = word
-            && value.len() > 4
-            && !value.contains([' ', '"'])
-        {
-            *seen.entry(value).or_default() += 1;
+    for row in rows.iter().flatten() {
+        for (index, word) in row.iter().enumerate() {
+            let Word::Plain(value) = word else { continue };
+            if !is_literal(value, index + 1 == row.len()) {
+                value.split(' ').filter(|word| word.len() > 4).for_each(|word| *seen.entry(word).or_default() += 1);
+            }
         }
     }
-    seen.retain(|value, times| *times > 1 && (*times - 1) * cost(value).saturating_sub(2) > 3);
+    seen.retain(|word, times| {
+        *times > 1 && cost(word) >= LEAST_NAMED && (*times - 1) * cost(word).saturating_sub(2) > 3
+    });
     seen.values_mut().for_each(|number| *number = 0);
     seen
+}
+
+/// Whether a value stands between quotes, and each word in it for itself.
+fn is_literal(value: &str, is_last: bool) -> bool {
+    let is_notation = value.is_empty() || run_of(value).is_some() || value.starts_with(['"', '^']);
+    is_notation || !is_last && value.contains(' ') || value.split(' ').any(|word| word.starts_with('$'))
 }
 
 struct Writer<'t> {
@@ -261,38 +272,39 @@ impl<'t> Writer<'t> {
                 Word::Above => line.push('.'),
                 // Only the last value of a row may have blanks.
                 Word::Below(_, rest, value) if rest.contains(' ') && index + 1 < words.len() => {
-                    plain(&mut line, value, false);
+                    line += &quoted(value);
                 }
                 Word::Below(up, rest, _) => line += &format!("{}{rest}", "^".repeat(up + 1)),
-                Word::Plain(value) => self.named(&mut line, value, index + 1 == words.len()),
+                Word::Plain(value) => self.value(&mut line, value, index + 1 == words.len()),
             }
             index += 1;
         }
         line
     }
 
-    fn named(&mut self, line: &mut String, value: &'t str, is_last: bool) {
-        match self.names.get_mut(value) {
-            Some(number) => {
-                if *number == 0 {
-                    self.named += 1;
-                    *number = self.named;
-                    self.uses.names = true;
-                    *line += &format!("${number}={value}");
-                } else {
-                    *line += &format!("${number}");
-                }
+    fn value(&mut self, line: &mut String, value: &'t str, is_last: bool) {
+        if is_literal(value, is_last) {
+            *line += &quoted(value);
+            return;
+        }
+        for (index, word) in value.split(' ').enumerate() {
+            if index > 0 {
+                line.push(' ');
             }
-            None => plain(line, value, is_last),
+            match self.names.get_mut(word) {
+                Some(0) => {
+                    self.named += 1;
+                    self.names.insert(word, self.named);
+                    self.uses.names = true;
+                    *line += &format!("${}={word}", self.named);
+                }
+                Some(number) => *line += &format!("${number}"),
+                None => *line += word,
+            }
         }
     }
 }
 
-fn plain(line: &mut String, value: &str, is_last: bool) {
-    let is_notation = value.is_empty() || run_of(value).is_some() || value.starts_with(['"', '$', '^']);
-    if is_notation || !is_last && value.contains(' ') {
-        *line += &format!("\"{}\"", value.replace('"', "\"\""));
-    } else {
-        *line += value;
-    }
+fn quoted(value: &str) -> String {
+    format!("\"{}\"", value.replace('"', "\"\""))
 }
