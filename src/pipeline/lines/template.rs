@@ -70,15 +70,29 @@ impl Template<'_> {
     }
 }
 
-/// The templates of the lines of a layout: one, or one for each value of a column that has few.
+/// The templates of the lines of a layout: one, or several where those take less.
 pub(super) fn templates<'t>(layout: &Layout<'t>) -> Vec<Template<'t>> {
     let rows: Vec<usize> = (0..layout.lines.len()).collect();
-    let mut found = Vec::new();
-    divide(layout, &rows, MAX_SPLITS, &mut found);
-    found
+    divide(layout, &rows, MAX_SPLITS)
 }
 
-fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec<Template<'t>>) {
+fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize) -> Vec<Template<'t>> {
+    let whole = of_rows(layout, rows);
+    if depth == 0 {
+        return vec![whole];
+    }
+    for part in [by_value, by_beginning] {
+        let Some(parts) = part(layout, rows) else { continue };
+        let parts: Vec<Template> = parts.iter().flat_map(|rows| divide(layout, rows, depth - 1)).collect();
+        if parts.iter().map(Template::spends).sum::<usize>() < whole.spends() {
+            return parts;
+        }
+    }
+    vec![whole]
+}
+
+/// The rows by the values of the column of few values where that seems to save most.
+fn by_value(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
     let mut least = 3 + layout.between.iter().map(|text| cost(text)).sum::<usize>();
     let mut varying = Vec::with_capacity(layout.columns.len());
     for column in &layout.columns {
@@ -91,7 +105,7 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
         }
     }
     let mut best: Option<(usize, Vec<Vec<usize>>)> = None;
-    for column in varying.into_iter().filter(|_| depth > 0) {
+    for column in varying {
         let Some(values) = Values::of(rows.iter().map(|&row| column[row])) else { continue };
         let is_own: Vec<bool> = values
             .seen
@@ -104,10 +118,10 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
         let each =
             |(&(value, times), &is_own): (&(&str, usize), &bool)| if is_own { least } else { times * cost(value) };
         let spent = values.changes + values.seen.iter().zip(&is_own).map(each).sum::<usize>();
-        // Said in each row, or above once for all rows with it.
+        // Said in each row, or above once for all rows with it; and what is left may be simpler then.
         let column: Vec<&str> = values.of_rows.iter().map(|&value| values.seen[value].0).collect();
-        let said = column::spent(&column, Rule::Above);
-        if spent >= said || best.as_ref().is_some_and(|(most, _)| *most >= said - spent) {
+        let saved = (column::spent(&column, Rule::Above) * 3 / 2).saturating_sub(spent);
+        if saved == 0 || best.as_ref().is_some_and(|(most, _)| *most >= saved) {
             continue;
         }
         let mut parts: Vec<Vec<usize>> = vec![Vec::new(); is_own.len() + 1];
@@ -116,22 +130,9 @@ fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize, found: &mut Vec
         }
         parts.retain(|rows| !rows.is_empty());
         parts.sort_unstable();
-        best = Some((said - spent, parts));
+        best = Some((saved, parts));
     }
-    match best {
-        Some((_, parts)) => {
-            for rows in &parts {
-                divide(layout, rows, depth - 1, found);
-            }
-        }
-        None => {
-            let whole = of_rows(layout, rows);
-            let parts = by_beginning(layout, rows).unwrap_or_default();
-            let parts: Vec<Template> = parts.iter().map(|rows| of_rows(layout, rows)).collect();
-            let is_cheaper = parts.iter().map(Template::spends).sum::<usize>() < whole.spends();
-            found.extend(if is_cheaper && !parts.is_empty() { parts } else { vec![whole] });
-        }
-    }
+    best.map(|(_, parts)| parts)
 }
 
 /// The rows by how their first value begins, up to its first punctuation; those that begin like few others stay together. `None`
