@@ -31,7 +31,7 @@ use crate::transcript::Role;
 /// Fewer lines of one tool are no report of it.
 const MIN_SIGNS: usize = 5;
 /// A note replaces at least this many lines.
-const MIN_RUN: usize = 5;
+const MIN_RUN: usize = 8;
 /// Lines that stay at the end of the text.
 const LAST_LINES: usize = 2;
 /// Longer lines are nobody's report.
