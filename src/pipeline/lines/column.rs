@@ -198,14 +198,17 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     }
     let all = column.len();
     let column = &*sample(column);
-    let mut rules = vec![Rule::Above];
-    rules.extend(step(column, false).map(|step| Rule::Step(step, false)));
-    rules.extend(step(column, true).map(|step| Rule::Step(step, true)));
-    rules.extend(separators(column).map(Rule::Folder));
-    let costs = rules.into_iter().map(|rule| (rule, spent(column, rule) * all / column.len()));
+    let (mut best, mut least) = (Rule::Above, spent(column, Rule::Above, usize::MAX));
     // A rule that saves little is not worth reading.
-    let worth = |&(rule, cost): &(Rule, usize)| if rule == Rule::Above { cost * 9 / 10 } else { cost };
-    costs.min_by_key(worth).expect("there is one rule at least")
+    let mut most = least * 9 / 10;
+    let steps = [false, true].into_iter().filter_map(|is_hex| Some(Rule::Step(step(column, is_hex)?, is_hex)));
+    for rule in steps.chain(separators(column).map(Rule::Folder)) {
+        let cost = spent(column, rule, most);
+        if cost < most {
+            (best, least, most) = (rule, cost, cost);
+        }
+    }
+    (best, least * all / column.len())
 }
 
 /// A value that begins with a digit has folders if it has so many bytes: a date with its time.
@@ -226,14 +229,17 @@ fn separators(column: &[&str]) -> impl Iterator<Item = char> {
     with.into_iter().zip(SEPARATORS).filter(move |(with, _)| *with > most).map(|(_, separator)| char::from(separator))
 }
 
-/// About how many tokens rows spend on a column.
-pub(super) fn spent(column: &[&str], rule: Rule) -> usize {
+/// About how many tokens rows spend on a column; counting ends at `most`.
+pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     if rule.is_silent() {
         return 0;
     }
     let mut said = Vec::new();
     let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
     for pair in column.windows(2) {
+        if tokens >= most {
+            return tokens;
+        }
         if rule.is_expected(pair[0], pair[1]) {
             tokens += 1;
             continue;

@@ -120,7 +120,7 @@ fn by_value(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
         let spent = values.changes + values.seen.iter().zip(&is_own).map(each).sum::<usize>();
         // Said in each row, or above once for all rows with it; and what is left may be simpler then.
         let column: Vec<&str> = values.of_rows.iter().map(|&value| values.seen[value].0).collect();
-        let saved = (column::spent(&column, Rule::Above) * 3 / 2).saturating_sub(spent);
+        let saved = (column::spent(&column, Rule::Above, usize::MAX) * 3 / 2).saturating_sub(spent);
         if saved == 0 || best.as_ref().is_some_and(|(most, _)| *most >= saved) {
             continue;
         }
