@@ -82,7 +82,8 @@ fn single_words_stand_side_by_side() {
 
 #[test]
 fn values_that_look_like_notation_are_quoted() {
-    let odd = [".", "", "$1", "^x", "\"q\"", "a", "b:", ".4", "|", "*2", "a b", "{}", "b/2:", " x", "x "];
+    let odd =
+        [".", "", "$1", "^x", "\"q\"", "a", "b:", ".4", "|", "*2", "a b", "{}", "b/2:", " x", "x ", "a $1 b", "$"];
     for at in 0..odd.len() {
         let rows =
             (0..30).map(|row| format!("value {} of the row number {row} is fine\n", odd[(row + at) % odd.len()]));
@@ -92,6 +93,54 @@ fn values_that_look_like_notation_are_quoted() {
         let rows = (0..30).map(|row| format!("{} {row} is of the rows\n", odd[(row * 7 + at) % odd.len()]));
         folded(&rows.collect::<String>());
     }
+}
+
+#[test]
+fn long_words_of_sentences_have_names() {
+    let ids: Vec<String> = (1..=20u64).map(|n| format!("{:016x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    let words = "a slow disk was found behind the rack where nobody looks after noon and then it moved";
+    let some =
+        |from: usize, count: usize| words.split(' ').cycle().skip(from).take(count).collect::<Vec<_>>().join(" ");
+    let text: String = (0..40)
+        .map(|row| {
+            format!(
+                "{:02} compute {} {} {}\n",
+                row * row % 60,
+                some(row * row, 1 + row % 3),
+                ids[row * 7 % 20],
+                some(row * 3, 2 + row % 5)
+            )
+        })
+        .collect();
+    let body = body(&text);
+    assert!(ids.iter().all(|id| body.matches(id.as_str()).count() == 1), "{body}");
+    let spoken: String = (0..40)
+        .map(|row| format!("{:02} compute says costs ${} of {}\n", row * row % 60, row % 4, ids[row % 2]))
+        .collect();
+    folded(&spoken);
+}
+
+#[test]
+fn values_are_cut_where_all_of_them_begin_alike() {
+    let cases = ["plain", "with-hyphens-in-it", "of[brackets]", "a.b.c", "x"];
+    let text: String = (0..30)
+        .map(|row| format!("tests/unit_{}.py::test_{}_{}\n", ["parse", "render"][row / 15], cases[row % 5], row * row))
+        .collect();
+    let body = body(&text);
+    assert!(body.matches("tests/unit_").count() <= 2 && body.matches("::test_").count() <= 2, "{body}");
+}
+
+#[test]
+fn lines_that_begin_alike_are_parted_from_others() {
+    let others = ["raise OSError('the disk is full')", "broken pipe (32) while reading", "no route to the host"];
+    let text: String = (0..60)
+        .map(|row| match row % 6 {
+            5 => format!("{}\n", others[row / 6 % 3]),
+            _ => format!("app_durations.service.lookup({row}) took {} steps of {}\n", row * 7 % 31, row * 13 % 17),
+        })
+        .collect();
+    let body = body(&text);
+    assert!(body.matches("app_durations.service.lookup(").count() == 1, "{body}");
 }
 
 #[test]
