@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::pipeline::hashing::FastMap;
 
-/// A value of more pieces is one value.
+/// A value is cut so often at most; the rest is one piece.
 const MAX_PIECES: usize = 24;
 
 /// What a value is expected to be, by the value above.
