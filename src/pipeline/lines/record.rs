@@ -58,16 +58,16 @@ pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry
 }
 
 fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)> {
-    let mut pairs: FastMap<(usize, usize), usize> = FastMap::default();
+    let mut pairs: FastMap<(usize, usize), Vec<(usize, usize)>> = FastMap::default();
     for pair in entries.windows(2) {
-        if let [Entry::Row { template: first, .. }, Entry::Row { template: second, .. }] = *pair
+        if let [Entry::Row { template: first, row }, Entry::Row { template: second, row: below }] = *pair
             && first != second
         {
-            *pairs.entry((first, second)).or_default() += 1;
+            pairs.entry((first, second)).or_default().push((row, below));
         }
     }
-    let gain = |&((first, second), times): &((usize, usize), usize)| {
-        let (one, other) = (&templates[first], &templates[second]);
+    let gain = |((first, second), rows): &((usize, usize), Vec<(usize, usize)>)| {
+        let (one, other, times) = (&templates[*first], &templates[*second], rows.len());
         if times < 3
             || one.height + other.height > MAX_HEIGHT
             || one.kinds.iter().any(|kind| other.kinds.contains(kind))
@@ -81,7 +81,13 @@ fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)
         let again = |template: &Template| if template.lines.len() > times { template.cost() } else { 0 };
         // A line end and the name of another template.
         let saved = if one.ends_in_words() { 0 } else { 2 };
-        (saved * times).checked_sub(again(one) + again(other) + 3)
+        // What the lines above say already.
+        let is_said = |column: &[&str]| {
+            one.columns.iter().any(|above| rows.iter().all(|&(row, below)| above[row] == column[below]))
+        };
+        let said = other.columns.iter().zip(&other.spent).filter(|(column, _)| is_said(column));
+        let said: usize = said.map(|(_, spent)| spent * times / other.lines.len()).sum();
+        (saved * times + said).checked_sub(again(one) + again(other) + 3)
     };
     let best = pairs.into_iter().filter_map(|pair| Some((gain(&pair)?, pair.0)));
     best.filter(|(gain, _)| *gain > 0).max_by_key(|&(gain, pair)| (gain, std::cmp::Reverse(pair))).map(|(_, pair)| pair)

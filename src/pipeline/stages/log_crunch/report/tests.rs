@@ -221,9 +221,9 @@ fn the_suite_of_a_failure_stays_in_sight() {
         };
         format!("▶ {name}\n{}▶ {name} (9.1ms)\n", (0..14).map(line).collect::<String>())
     };
-    let text = format!("{}{}{}ℹ tests 42\nℹ pass 41\n", suite("first", 99), suite("second", 7), suite("third", 99));
-    let expected = "[… 16 lines 1-16] 14 passed: first\n▶ second\n[… 7 lines 18-24] 7 passed: second\n  ✖ case 7 (1.2ms)\n    Error: no\n\
-                    [… 23 lines 27-49] 20 passed: second 6, third 14\nℹ tests 42\nℹ pass 41\n";
+    let text = format!("{}{}{}ℹ tests 42\nℹ pass 41\n", suite("first", 99), suite("second", 9), suite("third", 99));
+    let expected = "[… 16 lines 1-16] 14 passed: first\n▶ second\n[… 9 lines 18-26] 9 passed: second\n  ✖ case 9 (1.2ms)\n    Error: no\n\
+                    [… 21 lines 29-49] 18 passed: second 4, third 14\nℹ tests 42\nℹ pass 41\n";
     assert_eq!(shown(&text), expected);
 }
 
