@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 
 /** Bytes of the texts; those of works that take much of each byte are a quarter as long. */
-const BYTES = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
+const BYTES = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
 /** Instructions at one length as a multiple of those at a quarter of it, from which on that is steep. What grows like n log n takes 4.6 times
  * as many, and what grows by the square 16 times. Where a length is the first for which something is done at all, a step is steep and the next
