@@ -442,8 +442,7 @@ fn saved(template: &Template, lines: &Lines) -> usize {
     let before: usize = template.lines.iter().map(|&first| lines.cost(first..first + template.height)).sum();
     let rows: usize = template.spent.iter().sum();
     // A line end, and the template's name where another came between; the rows of a list stand side by side.
-    let pairs = template.lines.windows(2);
-    let runs = 1 + pairs.filter(|pair| pair[0] + template.height != pair[1]).count();
+    let runs = template.runs();
     let ends = if template.is_list() { 2 * runs } else { template.lines.len() + runs };
     before.saturating_sub(template.cost() + rows + ends)
 }

@@ -49,10 +49,14 @@ impl Template<'_> {
         3 + self.parts.iter().map(piece).sum::<usize>()
     }
 
+    /// How often its rows begin anew, after the start or another line.
+    pub(super) fn runs(&self) -> usize {
+        1 + self.lines.windows(2).filter(|pair| pair[0] + self.height != pair[1]).count()
+    }
+
     /// About how many tokens its definition and its rows take, where each run of rows begins with its name.
     fn spends(&self) -> usize {
-        let runs = 1 + self.lines.windows(2).filter(|pair| pair[0] + self.height != pair[1]).count();
-        self.cost() + self.spent.iter().sum::<usize>() + runs
+        self.cost() + self.spent.iter().sum::<usize>() + self.runs()
     }
 
     /// Whether each row is one word.
@@ -124,13 +128,7 @@ fn by_value(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
         if saved == 0 || best.as_ref().is_some_and(|(most, _)| *most >= saved) {
             continue;
         }
-        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); is_own.len() + 1];
-        for (&row, &value) in rows.iter().zip(&values.of_rows) {
-            parts[if is_own[value] { value } else { is_own.len() }].push(row);
-        }
-        parts.retain(|rows| !rows.is_empty());
-        parts.sort_unstable();
-        best = Some((saved, parts));
+        best = Some((saved, values.parts(rows, |value| is_own[value])));
     }
     best.map(|(_, parts)| parts)
 }
@@ -147,12 +145,7 @@ fn by_beginning(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
     let beginnings = rows.iter().map(|&row| beginning(column[row]).map_or("", |end| &column[row][..end]));
     let values = Values::of(beginnings)?;
     let is_own = |value: usize| values.seen[value].1 >= MIN_SPLIT && !values.seen[value].0.is_empty();
-    let mut parts: Vec<Vec<usize>> = vec![Vec::new(); values.seen.len() + 1];
-    for (&row, &value) in rows.iter().zip(&values.of_rows) {
-        parts[if is_own(value) { value } else { values.seen.len() }].push(row);
-    }
-    parts.retain(|rows| !rows.is_empty());
-    parts.sort_unstable();
+    let parts = values.parts(rows, is_own);
     (parts.len() > 1).then_some(parts)
 }
 
@@ -189,6 +182,17 @@ impl<'t> Values<'t> {
             values.of_rows.push(number);
         }
         (values.seen.len() > 1).then_some(values)
+    }
+
+    /// The rows of each value that stands for itself, and those of all others together.
+    fn parts(&self, rows: &[usize], is_own: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.seen.len() + 1];
+        for (&row, &value) in rows.iter().zip(&self.of_rows) {
+            parts[if is_own(value) { value } else { self.seen.len() }].push(row);
+        }
+        parts.retain(|rows| !rows.is_empty());
+        parts.sort_unstable();
+        parts
     }
 }
 
