@@ -19,6 +19,8 @@ const LONG = ["release", "histories", "fuzz", "growth", "asan"];
 const parts = {
   async lint() {
     await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
+    // The targets of `fuzz:guided` are a workspace of their own, which the next line does not see.
+    await run("check the lock file of the fuzz targets", "cargo", ["fetch", "--locked", "--manifest-path", "fuzz/guided/Cargo.toml"], { quiet: true });
     await run("lint Rust", "cargo", ["clippy", "--locked", ...CHECKED, "--workspace", "--all-targets", "--", "-D", "warnings"], { quiet: true });
     await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "fixtures/record", "__test__", "test"]);
   },
