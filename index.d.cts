@@ -207,6 +207,8 @@ export interface StageRow {
 	tokensBefore: number;
 	/** Tokens after it ran. */
 	tokensAfter: number;
+	/** Tokens that its edits would have saved by themselves: where others of the same text save more, theirs are taken. */
+	offered: number;
 	/** Time spent on deciding whether to look closer. */
 	gateMs: number;
 	/** Time spent on proposing, measuring and proving. */

@@ -24,6 +24,16 @@ test("a text comes back byte for byte from its compressed form", async () => {
   }
 });
 
+test("of codecs that offer to fold the same text the one that saves most does it, and the report says what the others offered", () => {
+  const hits = Array.from({ length: 80 }, (_, n) => `src/parts/unit_${n % 9}.rs:${n * 7 + 3}:    let value_${n % 5} = read(${n});`);
+  const { stages: rows } = compressSync(`${hits.toSorted().join("\n")}\n`);
+  const offers = rows.filter(({ name }) => ["searchCrunch", "structuralCollapse"].includes(name));
+  const [best, other] = offers.toSorted((a, b) => b.offered - a.offered);
+  assert.ok(best.offered > other.offered && other.offered > 0, JSON.stringify(offers));
+  assert.deepEqual([best.fired, other.fired], [true, false]);
+  assert.equal(best.offered, best.tokensBefore - best.tokensAfter);
+});
+
 /** A stage that leaves something out for good, so that the original is needed. */
 const shout = { name: "shout", order: 13, apply: ({ text }) => text.replaceAll(/ took \d+ ms é✓/g, "") };
 

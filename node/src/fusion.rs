@@ -30,6 +30,8 @@ pub struct StageRow {
     pub tokens_before: u32,
     /// Tokens after it ran.
     pub tokens_after: u32,
+    /// Tokens that its edits would have saved by themselves: where others of the same text save more, theirs are taken.
+    pub offered: u32,
     /// Time spent on deciding whether to look closer.
     pub gate_ms: f64,
     /// Time spent on proposing, measuring and proving.
@@ -45,6 +47,7 @@ impl From<pipeline::StageReport> for StageRow {
             fired: stage.fired,
             tokens_before: stage.tokens_before as u32,
             tokens_after: stage.tokens_after as u32,
+            offered: stage.offered as u32,
             gate_ms: stage.gate_ms,
             work_ms: stage.work_ms,
             notes: stage.notes.into_iter().collect(),

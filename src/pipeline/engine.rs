@@ -10,7 +10,7 @@ use std::slice;
 use super::custom::{Answers, Question};
 use super::draft::Draft;
 use super::measure::saving;
-use super::report::{Compressed, Sum, Tally, Times, rows};
+use super::report::{Attempts, Compressed, Sum, Tally, rows};
 use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold, unfolds_to};
 use super::run::{Pass, Passes};
 use super::{CompressOptions, Edit, FusionPipeline, Remembered};
@@ -113,7 +113,7 @@ impl FusionEngine {
             answers,
             original: text,
             remembered: &Remembered::default(),
-            times: vec![Times::default(); steps.len()],
+            attempts: vec![Attempts::default(); steps.len()],
             detected: None,
             unsettled: Vec::new(),
         };
@@ -152,7 +152,7 @@ impl FusionEngine {
         for (tally, _) in tallies.iter_mut().zip(&passes.unsettled).filter(|(_, unsettled)| **unsettled) {
             tally.notes.push(("unsettled".to_owned(), format!("wanted more after {ROUNDS} rounds")));
         }
-        compressed.stages = rows(&names, &tallies, &passes.times, tokens_before);
+        compressed.stages = rows(&names, &tallies, &passes.attempts, tokens_before);
         Ok(compressed)
     }
 

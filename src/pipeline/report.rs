@@ -1,6 +1,7 @@
 //! What a compression gives back: the text, its originals, and one row for each stage.
 //!
-//! The rows of a report chain: each starts with the tokens that the one before left. The last row and
+//! Rows stand in the order in which the stages were tried, and chain: each starts with the tokens that the one before left. A codec may
+//! offer more than is taken, where another one saves more of the same text. The last row and
 //! [`Compressed::tokens_after`] differ by the marker line, which belongs to no stage.
 
 use crate::content::{ContentType, Language};
@@ -38,6 +39,8 @@ pub struct StageReport {
     pub tokens_before: usize,
     /// Tokens after it ran.
     pub tokens_after: usize,
+    /// Tokens that its edits would have saved by themselves, in the attempt where that was most.
+    pub offered: usize,
     /// Time spent on deciding whether to look closer, in milliseconds, over all attempts.
     pub gate_ms: f64,
     /// Time spent on proposing, measuring and proving edits, in milliseconds, over all attempts.
@@ -70,21 +73,22 @@ impl Sum {
     }
 }
 
-/// Time of one stage over all runs, in milliseconds.
+/// What one stage took and offered over all attempts; times in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Times {
+pub(super) struct Attempts {
+    pub(super) offered: usize,
     pub(super) gate_ms: f64,
     pub(super) work_ms: f64,
 }
 
 /// The rows of a report.
-pub(super) fn rows(names: &[&str], tallies: &[Tally], times: &[Times], tokens_before: usize) -> Vec<StageReport> {
+pub(super) fn rows(names: &[&str], tallies: &[Tally], attempts: &[Attempts], tokens_before: usize) -> Vec<StageReport> {
     let mut tokens = tokens_before;
     names
         .iter()
         .zip(tallies)
-        .zip(times)
-        .map(|((name, tally), times)| {
+        .zip(attempts)
+        .map(|((name, tally), attempts)| {
             let before = tokens;
             tokens = before.saturating_add_signed(-(tally.folds.saved + tally.changes.saved));
             StageReport {
@@ -92,8 +96,9 @@ pub(super) fn rows(names: &[&str], tallies: &[Tally], times: &[Times], tokens_be
                 fired: tally.folds.edits + tally.changes.edits > 0,
                 tokens_before: before,
                 tokens_after: tokens,
-                gate_ms: times.gate_ms,
-                work_ms: times.work_ms,
+                offered: attempts.offered,
+                gate_ms: attempts.gate_ms,
+                work_ms: attempts.work_ms,
                 notes: tally.notes.clone(),
             }
         })

@@ -11,7 +11,7 @@ use super::custom::{Answers, Question};
 use super::draft::{Draft, Origins};
 use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
 use super::measure::saving;
-use super::report::{Sum, Tally, Times};
+use super::report::{Attempts, Sum, Tally};
 use super::restore::{Proofs, genuine};
 use super::segments::map_segments;
 use super::sequence::{FusionPipeline, Step, Work};
@@ -31,7 +31,7 @@ pub(super) struct Passes<'a> {
     /// What stages worked out in the passes before.
     pub(super) remembered: &'a Remembered,
     /// For each step, over all passes.
-    pub(super) times: Vec<Times>,
+    pub(super) attempts: Vec<Attempts>,
     /// The last text whose type was detected, and what was found.
     pub(super) detected: Option<(Rc<Draft>, Detection)>,
     /// For each step, whether it kept a reversible form from settling; empty when that form settled.
@@ -103,7 +103,7 @@ impl Passes<'_> {
                 let context = frame.context(draft.text(), &segments, &sealed);
                 let fires = may_fire(step, &context);
                 let gated = (self.clock)();
-                self.times[index].gate_ms += gated - started;
+                self.attempts[index].gate_ms += gated - started;
                 started = gated;
                 if !fires {
                     continue;
@@ -117,9 +117,12 @@ impl Passes<'_> {
                     sealed.extend(settled.map(|bid| bid.edit.range.clone()));
                     sealed.sort_unstable_by_key(|range| range.start);
                 }
+                let offered = more.iter().map(|bid| bid.saved).sum::<isize>();
+                let most = &mut self.attempts[index].offered;
+                *most = (*most).max(usize::try_from(offered).unwrap_or(0));
                 bids.extend(more);
                 started = (self.clock)();
-                self.times[index].work_ms += started - gated;
+                self.attempts[index].work_ms += started - gated;
             }
             // Edits of one step are apart already.
             let is_contested = bids.iter().any(|bid| bid.step != bids[0].step);
@@ -186,7 +189,7 @@ impl Passes<'_> {
         }
         let started = (self.clock)();
         let detection = detect(text, hints);
-        self.times[index].work_ms += (self.clock)() - started;
+        self.attempts[index].work_ms += (self.clock)() - started;
         self.detected = Some((Rc::clone(draft), detection.clone()));
         detection
     }

@@ -181,14 +181,14 @@ pub(super) fn cost(word: &str) -> usize {
 /// Rows that tell the rule of a column, and what all of them cost: so many runs of so many.
 const SAMPLE: (usize, usize) = (4, 100);
 
-/// Some rows of a column, from all over it.
-fn sample<'c, 't>(column: &'c [&'t str]) -> Cow<'c, [&'t str]> {
+/// Some rows, from all over them.
+pub(super) fn sample<T: Copy>(all: &[T]) -> Cow<'_, [T]> {
     let (runs, rows) = SAMPLE;
-    if column.len() <= runs * rows {
-        return column.into();
+    if all.len() <= runs * rows {
+        return all.into();
     }
-    let start = |run: usize| (column.len() - rows) * run / (runs - 1);
-    (0..runs).flat_map(|run| &column[start(run)..start(run) + rows]).copied().collect()
+    let start = |run: usize| (all.len() - rows) * run / (runs - 1);
+    (0..runs).flat_map(|run| &all[start(run)..start(run) + rows]).copied().collect()
 }
 
 /// The rule that makes a column cheapest, and about how many tokens its rows then spend on it.
@@ -214,15 +214,28 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
 /// A value that begins with a digit has folders if it has so many bytes: a date with its time.
 const STAMP_BYTES: usize = 16;
 
-/// What may separate folders: what is in most values.
+/// What may separate folders.
+const SEPARATORS: [u8; 9] = [b'/', b'.', b':', b'-', b'_', b'[', b'(', b',', b' '];
+
+/// For each byte its bit, if it is one of them.
+const IS_SEPARATOR: [u16; 256] = {
+    let (mut bits, mut at) = ([0; 256], 0);
+    while at < SEPARATORS.len() {
+        bits[SEPARATORS[at] as usize] = 1 << at;
+        at += 1;
+    }
+    bits
+};
+
+/// The separators that are in most values.
 fn separators(column: &[&str]) -> impl Iterator<Item = char> {
-    const SEPARATORS: [u8; 9] = [b'/', b'.', b':', b'-', b'_', b'[', b'(', b',', b' '];
     let mut with = [0; SEPARATORS.len()];
     let is_number =
         |value: &&&str| value.len() < STAMP_BYTES && value.as_bytes().first().is_some_and(u8::is_ascii_digit);
     for value in column.iter().filter(|value| !is_number(value)) {
-        for (with, separator) in with.iter_mut().zip(SEPARATORS) {
-            *with += usize::from(memchr::memchr(separator, value.as_bytes()).is_some());
+        let found = value.bytes().fold(0, |found, byte| found | IS_SEPARATOR[usize::from(byte)]);
+        for (at, with) in with.iter_mut().enumerate() {
+            *with += usize::from(found >> at & 1);
         }
     }
     let most = column.len() / 2;
@@ -306,10 +319,15 @@ pub(super) fn pieces<'t>(column: &[&'t str]) -> Option<Vec<Piece<'t>>> {
     let first = column[0];
     let mut shape: Vec<(usize, usize)> = punctuation(first).take(MAX_PIECES).collect();
     for value in &column[1..] {
-        let shared = punctuation(value)
-            .zip(&shape)
-            .take_while(|&((from, to), &(start, end))| value[from..to] == first[start..end]);
-        shape.truncate(shared.count());
+        let shared = shape
+            .iter()
+            .zip(punctuation(value))
+            .take_while(|&(&(start, end), (from, to))| value[from..to] == first[start..end]);
+        let shared = shared.count();
+        shape.truncate(shared);
+        if shape.is_empty() {
+            return None;
+        }
     }
     if shape.is_empty() {
         return None;

@@ -26,10 +26,29 @@ pub(super) enum Entry {
     },
 }
 
+/// Two templates of which rows of the second follow rows of the first.
+type Pair = (usize, usize);
+
+/// What is known of templates and pairs of which no row has come or gone since.
+#[derive(Default)]
+struct Known {
+    gains: FastMap<Pair, Option<usize>>,
+    end_in_words: FastMap<usize, bool>,
+}
+
+impl Known {
+    fn forget(&mut self, template: usize) {
+        self.gains.retain(|&(first, second), _| first != template && second != template);
+        self.end_in_words.remove(&template);
+    }
+}
+
 /// Joins neighbours. Templates may be left without rows.
 pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry>) -> Vec<Entry> {
+    let mut known = Known::default();
     for _ in 0..MAX_JOINED {
-        let Some((first, second)) = best_pair(templates, &entries) else { break };
+        let Some((first, second)) = best_pair(templates, &entries, &mut known) else { break };
+        [first, second].into_iter().for_each(|template| known.forget(template));
         let joined = templates.len();
         let mut rows: Vec<(usize, usize)> = Vec::new();
         let mut next = Vec::with_capacity(entries.len());
@@ -57,8 +76,9 @@ pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry
     entries
 }
 
-fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)> {
-    let mut pairs: FastMap<(usize, usize), Vec<(usize, usize)>> = FastMap::default();
+/// The pair that saves most.
+fn best_pair(templates: &[Template], entries: &[Entry], known: &mut Known) -> Option<Pair> {
+    let mut pairs: FastMap<Pair, Vec<(usize, usize)>> = FastMap::default();
     for pair in entries.windows(2) {
         if let [Entry::Row { template: first, row }, Entry::Row { template: second, row: below }] = *pair
             && first != second
@@ -66,8 +86,8 @@ fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)
             pairs.entry((first, second)).or_default().push((row, below));
         }
     }
-    let gain = |((first, second), rows): &((usize, usize), Vec<(usize, usize)>)| {
-        let (one, other, times) = (&templates[*first], &templates[*second], rows.len());
+    let mut gain = |(first, second): Pair, rows: &[(usize, usize)]| {
+        let (one, other, times) = (&templates[first], &templates[second], rows.len());
         if times < 3
             || one.height + other.height > MAX_HEIGHT
             || one.kinds.iter().any(|kind| other.kinds.contains(kind))
@@ -80,7 +100,7 @@ fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)
         }
         let again = |template: &Template| if template.lines.len() > times { template.cost() } else { 0 };
         // A line end and the name of another template.
-        let saved = if one.ends_in_words() { 0 } else { 2 };
+        let saved = if *known.end_in_words.entry(first).or_insert_with(|| one.ends_in_words()) { 0 } else { 2 };
         // What the lines above say already.
         let is_said = |column: &[&str]| {
             one.columns.iter().any(|above| rows.iter().all(|&(row, below)| above[row] == column[below]))
@@ -89,7 +109,9 @@ fn best_pair(templates: &[Template], entries: &[Entry]) -> Option<(usize, usize)
         let said: usize = said.map(|(_, spent)| spent * times / other.lines.len()).sum();
         (saved * times + said).checked_sub(again(one) + again(other) + 3)
     };
-    let best = pairs.into_iter().filter_map(|pair| Some((gain(&pair)?, pair.0)));
+    let gains = &mut known.gains;
+    let mut gain_of = |pair, rows: &[_]| *gains.entry(pair).or_insert_with(|| gain(pair, rows));
+    let best = pairs.into_iter().filter_map(|(pair, rows)| Some((gain_of(pair, &rows)?, pair)));
     best.filter(|(gain, _)| *gain > 0).max_by_key(|&(gain, pair)| (gain, std::cmp::Reverse(pair))).map(|(_, pair)| pair)
 }
 

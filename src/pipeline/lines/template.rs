@@ -11,6 +11,9 @@ const MIN_SPLIT: usize = 4;
 /// How often a group is divided by the values of a column.
 const MAX_SPLITS: usize = 3;
 
+/// A group that falls into more parts is divided only where that saves at once; of few parts each may be worth dividing further.
+const MANY_PARTS: usize = 8;
+
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
@@ -54,11 +57,6 @@ impl Template<'_> {
         1 + self.lines.windows(2).filter(|pair| pair[0] + self.height != pair[1]).count()
     }
 
-    /// About how many tokens its definition and its rows take, where each run of rows begins with its name.
-    fn spends(&self) -> usize {
-        self.cost() + self.spent.iter().sum::<usize>() + self.runs()
-    }
-
     /// Whether each row is one word.
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
@@ -76,19 +74,46 @@ impl Template<'_> {
 
 /// The templates of the lines of a layout: one, or several where those take less.
 pub(super) fn templates<'t>(layout: &Layout<'t>) -> Vec<Template<'t>> {
-    let rows: Vec<usize> = (0..layout.lines.len()).collect();
-    divide(layout, &rows, MAX_SPLITS)
+    let all = Rows::of(layout, (0..layout.lines.len()).collect());
+    divide(layout, all, MAX_SPLITS).into_iter().map(|rows| rows.template(layout)).collect()
 }
 
-fn divide<'t>(layout: &Layout<'t>, rows: &[usize], depth: usize) -> Vec<Template<'t>> {
-    let whole = of_rows(layout, rows);
+/// Rows that have a template of their own.
+struct Rows<'t> {
+    rows: Vec<usize>,
+    /// The template of a sample of them.
+    draft: Template<'t>,
+    /// About how many tokens definition and rows take, where each run of rows begins with the template's name.
+    spends: usize,
+}
+
+impl<'t> Rows<'t> {
+    fn of(layout: &Layout<'t>, rows: Vec<usize>) -> Self {
+        let sample = column::sample(&rows);
+        let draft = of_rows(layout, &sample);
+        let spent = draft.spent.iter().sum::<usize>() * rows.len() / sample.len();
+        let ends = rows.windows(2).filter(|pair| layout.lines[pair[0]] + 1 != layout.lines[pair[1]]).count();
+        Self { spends: draft.cost() + spent + 1 + ends, draft, rows }
+    }
+
+    fn template(self, layout: &Layout<'t>) -> Template<'t> {
+        if self.draft.lines.len() == self.rows.len() { self.draft } else { of_rows(layout, &self.rows) }
+    }
+}
+
+fn divide<'t>(layout: &Layout<'t>, whole: Rows<'t>, depth: usize) -> Vec<Rows<'t>> {
     if depth == 0 {
         return vec![whole];
     }
+    let spend = |parts: &[Rows]| parts.iter().map(|part| part.spends).sum::<usize>();
     for part in [by_value, by_beginning] {
-        let Some(parts) = part(layout, rows) else { continue };
-        let parts: Vec<Template> = parts.iter().flat_map(|rows| divide(layout, rows, depth - 1)).collect();
-        if parts.iter().map(Template::spends).sum::<usize>() < whole.spends() {
+        let Some(parts) = part(layout, &whole.rows) else { continue };
+        let parts: Vec<Rows> = parts.into_iter().map(|rows| Rows::of(layout, rows)).collect();
+        if parts.len() > MANY_PARTS && spend(&parts) >= whole.spends {
+            continue;
+        }
+        let parts: Vec<Rows> = parts.into_iter().flat_map(|part| divide(layout, part, depth - 1)).collect();
+        if spend(&parts) < whole.spends {
             return parts;
         }
     }

@@ -42,11 +42,11 @@ fn needles_and_errors_stay_in_sight_even_under_a_limit() {
         ] {
             assert!(text.contains(needle), "{needle} in {text}");
         }
-        assert!(text.contains("417 302"), "{text}");
+        assert!(text.contains(" 302\n") || text.contains(" 302 "), "{text}");
         assert_eq!(text.matches("2025-03-17T09:00:00Z ERROR db connection").count(), 10);
     }
     assert!(limited[0].text.len() < lossless[0].text.len());
-    assert!(limited[0].text.contains("[… 77 lines 16-92]"), "{}", limited[0].text);
+    assert!(limited[0].text.contains("[… 87 lines 6-92]"), "{}", limited[0].text);
     assert!(limited[0].text.contains(" like: 2025-03-17T09:"), "{}", limited[0].text);
 }
 
