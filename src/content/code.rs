@@ -133,8 +133,9 @@ impl Lexicon {
                 }
             }
         }
+        // A DFA finds no faster here, and takes ten times as long to build: that is what a process begins with.
         let automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::DFA))
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(clues.keys())
             .expect("a fixed list of short clues");
         let number = |index: usize| u16::try_from(index).expect("a thousand clues");
