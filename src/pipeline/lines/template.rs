@@ -54,7 +54,7 @@ impl Template<'_> {
 
     /// How often its rows begin anew, after the start or another line.
     pub(super) fn runs(&self) -> usize {
-        1 + self.lines.windows(2).filter(|pair| pair[0] + self.height != pair[1]).count()
+        runs(&self.lines, self.height)
     }
 
     /// Whether each row is one word.
@@ -70,6 +70,10 @@ impl Template<'_> {
         let blanks = |column: &Vec<&str>| column.iter().filter(|value| value.contains(' ')).count() * 2 > column.len();
         self.columns.last().is_some_and(blanks)
     }
+}
+
+fn runs(lines: &[usize], height: usize) -> usize {
+    1 + lines.windows(2).filter(|pair| pair[0] + height != pair[1]).count()
 }
 
 /// The templates of the lines of a layout: one, or several where those take less.
@@ -92,8 +96,8 @@ impl<'t> Rows<'t> {
         let sample = column::sample(&rows);
         let draft = of_rows(layout, &sample);
         let spent = draft.spent.iter().sum::<usize>() * rows.len() / sample.len();
-        let ends = rows.windows(2).filter(|pair| layout.lines[pair[0]] + 1 != layout.lines[pair[1]]).count();
-        Self { spends: draft.cost() + spent + 1 + ends, draft, rows }
+        let lines: Vec<usize> = rows.iter().map(|&row| layout.lines[row]).collect();
+        Self { spends: draft.cost() + spent + runs(&lines, draft.height), draft, rows }
     }
 
     fn template(self, layout: &Layout<'t>) -> Template<'t> {
