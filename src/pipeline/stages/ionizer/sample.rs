@@ -215,7 +215,8 @@ fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
                 }
                 Node::Scalar { quoted, text } => {
                     let stats = column(&mut columns, &name, &mut next);
-                    match if *quoted { None } else { text.parse::<f64>().ok() } {
+                    let number = || text.parse::<f64>().ok().filter(|number| number.is_finite());
+                    match if *quoted { None } else { number() } {
                         Some(number) => stats.numbers.push((number, row, text)),
                         None => stats.add(*quoted, text, row),
                     }
@@ -249,7 +250,11 @@ impl<'a> Stats<'a> {
     fn summary(&self, rows: usize) -> String {
         let mut parts = Vec::new();
         let count = self.numbers.len();
-        if count > 0 {
+        let others: usize = self.texts.values().map(|(count, _)| count).sum();
+        if count > 0 && count < others {
+            // Among words a few look like numbers: `0E8` is an airport.
+            parts.push(format!("{count} numbers"));
+        } else if count > 0 {
             let at = |quarter: usize| self.numbers[(count - 1) * quarter / 4].2;
             let mean = self.numbers.iter().map(|(number, ..)| number).sum::<f64>() / count as f64;
             let quartiles = [at(1), at(2), at(3)].join("/");
@@ -268,7 +273,7 @@ impl<'a> Stats<'a> {
         if self.arrays > 0 {
             parts.push(format!("{} arrays, {} items", self.arrays, self.items));
         }
-        let present = count + self.arrays + self.texts.values().map(|(count, _)| count).sum::<usize>();
+        let present = count + self.arrays + others;
         if present < rows {
             parts.push(format!("absent {}", rows - present));
         }
@@ -388,4 +393,26 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::escapes::Escapes;
+    use super::super::scan::scan;
+    use super::*;
+
+    fn summary(values: &str) -> String {
+        let json =
+            format!("[{}]", values.split(' ').map(|value| format!("{{\"a\":{value}}}")).collect::<Vec<_>>().join(","));
+        let scan = scan(&json, Escapes::default()).expect("JSON");
+        let Node::Array(items) = &scan.tree.nodes[scan.tree.root] else { panic!("an array") };
+        columns_of(&scan.tree, items)["a"].summary(items.len())
+    }
+
+    #[test]
+    fn a_column_is_summed_up_as_what_most_of_it_is() {
+        assert_eq!(summary("1 2 6"), "3 numbers, min 1 max 6 mean ≈3.000000 quartiles 1/2/2");
+        assert_eq!(summary("\"00M\" 0E8 \"00R\""), "1 numbers; \"00M\" 1, \"00R\" 1");
+        assert_eq!(summary("3 1e999 5"), "2 numbers, min 3 max 5 mean ≈4.000000 quartiles 3/3/3; 1e999 1");
+    }
 }
