@@ -133,7 +133,7 @@ impl Lexicon {
                 }
             }
         }
-        // A DFA finds no faster here, and takes ten times as long to build: that is what a process begins with.
+        // A DFA finds no faster here, and takes several times as long to build: that is what a process begins with.
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(clues.keys())

@@ -319,15 +319,10 @@ pub(super) fn pieces<'t>(column: &[&'t str]) -> Option<Vec<Piece<'t>>> {
     let first = column[0];
     let mut shape: Vec<(usize, usize)> = punctuation(first).take(MAX_PIECES).collect();
     for value in &column[1..] {
-        let shared = shape
-            .iter()
-            .zip(punctuation(value))
-            .take_while(|&(&(start, end), (from, to))| value[from..to] == first[start..end]);
-        let shared = shared.count();
+        let is_shared =
+            |&(&(start, end), (from, to)): &(&(usize, usize), (usize, usize))| value[from..to] == first[start..end];
+        let shared = shape.iter().zip(punctuation(value)).take_while(is_shared).count();
         shape.truncate(shared);
-        if shape.is_empty() {
-            return None;
-        }
     }
     if shape.is_empty() {
         return None;

@@ -48,7 +48,8 @@ pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry
     let mut known = Known::default();
     for _ in 0..MAX_JOINED {
         let Some((first, second)) = best_pair(templates, &entries, &mut known) else { break };
-        [first, second].into_iter().for_each(|template| known.forget(template));
+        known.forget(first);
+        known.forget(second);
         let joined = templates.len();
         let mut rows: Vec<(usize, usize)> = Vec::new();
         let mut next = Vec::with_capacity(entries.len());
