@@ -7,6 +7,7 @@
 //!                                ^^ the one above that
 //! c*: use {};                    a template of which each word of the lines below is a row
 //! d: {+1 from 7}: {}             rows of the second value alone; the first one counts from 7
+//! @17 x                          the row where the number that counts is 17
 //! b/2: name {}                   a template of two lines
 //! version {}
 //! a 7 x                          a row of template a
@@ -28,6 +29,9 @@ pub(super) const MARKS: [(char, char); 4] = [('{', '}'), ('«', '»'), ('‹', '
 /// Stands between what a number grows by and the first one, where rows leave it out.
 const FROM: &str = " from ";
 
+/// After so many rows that do not tell it, the number that counts is told.
+pub(super) const MILESTONE: usize = 10;
+
 /// The place of the bytes of a dump's line, as text.
 const SHOWN: &str = "text";
 
@@ -44,11 +48,27 @@ struct Known {
     /// Whether each word is a row.
     is_list: bool,
     is_used: bool,
+    /// The first value that counts without being written, and how many rows there were since it was told.
+    count: Option<usize>,
+    untold: usize,
 }
 
 impl Known {
     fn new(parts: Vec<Part>, rules: Vec<Rule>, is_list: bool) -> Self {
-        Self { above: vec![String::new(); rules.len()], parts, rules, is_list, is_used: false }
+        let count = rules.iter().position(|rule| matches!(rule, Rule::Count(_)));
+        Self { above: vec![String::new(); rules.len()], parts, rules, is_list, is_used: false, count, untold: 0 }
+    }
+
+    /// What a line says of a row behind the number that it counts to, if it tells.
+    fn counted<'w>(&mut self, words: &'w str) -> &'w str {
+        let Some(count) = self.count.filter(|_| self.untold >= MILESTONE) else { return words };
+        let Some(told) = words.strip_prefix('@') else { return words };
+        let (number, rest) = told.split_once(' ').unwrap_or((told, ""));
+        if self.rules[count].expected(&self.above[count]) != number {
+            return words;
+        }
+        self.untold = 0;
+        rest
     }
 
     /// Adds what a row says to the text.
@@ -85,6 +105,7 @@ impl Known {
         }
         (rest.is_none() && expected == 0).then_some(())?;
         self.is_used = true;
+        self.untold += 1;
         for part in &self.parts {
             match part {
                 Part::Text(part) => text.push_str(part),
@@ -382,12 +403,17 @@ pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
         let template = current?;
         if templates[template].is_list {
             for word in words.split(' ') {
-                templates[template].fill(word, &mut names, &mut text)?;
+                let row = templates[template].counted(word);
+                if row.is_empty() && !word.is_empty() {
+                    continue;
+                }
+                templates[template].fill(row, &mut names, &mut text)?;
                 end(&mut text)?;
             }
             last = None;
             continue;
         }
+        let words = templates[template].counted(words);
         templates[template].fill(words, &mut names, &mut text)?;
         end(&mut text)?;
         last = Some((Some(template), words));

@@ -1,6 +1,6 @@
 //! templates and entries -> the lines that [`super::book`] reads.
 
-use super::book::{MARKS, is_taken, name, run_of, spell};
+use super::book::{MARKS, MILESTONE, is_taken, name, run_of, spell};
 use super::column::{Rule, below, cost};
 use super::record::Entry;
 use super::template::{Part, Template};
@@ -11,6 +11,7 @@ use crate::pipeline::hashing::FastMap;
 struct Uses {
     pads: bool,
     steps: bool,
+    milestones: bool,
     folders: Option<char>,
     same: bool,
     above: bool,
@@ -40,6 +41,7 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
         uses: Uses::default(),
         known: vec![None; templates.len()],
         defined: 0,
+        told: vec![0; templates.len()],
     };
     let mut current = None;
     let mut last: Option<String> = None;
@@ -47,10 +49,10 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
     // Whether the last line is one of a list, and where it starts.
     let (mut continues, mut line_start) = (false, 0);
     for entry in entries {
-        let line = match *entry {
+        let (key, words) = match *entry {
             Entry::Raw(line) => {
                 writer.uses.raw = true;
-                format!("|{}", texts[line])
+                (String::new(), format!("|{}", texts[line]))
             }
             Entry::Row { template, row } => {
                 if writer.known[template].is_none() {
@@ -61,39 +63,43 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
                     last = None;
                 }
                 let words = writer.row(&rows[template][row], lists[template]);
-                let key = writer.known[template].clone().unwrap_or_default();
-                if current == Some(template)
-                    && !is_taken(&words)
-                    && !(words.is_empty() && templates[template].rules.is_empty())
-                {
-                    words
-                } else {
-                    current = Some(template);
-                    if words.is_empty() { key } else { format!("{key} {words}") }
-                }
+                let is_blank = words.is_empty() && templates[template].rules.is_empty();
+                let is_current = current.replace(template) == Some(template);
+                let key = writer.known[template].clone().filter(|_| !is_current || is_taken(&words) || is_blank);
+                (key.unwrap_or_default(), words)
             }
         };
+        let line = joined([&key, &words]);
         let is_listed = matches!(*entry, Entry::Row { template, .. } if lists[template]);
-        if is_listed && continues && !is_taken(&line) && writer.body.len() - line_start + line.len() < LIST_WIDTH {
-            writer.body.pop();
-            writer.body.push(' ');
-            writer.push(&line);
-            continue;
-        }
-        continues = is_listed;
         if last.as_ref() == Some(&line) && !is_listed {
             again += 1;
             continue;
         }
+        let milestone = match *entry {
+            Entry::Row { template, row } if !words.is_empty() => writer.milestone(template, row, &templates[template]),
+            _ => String::new(),
+        };
+        let told = joined([&key, &milestone, &words]);
+        if is_listed && continues && !is_taken(&told) && writer.body.len() - line_start + told.len() < LIST_WIDTH {
+            writer.body.pop();
+            writer.body.push(' ');
+            writer.push(&told);
+            continue;
+        }
+        continues = is_listed;
         writer.end_run(&mut again, &last);
         line_start = writer.body.len();
-        writer.push(&line);
+        writer.push(&told);
         last = Some(line);
     }
     writer.end_run(&mut again, &last);
     let legend = legend(&writer.uses, marks);
     writer.body.pop();
     Some((legend, writer.body))
+}
+
+fn joined<const N: usize>(words: [&str; N]) -> String {
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn legend(uses: &Uses, marks: (char, char)) -> String {
@@ -104,6 +110,9 @@ fn legend(uses: &Uses, marks: (char, char)) -> String {
     }
     if uses.steps {
         legend += &format!("; {open}+1{close} counts");
+    }
+    if uses.milestones {
+        legend += "; @9 the count is 9";
     }
     if uses.shown {
         legend += &format!("; {open}text{close} the bytes as text");
@@ -149,11 +158,15 @@ enum Word<'t> {
 }
 
 fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
+    let written: Vec<(Rule, &Vec<&str>)> =
+        template.rules.iter().copied().zip(&template.columns).filter(|(rule, _)| !rule.is_silent()).collect();
+    // For each value the last row that tells it.
+    let mut told = vec![0; written.len()];
     (0..template.lines.len())
         .map(|row| {
-            let written = template.rules.iter().zip(&template.columns).filter(|(rule, _)| !rule.is_silent());
-            written
-                .map(|(&rule, column)| {
+            let mut words: Vec<Word> = written
+                .iter()
+                .map(|&(rule, column)| {
                     let value = column[row];
                     let Some(above) = row.checked_sub(1).map(|above| column[above]) else { return Word::Plain(value) };
                     if rule.is_expected(above, value) {
@@ -167,7 +180,19 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
                         _ => Word::Plain(value),
                     }
                 })
-                .collect()
+                .collect();
+            // A row that tells nothing needs no number.
+            if words.iter().any(|word| *word != Word::Above) {
+                for ((word, told), &(rule, column)) in words.iter_mut().zip(&mut told).zip(&written) {
+                    if *word == Word::Above && matches!(rule, Rule::Step(..)) && row >= *told + MILESTONE {
+                        *word = Word::Plain(column[row]);
+                    }
+                    if *word != Word::Above {
+                        *told = row;
+                    }
+                }
+            }
+            words
         })
         .collect()
 }
@@ -206,6 +231,8 @@ struct Writer<'t> {
     uses: Uses,
     known: Vec<Option<String>>,
     defined: usize,
+    /// For each template the last row of which its count was told.
+    told: Vec<usize>,
 }
 
 impl<'t> Writer<'t> {
@@ -246,6 +273,16 @@ impl<'t> Writer<'t> {
         self.push(&line);
         self.known[index] = Some(key);
         self.defined += 1;
+    }
+
+    /// Where a number counts in silence: what it is, after so many rows that do not tell.
+    fn milestone(&mut self, index: usize, row: usize, template: &Template) -> String {
+        let Some(count) = template.count().filter(|_| row >= self.told[index] + MILESTONE) else {
+            return String::new();
+        };
+        self.told[index] = row;
+        self.uses.milestones = true;
+        format!("@{}", template.columns[count][row])
     }
 
     /// The values of a row as they are written.

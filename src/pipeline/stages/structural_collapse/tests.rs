@@ -82,8 +82,9 @@ fn single_words_stand_side_by_side() {
 
 #[test]
 fn values_that_look_like_notation_are_quoted() {
-    let odd =
-        [".", "", "$1", "^x", "\"q\"", "a", "b:", ".4", "|", "*2", "a b", "{}", "b/2:", " x", "x ", "a $1 b", "$"];
+    let odd = [
+        ".", "", "$1", "^x", "\"q\"", "a", "b:", ".4", "|", "*2", "a b", "{}", "b/2:", " x", "x ", "a $1 b", "$", "@10",
+    ];
     for at in 0..odd.len() {
         let rows =
             (0..30).map(|row| format!("value {} of the row number {row} is fine\n", odd[(row + at) % odd.len()]));
@@ -187,7 +188,6 @@ fn what_counts_through_all_rows_is_said_once() {
         "{}",
         body(&addresses)
     );
-    let foreign = |body: &str| Fold::new("structuralCollapse", "{}: values, row by row", Some(body.into()));
     for body in [
         "a: {+1 from x}\n",
         "a: {+1 from 007}{+x1 from AA}\n",
@@ -195,7 +195,38 @@ fn what_counts_through_all_rows_is_said_once() {
         "a: {+ from 1}\n",
         "a: {+1 from -3}\n",
     ] {
-        assert_eq!(StructuralCollapse.unfold(&foreign(body)), None, "{body}");
+        assert_eq!(unfolded(body), None, "{body}");
     }
-    assert_eq!(StructuralCollapse.unfold(&foreign("a: {+1 from 009}\n\n*2")).as_deref(), Some("009\n010\n011"));
+    assert_eq!(unfolded("a: {+1 from 009}\n\n*2").as_deref(), Some("009\n010\n011"));
+}
+
+fn unfolded(body: &str) -> Option<String> {
+    StructuralCollapse.unfold(&Fold::new("structuralCollapse", "{}: values, row by row", Some(body.into())))
+}
+
+#[test]
+fn what_counts_is_told_every_tenth_row() {
+    let word = |row: usize| ["amber", "birch", "cedar", "delta"][row * row % 7 % 4];
+    let counts = |say: &dyn Fn(usize) -> String| body(&(0..60).map(say).collect::<String>());
+    let rows =
+        counts(&|row| format!("request {} of {} took {} ms\n", 100 + row, word(row), (row * row * 31 + row) % 523));
+    assert!(rows.starts_with("a: request {+1 from 100} of {} took {} ms\n"), "{rows}");
+    let told: Vec<usize> = (1..60).filter(|row| rows.contains(&format!("\n@{} ", 100 + row))).collect();
+    assert_eq!(told, [10, 20, 30, 40, 50], "{rows}");
+    // Where most numbers are one more than the one above, the tenth that is stands there, too.
+    let skipping = counts(&|row| {
+        format!("request {} of {} took {} ms\n", row + row / 25, word(row), (row * row * 31 + row) % 523)
+    });
+    assert!(skipping.contains("\n10 ") && skipping.contains("\n36 ") && skipping.contains("\n52 "), "{skipping}");
+    // Rows that say nothing else are counted together, and what looks like a number that is told is read as what it is.
+    counts(&|row| format!("request {row} of @{row} took {} ms\n", (row * row * 31 + row) % 523));
+    counts(&|row| format!("request {row} of @{} took {} ms\n", row / 10 * 10, row % 2));
+    assert_eq!(unfolded("a: {+1 from 1} {}\nx\n*9\n@11 y\n@1 z").as_deref().map(|text| text.lines().count()), Some(12));
+}
+
+#[test]
+fn folds_that_tell_no_number_are_read() {
+    let rows: String = (0..12).map(|row| format!("\n@{row}")).collect();
+    let text = unfolded(&format!("a: {{+1 from 5}} {{}}{rows}")).expect("a fold");
+    assert!(text.starts_with("5 @0\n6 @1\n") && text.ends_with("\n16 @11"), "{text}");
 }
