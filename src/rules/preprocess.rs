@@ -121,7 +121,6 @@ pub fn preprocess(text: &str, options: &RulesOptions) -> String {
 
 fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     let mut draft = Draft::new(text);
-    let dictionary = options.dictionary.without_taken(text);
     let transforms = || Transform::ALL.into_iter().filter(move |transform| transform.level() <= level);
     let saves = |tokens: i64| match options.objective {
         Objective::Tokens => tokens < 0,
@@ -129,6 +128,8 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     };
     for _ in 0..ROUNDS {
         let mut is_changed = false;
+        // Of the text as it is now: shortened again it would be asked the same.
+        let dictionary = options.dictionary.without_taken(&draft.text);
         for transform in transforms() {
             let proposals = transform.proposals(&draft.text, &dictionary, &saves);
             is_changed |=
@@ -141,7 +142,7 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     if options.objective == Objective::Chars
         && let Some(max) = options.max_chars
     {
-        squeeze(&mut draft, count(text), max, transforms(), &dictionary);
+        squeeze(&mut draft, count(text), max, transforms(), &options.dictionary.without_taken(text));
     }
     draft.text
 }
@@ -221,6 +222,13 @@ mod tests {
         let standard = at(text, RulesLevel::Standard);
         assert_eq!(standard, "Type password, then run `pwd` in dir.\n");
         assert_eq!(at(&standard, RulesLevel::Standard), standard);
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_shortened_twice_does_not_keep_its_line_from_it() {
+        let short = at("configuration\nthe database the. Configuration ", RulesLevel::Standard);
+        assert_eq!(short, "cfg\ndb the. Configuration ");
+        assert_eq!(at(&short, RulesLevel::Standard), short);
     }
 
     #[test]
