@@ -114,7 +114,7 @@ fn ask(
         for fact in sets::facts(class, text) {
             let outcome = match class {
                 "html" => shown.find(|text| fact.is_in(&sets::unmarked(text)) || fact.is_in(&sets::visible(text))),
-                "shell" => shown.find(|text| fact.is_in(&shell::on_screen(text))),
+                "shell" | "logs" => shown.find(|text| fact.is_in(&shell::on_screen(text))),
                 _ => shown.find(|text| fact.is_in(text)),
             };
             outcomes[outcome as usize] += 1;

@@ -162,7 +162,7 @@ static HIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([^\s:]+):(\d+)[:-]
 /// What to ask of a text.
 pub(crate) fn facts(class: &str, text: &str) -> Vec<Fact> {
     match class {
-        "logs" => log(text),
+        "logs" => log(&shell::on_screen(text)),
         "json" => json(text),
         "diffs" => diff(text),
         "search" => search(text),
