@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { zstdDecompressSync } from "node:zlib";
 
 import { Host, packedPlugin, say } from "./host.mjs";
-import { playTurns } from "./play.mjs";
+import { playTurns, totalChars } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
 import { conversation, idsIn, prefixBreaks, prefixShare } from "./reading.mjs";
 
@@ -81,14 +81,19 @@ function makeOlder(host, byMs) {
 }
 
 let long;
+let alone;
 
 before(async () => {
   long = await startHost("with Concertina", true);
+  alone = await startHost("without", false);
 });
 
-test("in thirty turns the prefix breaks as often as an epoch is logged", async () => {
+test("thirty turns send at most 55 % of the characters, and their prefix breaks as often as an epoch is logged", async () => {
   const { host, provider } = long;
-  await playTurns(host, provider, SESSION, reading(30));
+  const [played, baseline] = await Promise.all([long, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, reading(30))));
+  const saved = 1 - totalChars(played) / totalChars(baseline);
+  say(`characters sent in thirty turns: ${totalChars(baseline)} without, ${totalChars(played)} with, ${(100 * saved).toFixed(1)} % saved`);
+  assert.ok(saved >= 0.45, `saved ${saved}`);
   assert.deepEqual(provider.failures, []);
   assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);
   const { epochs } = await host.openclawJson(["concertina", "stats"]);
@@ -134,7 +139,7 @@ test("a session that is resumed cold is folded at once", async () => {
 test("a window that makes the host alone compact twice needs no compaction", async () => {
   const count = (requests) => new Set(requests.map((request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0])).size - 1;
   const compactions = [];
-  for (const { host, provider } of [await startHost("without", false), long]) {
+  for (const { host, provider } of [alone, long]) {
     const others = provider.others.length;
     const played = await playTurns(host, provider, SMALL, reading(24));
     compactions.push(count(played.flatMap(({ requests }) => requests)));
