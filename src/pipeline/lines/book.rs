@@ -48,23 +48,23 @@ struct Known {
     /// Whether each word is a row.
     is_list: bool,
     is_used: bool,
-    /// The first value that counts without being written, and how many rows there were since it was told.
-    count: Option<usize>,
+    /// The value that is [told](Rule::told), and how many rows there were since it was.
+    told: Option<usize>,
     untold: usize,
 }
 
 impl Known {
     fn new(parts: Vec<Part>, rules: Vec<Rule>, is_list: bool) -> Self {
-        let count = rules.iter().position(|rule| matches!(rule, Rule::Count(_)));
-        Self { above: vec![String::new(); rules.len()], parts, rules, is_list, is_used: false, count, untold: 0 }
+        let above = vec![String::new(); rules.len()];
+        Self { told: Rule::told(&rules), untold: 0, above, parts, rules, is_list, is_used: false }
     }
 
     /// What a line says of a row behind the number that it counts to, if it tells.
     fn counted<'w>(&mut self, words: &'w str) -> &'w str {
-        let Some(count) = self.count.filter(|_| self.untold >= MILESTONE) else { return words };
+        let Some(value) = self.told.filter(|_| self.untold >= MILESTONE) else { return words };
         let Some(told) = words.strip_prefix('@') else { return words };
         let (number, rest) = told.split_once(' ').unwrap_or((told, ""));
-        if self.rules[count].expected(&self.above[count]) != number {
+        if self.rules[value].expected(&self.above[value]) != number {
             return words;
         }
         self.untold = 0;

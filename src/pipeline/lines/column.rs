@@ -54,6 +54,11 @@ impl Rule {
         matches!(self, Self::Same(_) | Self::Count(_))
     }
 
+    /// Of some values the first that counts without being mentioned: what it is is told here and there.
+    pub(super) fn told(rules: &[Self]) -> Option<usize> {
+        rules.iter().position(|rule| matches!(rule, Self::Count(_)))
+    }
+
     /// The rule of a column whose values all are as expected, or this one.
     pub(super) fn made_silent(self, column: &[&str]) -> Self {
         let Self::Step(step, is_hex) = self else { return self };

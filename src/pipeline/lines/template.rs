@@ -57,11 +57,6 @@ impl Template<'_> {
         runs(&self.lines, self.height)
     }
 
-    /// The first value that counts without being written.
-    pub(super) fn count(&self) -> Option<usize> {
-        self.rules.iter().position(|rule| matches!(rule, Rule::Count(_)))
-    }
-
     /// Whether each row is one word.
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));

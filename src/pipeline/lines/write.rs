@@ -231,7 +231,7 @@ struct Writer<'t> {
     uses: Uses,
     known: Vec<Option<String>>,
     defined: usize,
-    /// For each template the last row of which its count was told.
+    /// For each template the last row that told where its number is.
     told: Vec<usize>,
 }
 
@@ -277,12 +277,12 @@ impl<'t> Writer<'t> {
 
     /// Where a number counts in silence: what it is, after so many rows that do not tell.
     fn milestone(&mut self, index: usize, row: usize, template: &Template) -> String {
-        let Some(count) = template.count().filter(|_| row >= self.told[index] + MILESTONE) else {
+        let Some(value) = Rule::told(&template.rules).filter(|_| row >= self.told[index] + MILESTONE) else {
             return String::new();
         };
         self.told[index] = row;
         self.uses.milestones = true;
-        format!("@{}", template.columns[count][row])
+        format!("@{}", template.columns[value][row])
     }
 
     /// The values of a row as they are written.
