@@ -54,7 +54,7 @@ impl Rule {
         matches!(self, Self::Same(_) | Self::Count(_))
     }
 
-    /// Of some values the first that counts without being mentioned: what it is is told here and there.
+    /// The first value that counts without being mentioned: some rows tell where it is.
     pub(super) fn told(rules: &[Self]) -> Option<usize> {
         rules.iter().position(|rule| matches!(rule, Self::Count(_)))
     }
