@@ -3,7 +3,7 @@
 //! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message nothing
 //! is old. A block that is both old and superseded may go from the earlier of the two moments.
 
-use super::superseded::superseded;
+use super::superseded::known;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
 use super::{Fate, MayGo, Part, Reason, may_touch, part};
 use crate::config::Config;
@@ -15,10 +15,11 @@ const YOUNGEST_CALLS: u64 = 2;
 /// Decides on every block, by message and block index.
 ///
 /// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
-/// calls. Images go after `imageAgeTurns` turns, and those that a tool returned after `staleCalls` calls as well. What something
-/// later holds may go at once. Blocks of tools that `skipTools` or `onlyTools` exclude stay.
+/// calls; the body of a whole write that succeeded after half as many, since the file holds it. Images go after `imageAgeTurns`
+/// turns, and those that a tool returned after `staleCalls` calls as well. What something later holds may go at once. Blocks of
+/// tools that `skipTools` or `onlyTools` exclude stay.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
-    let superseded = superseded(transcript);
+    let known = known(transcript);
     let clock = Clock::of(transcript);
     let finished = finished_until(transcript);
     let mut fates = Vec::with_capacity(transcript.messages.len());
@@ -32,8 +33,9 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
             if message.turn_age == 0 || !may_touch(block, config) {
                 return Fate::Stays;
             }
-            let old = clock.calls_since_old(message, block, part, config);
-            let later = superseded.get(&(message_index, block_index));
+            let at = (message_index, block_index);
+            let old = clock.calls_since_old(message, limits(block, part, known.written.contains(&at), config));
+            let later = known.superseded.get(&at);
             let (reason, calls) = match (later, old) {
                 (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
                 (_, Some(calls)) => (Reason::Stale, calls),
@@ -51,6 +53,16 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
         fates.push(message.blocks.iter().enumerate().map(of).collect());
     }
     fates
+}
+
+/// How old a block may become, in user turns and in model calls.
+fn limits(block: &Block, part: Part, is_written: bool, config: &Config) -> [u64; 2] {
+    match part {
+        Part::Image if is_persons(part, block) => [config.image_age_turns, u64::MAX],
+        Part::Image => [config.image_age_turns, config.stale_calls],
+        Part::Arguments if is_written => [config.stale_turns, config.stale_calls].map(|limit| limit.div_ceil(2)),
+        Part::Arguments | Part::Result => [config.stale_turns, config.stale_calls],
+    }
 }
 
 /// A picture that a person sent is the task of the turn, however many calls it takes.
@@ -72,11 +84,9 @@ impl Clock {
     }
 
     /// Model calls since a block became old; `None` while it is not.
-    fn calls_since_old(&self, message: &Message, block: &Block, part: Part, config: &Config) -> Option<u64> {
-        let turns = if part == Part::Image { config.image_age_turns } else { config.stale_turns };
-        let by_turns = self.calls_since_age(message.turn_age, turns);
-        let by_calls = message.calls_after.checked_sub(config.stale_calls + 1).filter(|_| !is_persons(part, block));
-        by_turns.max(by_calls)
+    fn calls_since_old(&self, message: &Message, [turns, calls]: [u64; 2]) -> Option<u64> {
+        let by_calls = message.calls_after.checked_sub(calls.saturating_add(1));
+        self.calls_since_age(message.turn_age, turns).max(by_calls)
     }
 
     /// Model calls since a block in the turn of age `age` became older than `limit` turns; `None` while it is not.

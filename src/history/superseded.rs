@@ -3,8 +3,11 @@
 //! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that
 //! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
 //! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
+//! Beside that, which written bodies a file has taken.
+//! The body of a whole write that succeeded stands in the file, which says nothing of what the agent still needs in sight, and yet
+//! that it loses less with it than with a result.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 use quick_cache::DefaultHashBuilder;
@@ -23,6 +26,15 @@ pub(super) struct Superseded {
     pub(super) is_shown: bool,
     /// How many model calls were made since.
     pub(super) calls: u64,
+}
+
+/// What the calls of a session and their answers tell of its blocks.
+#[derive(Default)]
+pub(super) struct Known {
+    /// What something later holds.
+    pub(super) superseded: HashMap<At, Superseded>,
+    /// The bodies of whole writes that succeeded.
+    pub(super) written: HashSet<At>,
 }
 
 /// Texts of fewer bytes are not worth finding again.
@@ -74,10 +86,10 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The superseded blocks. Linear in the messages, but for the ranges read of one file.
-pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
+/// What is known of the blocks. Linear in the messages, but for the ranges read of one file.
+pub(super) fn known(transcript: &Transcript) -> Known {
     let mut answers = answers(transcript);
-    let mut found = HashMap::new();
+    let Known { mut superseded, mut written } = Known::default();
     // A relative path in a shell is known beside how often the shell may yet change its folder.
     let mut files: HashMap<(String, Option<u64>), Later> = HashMap::new();
     let mut folders = 0;
@@ -90,7 +102,7 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
             match (block.kind, block.result) {
                 (Kind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
                     if let Some(calls) = texts.insert(text, message.calls_after) {
-                        found.insert(at, Superseded { reason: Reason::Duplicate, is_shown: true, calls });
+                        superseded.insert(at, Superseded { reason: Reason::Duplicate, is_shown: true, calls });
                     }
                 }
                 (Kind::Call(call), None) => {
@@ -106,11 +118,11 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
                     match does {
                         Use::Read(asked) => {
                             let shown = answer.shown(asked);
-                            if let Some(superseded) = later.of_read(asked, shown, moved) {
+                            if let Some(by) = later.of_read(asked, shown, moved) {
                                 for (at, _) in answer.texts {
-                                    let known = found.entry(at).or_insert(superseded);
-                                    if superseded.calls > known.calls {
-                                        *known = superseded;
+                                    let known = superseded.entry(at).or_insert(by);
+                                    if by.calls > known.calls {
+                                        *known = by;
                                     }
                                 }
                             }
@@ -121,10 +133,11 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
                             }
                         }
                         Use::Write | Use::Edit { .. } => {
-                            if let Some(superseded) = later.of_body() {
-                                found.insert(at, superseded);
+                            if let Some(by) = later.of_body() {
+                                superseded.insert(at, by);
                             }
                             if does == Use::Write {
+                                written.insert(at);
                                 later.write = Some(message.calls_after);
                             }
                         }
@@ -134,7 +147,7 @@ pub(super) fn superseded(transcript: &Transcript) -> HashMap<At, Superseded> {
             }
         }
     }
-    found
+    Known { superseded, written }
 }
 
 /// What answers each call.

@@ -230,6 +230,25 @@ fn a_written_body_may_go_once_the_file_was_read_back() {
 }
 
 #[test]
+fn a_written_body_is_old_in_half_the_time_if_the_file_took_it() {
+    let stale_after = |name: &str, is_error: bool| {
+        let mut answer = result("w", "ok");
+        answer["isError"] = json!(is_error);
+        let mut messages =
+            vec![user("go"), call("w", name, json!({ "path": "a.rs", "content": long("file") })), answer];
+        let mut calls = 0;
+        while ripe_with(&messages, &json!({ "staleCalls": 5 })).is_empty() {
+            messages.push(assistant());
+            calls += 1;
+        }
+        calls
+    };
+    assert_eq!(stale_after("write", false), 4);
+    assert_eq!(stale_after("write", true), 6);
+    assert_eq!(stale_after("edit", false), 6);
+}
+
+#[test]
 fn results_of_calls_with_one_id_or_none_answer_in_order() {
     for id in ["", "same"] {
         let read = |path: &str| json!({ "type": "toolCall", "id": id, "name": "read", "arguments": { "path": path } });

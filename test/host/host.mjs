@@ -74,7 +74,8 @@ export class Host {
         ownership: "explicit",
         entries: { main: { workspace: this.workspace, subagents: { allowAgents: ["other"] } }, other: {} },
       },
-      tools: { exec: { mode: "full" } },
+      // On a busy machine a command may take longer than the ten seconds after which the host puts it in the background and reports its end in a turn of its own.
+      tools: { exec: { mode: "full", backgroundMs: 120_000 } },
       gateway: {
         mode: "local",
         bind: "loopback",

@@ -42,7 +42,7 @@ export async function startProvider({ signatures, count = (part) => Math.ceil(JS
   function answer(request) {
     const next = (isDelegated(request) ? delegated : steps).shift();
     const step = typeof next === "function" ? next(request) : next;
-    if (step === undefined) failures.push(`request ${requests.length} came after the last step of its turn`);
+    if (step === undefined) failures.push(`request ${requests.length} came after the last step of its turn, with ${JSON.stringify(request.rows.at(-1)).slice(0, 500)}`);
     const { thinks, says, calls: made } = Array.isArray(step) ? { calls: step } : typeof step === "object" ? step : { says: step ?? "The script has no more steps." };
     return { thought: signatures?.think(request, thinks), text: says, calls: made?.map((call) => ({ ...call, id: `call_${++calls}` })) };
   }
