@@ -1,17 +1,15 @@
 //! When folding pays: ski-rental over the prompt cache.
 //!
 //! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call since; folding
-//! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent paid
-//! reaches a share of the price ([`EAGERNESS`]): never much worse than knowing the future, without a forecast. And one buys out
-//! of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was saved, only
-//! when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
+//! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent, that of
+//! the call about to be made included, reaches the price: whatever the future holds, rent and price together are at most twice
+//! what knowing it would have cost (Karlin, Manasse, Rudolph, Sleator: Competitive Snoopy Caching, 1988), without a forecast. And
+//! one buys out of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was
+//! saved, only when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;
 use super::prices::Prices;
 use crate::history::MayGo;
-
-/// What share of the price of an epoch must have been paid as rent.
-pub const EAGERNESS: f64 = 0.5;
 
 /// What was saved must be this many times the price: counts leave out what the form of a request adds around its blocks.
 const RESERVE: f64 = 1.15;
@@ -80,7 +78,7 @@ pub struct Situation {
 pub enum Cause {
     /// Nothing is cached, so it costs nothing.
     Cold(Cold),
-    /// The rent paid has reached the price.
+    /// The rent reaches the price.
     SkiRental,
     /// The context is full.
     Limit,
@@ -178,7 +176,7 @@ fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Ve
 fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
     let enough = MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100);
-    let (mut paid, mut survives, mut freed) = (0.0, 0u64, 0u64);
+    let (mut rent, mut survives, mut freed) = (0.0, 0u64, 0u64);
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(held).rev() {
         let Some(ripe) = item.ripe.filter(|_| item.frees > 0) else {
@@ -188,14 +186,14 @@ fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -
         };
         freed += item.frees;
         if item.is_sent {
-            paid += read * item.frees as f64 * ripe.calls as f64;
+            rent += read * item.frees as f64 * (ripe.calls + 1) as f64;
             // Its placeholder is taken in anew, too.
             survives += item.tokens - item.frees;
         }
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
-        let is_covered = RESERVE * price <= situation.saved || paid >= LONG_RENT * price;
-        let pays = freed >= enough && paid >= EAGERNESS * price && is_covered;
+        let is_covered = RESERVE * price <= situation.saved || rent >= LONG_RENT * price;
+        let pays = freed >= enough && rent >= price && is_covered;
         if is_free || (pays && !situation.binds_thinking) {
             first = Some((at, if is_free { 1 } else { enough }));
         }
@@ -229,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_bought_when_its_rent_reaches_the_share() {
-        // Price 1.15 * (50 + 4000) = 4657.5, half of it 2328.75; rent 0.1 * 1950 = 195 a call.
+    fn a_block_is_bought_when_its_rent_reaches_the_price() {
+        // Price 1.15 * (50 + 4000) = 4657.5; rent 0.1 * 1950 = 195 a call, the next one's included.
         let after = |calls| decide(&[stays(500), ripe(2000, calls), stays(4000)], &WARM);
-        assert_eq!(after(11), None);
-        assert_eq!(after(12), Some(Decision { cause: Cause::SkiRental, items: vec![1], least: 130 }));
+        assert_eq!(after(22), None);
+        assert_eq!(after(23), Some(Decision { cause: Cause::SkiRental, items: vec![1], least: 130 }));
     }
 
     #[test]
@@ -244,8 +242,8 @@ mod tests {
         assert!(decide(&items, &Situation { saved: 5357.0, ..WARM }).is_some());
         // Rent 195 a call, price 4657.5.
         let poor = Situation { saved: 0.0, max_deferred_turns: 1000, ..WARM };
-        assert_eq!(decide(&after(95), &poor), None);
-        assert!(decide(&after(96), &poor).is_some());
+        assert_eq!(decide(&after(94), &poor), None);
+        assert!(decide(&after(95), &poor).is_some());
     }
 
     #[test]
@@ -288,10 +286,10 @@ mod tests {
     #[test]
     fn finished_thinking_leaves_with_what_changes_before_it_and_opens_nothing() {
         let thinking = |tokens| Item { thinking: Some(Thinking::Leaves), ..stays(tokens) };
-        let items = [thinking(400), ripe(2000, 12), thinking(300), stays(4000), thinking(200)];
+        let items = [thinking(400), ripe(2000, 23), thinking(300), stays(4000), thinking(200)];
         assert_eq!(decide(&items, &WARM).unwrap().items, [1, 2, 4]);
         // What leaves is not taken in anew: a price of 4,050 tokens, as without it.
-        assert_eq!(decide(&[ripe(2000, 11), thinking(300), stays(4000)], &WARM), None);
+        assert_eq!(decide(&[ripe(2000, 22), thinking(300), stays(4000)], &WARM), None);
         assert_eq!(decide(&[thinking(50_000), stays(4000)], &WARM), None);
         let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
         assert_eq!(decide(&items, &cold).unwrap().items, [0, 1, 2, 4]);
