@@ -68,9 +68,9 @@ async function concertina({ config, schedule, prices, model }) {
       warned(admitted.report);
       return admitted.message;
     },
-    async assemble(messages, now) {
+    async assemble(messages, now, turnBegins = false) {
       last = now;
-      const assembled = await opened.assemble({ sessionId, messages, model, prices, now });
+      const assembled = await opened.assemble({ sessionId, messages, turnBegins, model, prices, now });
       warned(assembled.report);
       return assembled.messages;
     },

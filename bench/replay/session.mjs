@@ -17,7 +17,7 @@ export async function* requests(messages, engine, mode) {
   let [view, now] = [[], 0];
   for (const message of messages) {
     now = Math.max(now + 1, timeOf(message) ?? 0);
-    if (mode === "host" && message.role === "user" && !isResult(message)) view = [...(await engine.assemble(stored, now))];
+    if (mode === "host" && message.role === "user" && !isResult(message)) view = [...(await engine.assemble(stored, now, true))];
     if (message.role === "assistant") {
       const at = timeOf(message);
       yield { messages: engine.send(mode === "full" ? await engine.assemble(stored, now) : view, at), at };

@@ -217,6 +217,8 @@ export class Concertina {
     availableTools?: Iterable<string>;
     /** Also replace fresh oversize results: for engines that never saw them at birth. */
     referOversize?: boolean;
+    /** Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older then. */
+    turnBegins?: boolean;
     redactor?: Redactor;
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
@@ -231,6 +233,7 @@ export class Concertina {
       referOversize: input.referOversize ?? false,
       prices: pricesOf(input.prices),
       tokenBudget: tokensOf(input.tokenBudget),
+      turnBegins: input.turnBegins ?? false,
     };
     const { messages: given } = input;
     // The caller may go on with its array while we work.

@@ -98,6 +98,7 @@ export function createContextEngine<C extends Compact>(
       },
     },
     ingest: async () => ({ ingested: false }),
+    // By the fence that is declared above, the message that begins the turn is not among these.
     async assemble<M extends AnyMessage>(parameters: AssembleParameters<M>) {
       const { messages, tokenBudget, model, availableTools } = parameters;
       if (availableTools && !availableTools.has(FETCH_TOOL)) return { messages, estimatedTokens: 0 };
@@ -107,7 +108,7 @@ export function createContextEngine<C extends Compact>(
         if (store === undefined) return view;
         const prices = options.pricesOf?.(parameters);
         const redactor = await options.redactor?.();
-        const folded = await store.assemble({ ...scopeOf(parameters), messages, tokenBudget, model, availableTools, prices, redactor });
+        const folded = await store.assemble({ ...scopeOf(parameters), messages, turnBegins: true, tokenBudget, model, availableTools, prices, redactor });
         const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
         if (changedMeanwhile) complain("folding", `messages ${changedMeanwhile.join(", ")} changed meanwhile`, "they go to the model as they are now");

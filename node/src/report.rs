@@ -70,6 +70,8 @@ pub struct AssembleOptions {
     pub prices: Option<Prices>,
     /// How many tokens the host leaves for the history.
     pub token_budget: Option<f64>,
+    /// Whether a user turn begins whose message is not among the messages yet.
+    pub turn_begins: bool,
     /// What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none.
     #[napi(ts_type = "\"ask\" | \"leave\"")]
     pub unheard: Option<String>,
@@ -113,6 +115,7 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
             refer_oversize: given.refer_oversize,
             prices: given.prices.map(|prices| StatedPrices::from(prices).try_into()).transpose()?,
             token_budget: given.token_budget.map(|tokens| tokens as u64),
+            turn_begins: given.turn_begins,
             unheard: match given.unheard.as_deref() {
                 None => Unheard::Fold,
                 Some("ask") => Unheard::Ask,

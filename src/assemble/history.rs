@@ -40,6 +40,8 @@ pub struct AssembleOptions {
     pub prices: Option<Prices>,
     /// How many tokens the host leaves for the history.
     pub token_budget: Option<u64>,
+    /// Whether a user turn begins with this call whose message is not among the messages yet.
+    pub turn_begins: bool,
     /// What becomes of what a redactor of the caller's has not seen.
     pub unheard: Unheard,
 }
@@ -95,7 +97,8 @@ impl Engine {
     }
 
     fn assemble_as_set(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
-        let transcript = Transcript::read(messages);
+        let read = if options.turn_begins { Transcript::before_turn } else { Transcript::read };
+        let transcript = read(messages);
         let fates = fates(&transcript, &self.config);
         let meter = Meter::new(options.model.as_deref(), self.config.encoding);
         let has_fetch_tool =

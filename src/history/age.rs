@@ -80,7 +80,8 @@ impl Clock {
     fn of(transcript: &Transcript) -> Self {
         let starts =
             transcript.messages.iter().rev().filter(|message| message.starts_turn && message.role != Role::Other);
-        Self { calls_since_turn: starts.map(|message| message.calls_after).collect() }
+        let begins = transcript.turn_begins.then_some(0);
+        Self { calls_since_turn: begins.into_iter().chain(starts.map(|message| message.calls_after)).collect() }
     }
 
     /// Model calls since a block became old; `None` while it is not.

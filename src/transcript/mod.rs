@@ -38,6 +38,8 @@ pub enum Role {
 pub struct Transcript<'a> {
     /// The messages, one for each input value and in the same order.
     pub messages: Vec<Message<'a>>,
+    /// Whether a user turn begins whose message is not among them.
+    pub turn_begins: bool,
 }
 
 /// One message.
@@ -174,7 +176,12 @@ pub struct Image<'a> {
 impl<'a> Transcript<'a> {
     /// Reads messages of any of the three shapes.
     pub fn read(messages: &'a [Value]) -> Self {
-        read::read(messages)
+        read::read(messages, false)
+    }
+
+    /// Reads the messages before a user turn that is about to begin: all of them are a turn older than without it.
+    pub fn before_turn(messages: &'a [Value]) -> Self {
+        read::read(messages, true)
     }
 
     /// Forgets messages that are about to be dropped: they have no blocks, start no turn and age nothing.
@@ -185,7 +192,7 @@ impl<'a> Transcript<'a> {
             message.blocks.clear();
             message.starts_turn = false;
         }
-        read::set_ages(&mut self.messages);
+        read::set_ages(&mut self.messages, self.turn_begins);
     }
 
     /// All blocks with the index of their message, oldest first.

@@ -10,11 +10,11 @@ use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, Tool
 pub(super) const CALL_TYPES: [&str; 6] =
     ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call"];
 
-pub(super) fn read(messages: &[Value]) -> Transcript<'_> {
+pub(super) fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
     let mut read: Vec<Message> = messages.iter().map(message).collect();
     pair_results_with_calls(&mut read);
-    set_ages(&mut read);
-    Transcript { messages: read }
+    set_ages(&mut read, turn_begins);
+    Transcript { messages: read, turn_begins }
 }
 
 pub(super) fn role(message: &Value) -> Role {
@@ -263,9 +263,10 @@ fn carrier(path: &Path) -> Option<usize> {
     }
 }
 
-pub(super) fn set_ages(messages: &mut [Message]) {
-    let turns = messages.iter().filter(|message| message.starts_turn).count() as u64;
-    let (mut age, mut calls) = (u64::from(turns > 0), 0);
+pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
+    let begun = messages.iter().filter(|message| message.starts_turn).count() as u64;
+    let turns = begun + u64::from(turn_begins);
+    let (mut age, mut calls) = (1 + u64::from(turn_begins), 0);
     for message in messages.iter_mut().rev() {
         message.turn_age = age.min(turns);
         message.calls_after = calls;
