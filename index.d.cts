@@ -778,6 +778,8 @@ export declare class Concertina {
 		availableTools?: Iterable<string>;
 		/** Also replace fresh oversize results: for engines that never saw them at birth. */
 		referOversize?: boolean;
+		/** Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older then. */
+		turnBegins?: boolean;
 		redactor?: Redactor;
 		now?: number;
 	}): Promise<{

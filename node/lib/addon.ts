@@ -608,6 +608,8 @@ export interface AssembleOptions {
   prices?: Prices
   /** How many tokens the host leaves for the history. */
   tokenBudget?: number
+  /** Whether a user turn begins whose message is not among the messages yet. */
+  turnBegins: boolean
   /** What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none. */
   unheard?: "ask" | "leave"
 }

@@ -61,6 +61,19 @@ fn age_is_counted_from_the_moment_it_was_reached() {
 }
 
 #[test]
+fn a_turn_that_begins_makes_all_before_it_older() {
+    let config = Config::default();
+    let may_go = |transcript: &Transcript| fates(transcript, &config)[2][0].may_go();
+    for turns in 1..=6 {
+        let before = aged(turns);
+        let after = aged(turns + 1);
+        let [ahead, begun] = [Transcript::before_turn(&before), Transcript::read(&after)].map(|read| may_go(&read));
+        assert_eq!(ahead, begun, "{turns} turns");
+        assert_eq!(ahead.is_some(), turns >= 4);
+    }
+}
+
+#[test]
 fn one_long_turn_ages_by_model_calls() {
     let mut messages = aged(1);
     for calls in 1..=15 {

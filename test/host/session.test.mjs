@@ -25,8 +25,7 @@ before(async () => {
   plain = new Host({ name: "without", provider: plainProvider });
   fillWorkspace(host.workspace);
   fillWorkspace(plain.workspace);
-  // By the library's defaults: ages alone, so that what is folded when does not depend on prices. planner.test.mjs has the plugin's.
-  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000 });
+  await host.install(packedPlugin());
   await Promise.all([host.start(), plain.start()]);
   baseline = await playTurns(plain, plainProvider, SESSION, turns);
   await plain.stop();
@@ -62,7 +61,7 @@ test("every turn is answered, by this engine, without a warning", () => {
   assert.doesNotMatch(host.log, /concertina:/);
 });
 
-test("the requests of the session are at least 40 % smaller than without the plugin", () => {
+test("the requests of the session are at least 45 % smaller than without the plugin, by its defaults", () => {
   const [before, after] = [totalChars(baseline), totalChars(played)];
   const saved = 1 - after / before;
   say(`characters sent: ${before} without, ${after} with, ${(100 * saved).toFixed(1)} % saved`);
@@ -72,7 +71,7 @@ test("the requests of the session are at least 40 % smaller than without the plu
     const times = all.slice(1).map(({ ms }) => ms).sort((a, b) => a - b);
     say(`a turn ${name}: median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms (after the first)`);
   }
-  assert.ok(saved >= 0.4, `saved ${saved}`);
+  assert.ok(saved >= 0.45, `saved ${saved}`);
 });
 
 test("a result is folded before the model first sees it", () => {
