@@ -60,7 +60,7 @@ export async function replay(
     if (message.role === "user" || turns === 0) {
       await commit();
       const model = messages.slice(stored.length).find(({ role }) => role === "assistant")?.model;
-      const assembled = await concertina.assemble({ sessionId, messages: stored, prices, model: typeof model === "string" ? model : undefined, now });
+      const assembled = await concertina.assemble({ sessionId, messages: stored, turnBegins: true, prices, model: typeof model === "string" ? model : undefined, now });
       for (const action of assembled.report.actions) {
         if (action.reason !== "replay") folds.push(fold(action, stored[action.message]));
       }
