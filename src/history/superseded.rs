@@ -3,9 +3,7 @@
 //! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that
 //! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
 //! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
-//! Beside that, which written bodies a file has taken.
-//! The body of a whole write that succeeded stands in the file, which says nothing of what the agent still needs in sight, and yet
-//! that it loses less with it than with a result.
+//! Beside that, which written bodies a file has taken: the agent loses less with them than with a result.
 
 use std::collections::{HashMap, HashSet};
 

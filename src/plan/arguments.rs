@@ -86,8 +86,7 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
     let total = value.to_string().len() as u64;
     let mut texts = Vec::new();
     strings(&mut value, 0, &mut texts);
-    let size = |text: &&mut String| json!(text).to_string().len() as u64;
-    let mut sizes: Vec<u64> = texts.iter().filter(|text| !stays(text)).map(size).collect();
+    let mut sizes: Vec<u64> = texts.iter().filter(|text| !stays(text)).map(|text| escaped_len(text)).collect();
     sizes.sort_unstable_by_key(|&size| Reverse(size));
     let mut left = tokens;
     for (at, size) in sizes.into_iter().enumerate() {
@@ -98,6 +97,12 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
         left = (left + cost).saturating_sub(tokens * size / total.max(1));
     }
     tokens.saturating_sub(left)
+}
+
+/// How many bytes a string is within JSON, but for rare control characters.
+fn escaped_len(text: &str) -> u64 {
+    let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')).count();
+    (text.len() + escaped) as u64
 }
 
 /// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes shorter.
