@@ -3,7 +3,7 @@
 //! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message nothing
 //! is old. A block that is both old and superseded may go from the earlier of the two moments.
 
-use super::superseded::known;
+use super::superseded::held;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
 use super::{Fate, MayGo, Part, Reason, may_touch, part};
 use crate::config::Config;
@@ -19,7 +19,7 @@ const YOUNGEST_CALLS: u64 = 2;
 /// turns, and those that a tool returned after `staleCalls` calls as well. What something later holds may go at once. Blocks of
 /// tools that `skipTools` or `onlyTools` exclude stay.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
-    let known = known(transcript);
+    let held = held(transcript);
     let clock = Clock::of(transcript);
     let finished = finished_until(transcript);
     let mut fates = Vec::with_capacity(transcript.messages.len());
@@ -34,8 +34,8 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
                 return Fate::Stays;
             }
             let at = (message_index, block_index);
-            let old = clock.calls_since_old(message, limits(block, part, known.written.contains(&at), config));
-            let later = known.superseded.get(&at);
+            let old = clock.calls_since_old(message, limits(block, part, held.written.contains(&at), config));
+            let later = held.superseded.get(&at);
             let (reason, calls) = match (later, old) {
                 (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
                 (_, Some(calls)) => (Reason::Stale, calls),

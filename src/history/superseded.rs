@@ -26,12 +26,11 @@ pub(super) struct Superseded {
     pub(super) calls: u64,
 }
 
-/// What the calls of a session and their answers tell of its blocks.
-#[derive(Default)]
-pub(super) struct Known {
-    /// What something later holds.
+/// Which blocks stand elsewhere, too.
+pub(super) struct Held {
+    /// Something later holds them.
     pub(super) superseded: HashMap<At, Superseded>,
-    /// The bodies of whole writes that succeeded.
+    /// A file holds them: the bodies of whole writes that succeeded.
     pub(super) written: HashSet<At>,
 }
 
@@ -84,10 +83,10 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What is known of the blocks. Linear in the messages, but for the ranges read of one file.
-pub(super) fn known(transcript: &Transcript) -> Known {
+/// What is held elsewhere. Linear in the messages, but for the ranges read of one file.
+pub(super) fn held(transcript: &Transcript) -> Held {
     let mut answers = answers(transcript);
-    let Known { mut superseded, mut written } = Known::default();
+    let (mut superseded, mut written) = (HashMap::new(), HashSet::new());
     // A relative path in a shell is known beside how often the shell may yet change its folder.
     let mut files: HashMap<(String, Option<u64>), Later> = HashMap::new();
     let mut folders = 0;
@@ -145,7 +144,7 @@ pub(super) fn known(transcript: &Transcript) -> Known {
             }
         }
     }
-    Known { superseded, written }
+    Held { superseded, written }
 }
 
 /// What answers each call.

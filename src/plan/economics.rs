@@ -2,9 +2,9 @@
 //!
 //! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call since; folding
 //! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent, that of
-//! the call about to be made included, reaches the price: whatever the future holds, rent and price together are at most twice
-//! what knowing it would have cost (Karlin, Manasse, Rudolph, Sleator: Competitive Snoopy Caching, 1988), without a forecast. And
-//! one buys out of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was
+//! the call about to be made included, reaches the price: by that alone, whatever the future holds, rent and price together are at
+//! most twice what knowing it would have cost (Karlin, Manasse, Rudolph, Sleator: Competitive Snoopy Caching, 1988), without a
+//! forecast. And one buys out of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was
 //! saved, only when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;

@@ -55,8 +55,8 @@ pub struct Message<'a> {
     pub blocks: Vec<Block<'a>>,
     /// Whether this message starts a user turn: a user message with words or images of its own, not only tool results.
     pub starts_turn: bool,
-    /// Age in user turns: 1 from the newest turn start on; messages before the first turn start are the oldest. 0 when the
-    /// transcript has no turn start at all, so that nothing is stale.
+    /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages before the
+    /// first turn start are the oldest. 0 when no turn has started or begins, so that nothing is stale.
     pub turn_age: u64,
     /// How many assistant messages follow: the model calls made since.
     pub calls_after: u64,
