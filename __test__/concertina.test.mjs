@@ -46,6 +46,8 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
   const text = noise(400);
   for (const [toolName, args, body] of [
     ["read", { path: "a.rs" }, text],
+    ["exec", { command: "cd /ws && sed -n '1,400p' a.rs" }, text],
+    ["Task", { prompt: "look into it" }, text],
     ["exec", {}, noise(5)],
     ["secret_tool", {}, text],
     [FETCH_TOOL, { ref_ids: [] }, text],
@@ -57,6 +59,16 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
     const result = await concertina.admitToolResult({ sessionId, message, args });
     assert.equal(result.message, message, `${toolName} ${JSON.stringify(args)}`);
   }
+});
+
+test("a log that a command prints is folded at birth, and with no exact tools so is everything", async () => {
+  const args = { command: "cat server.log" };
+  const [, log] = toolRound("c", "exec", args, noise(400));
+  assert.equal((await (await opened()).concertina.admitToolResult({ sessionId, message: log, args })).report.actions[0].reason, "large");
+  const read = { command: "cat a.rs" };
+  const [, file] = toolRound("c", "exec", read, noise(400));
+  const { concertina } = await opened({ exactTools: [] });
+  assert.equal((await concertina.admitToolResult({ sessionId, message: file, args: read })).report.actions[0].reason, "large");
 });
 
 test("a quoted marker neither resolves nor exempts its block", async () => {

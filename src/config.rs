@@ -471,8 +471,8 @@ knobs! {
     skip_tools: Vec<String> = Vec::new(), "skipTools";
     /// Commands whose output is never touched (globs over the command line).
     skip_commands: Vec<String> = Vec::new(), "skipCommands";
-    /// Tools whose results stay exact while fresh, because the next edit needs them (globs).
-    exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat"].map(str::to_owned).to_vec(), "exactTools";
+    /// Tools whose results stay exact while fresh, because the next edit needs them, or another agent wrote them for this one (globs). Unless the list is empty, so does what a command prints of files (`cat`, `sed -n`), logs excepted.
+    exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat", "task", "agent", "subagent", "sessions_send"].map(str::to_owned).to_vec(), "exactTools";
     /// When not empty, only results of these tools are touched (globs).
     only_tools: Vec<String> = Vec::new(), "onlyTools";
     /// Repeat the workspace's rule files at the end of the context every so many user turns; 0 turns it off. Only the plugin does this.
@@ -651,7 +651,7 @@ impl Config {
         !matches_any(&self.skip_commands, command.trim())
     }
 
-    /// Whether results of this tool must stay exact while fresh (`exactTools`).
+    /// Whether all results of this tool stay exact while fresh (`exactTools`).
     pub fn is_exact_tool(&self, tool_name: &str) -> bool {
         matches_any(&self.exact_tools, tool_name)
     }

@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 
 use super::path::{is_rooted, resolve};
 use super::shown::Lines;
+use crate::content::ContentType;
+use crate::content::hints::of_path;
 use crate::transcript::Call;
 
 /// What a call does to a file.
@@ -215,7 +217,8 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
     {
         return Some((path.trim(), Use::Write)).filter(|_| is_one_heredoc(body));
     }
-    if command.contains(['|', ';', '&', '<', '>', '$', '`', '*', '?', '\n', '\\', '(', '{']) {
+    // To the end of the file, where quotes keep the shell from it.
+    if command.replacen(",$p'", "", 1).contains(['|', ';', '&', '<', '>', '$', '`', '*', '?', '\n', '\\', '(', '{']) {
         return None;
     }
     let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect();
@@ -231,6 +234,23 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
         _ => return None,
     };
     Some((path, Use::Read(lines))).filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
+}
+
+/// Whether a command does nothing but print files, a log not among them, whole or by lines: what comes back is as good as a read's.
+pub(super) fn prints_files(command: &str) -> bool {
+    let is_log = |path: &str| of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log);
+    let is_window = |filter: &str| {
+        let words: Vec<&str> = filter.split_whitespace().collect();
+        matches!(*words.as_slice(), ["sed", "-n", _] | ["nl", "-ba"] | ["cat", "-n"] | ["head" | "tail", ..])
+    };
+    let prints = |part: &str| {
+        let (command, filters) = part.split_once('|').unwrap_or((part, ""));
+        matches!(read_or_written(command.trim()), Some((path, Use::Read(_))) if !is_log(path))
+            && filters.split('|').all(|filter| filter.trim().is_empty() || is_window(filter))
+    };
+    let parts = command.split("&&").flat_map(|part| part.split([';', '\n'])).map(str::trim);
+    let mut parts = parts.filter(|part| !part.is_empty() && !part.starts_with("cd ")).peekable();
+    parts.peek().is_some() && parts.all(prints)
 }
 
 /// Whether nothing follows the end of the document that a command feeds to `cat`.
@@ -321,6 +341,7 @@ mod tests {
             ("cat a/b.rs", Some(("a/b.rs", lines(1, None)))),
             ("cd /w && cat -n ./b.rs", Some(("/w/b.rs", lines(1, None)))),
             ("sed -n '10,20p' b.rs", Some(("b.rs", lines(10, Some(20))))),
+            ("sed -n '10,$p' b.rs", Some(("b.rs", lines(10, None)))),
             ("sed -n 10,$p b.rs", None),
             ("head -n 4 b.rs", Some(("b.rs", lines(1, Some(4))))),
             ("head -40 b.rs", Some(("b.rs", lines(1, Some(40))))),
@@ -341,6 +362,23 @@ mod tests {
         ] {
             let found = used("exec", &json!({ "command": command }));
             assert_eq!(found, expected.map(|(path, does)| (path.to_owned(), does)), "{command}");
+        }
+    }
+    #[test]
+    fn a_command_that_prints_files_is_as_good_as_a_read() {
+        for command in [
+            "cat a.rs",
+            "cd /w && sed -n '1,80p' a.rs && sed -n '120,$p' b.rs",
+            "nl -ba a.rs | sed -n '4,90p'",
+            "cat package.json; head -n 20 README",
+            "cat a.rs | head -50 | tail -n 10\ncat b.rs",
+        ] {
+            assert!(prints_files(command), "{command}");
+        }
+        for command in
+            ["", "cd /w", "cat server.log", "cat a.rs && npm test", "cat a.rs | grep x", "cat > a.rs <<'E'\nx\nE", "ls"]
+        {
+            assert!(!prints_files(command), "{command}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::files::prints_files;
 use super::{exempt, may_touch, may_touch_output};
 use crate::config::Config;
 use crate::reference::FETCH_TOOL;
@@ -25,11 +26,19 @@ pub fn is_over(text: &str, config: &Config) -> bool {
     text.chars().count() as u64 > config.sccs_compress_threshold
 }
 
-/// Whether an output may be replaced while it is fresh: not where the next edit needs its bytes, nor what was fetched on purpose, nor
-/// what a caller has put a cache breakpoint on.
+/// Whether an output may be replaced while it is fresh: not where the agent needs its bytes, nor what was fetched on purpose, nor what a
+/// caller has put a cache breakpoint on.
 pub fn may_go_fresh(message: &Value, block: &Block, config: &Config) -> bool {
-    let tool = block.result.and_then(|result| result.tool_name).unwrap_or_default();
-    tool != FETCH_TOOL && !config.is_exact_tool(tool) && !is_cache_point(message, &block.path)
+    block.result.is_some_and(|result| {
+        result.tool_name != Some(FETCH_TOOL) && !is_exact(&result, config) && !is_cache_point(message, &block.path)
+    })
+}
+
+/// Whether a tool's outputs stay exact, or a command printed files as such a tool would have.
+fn is_exact(result: &ToolResult, config: &Config) -> bool {
+    config.is_exact_tool(result.tool_name.unwrap_or_default())
+        || !config.exact_tools.is_empty()
+            && result.arguments.and_then(|arguments| arguments.command()).is_some_and(|command| prints_files(&command))
 }
 
 /// Whether the options let an output be replaced, and it is none of the host's own files. A result without a known tool is treated like any
