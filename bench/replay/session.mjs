@@ -40,8 +40,8 @@ export async function replaySession(session, options, progress = () => {}) {
   const kinds = new Kinds(messages, catalogue);
   const rows = [];
 
-  async function run(policy, mode, price, watch, ttlMs = options.ttlMs) {
-    const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: ttlMs };
+  async function run(policy, mode, price, watch) {
+    const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: options.ttlMs };
     const engine = await POLICIES[policy].open({ config: options.config, prices, model: options.model, window: options.window });
     const overhead = options.bare ? 0 : engine.overhead;
     const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls });
@@ -60,10 +60,10 @@ export async function replaySession(session, options, progress = () => {}) {
     return { result: { series, tally: { ...tally, ...agreement.tally, kinds: kinds.sum(meter.read, meter.write) } }, overhead };
   }
 
-  /** What the planner would fold at once, were it free: the folds among which the optimum chooses. */
+  /** What the planner folds where writing costs what reading does, so that nothing waits: the folds among which the optimum chooses. */
   async function eager() {
     const watch = new Candidates();
-    await run("cache-aware", "full", { read: 1, write: 1 }, watch, 0);
+    await run("cache-aware", "full", { read: 1, write: 1 }, watch);
     return watch;
   }
 

@@ -112,7 +112,9 @@ fn stays_longer(earlier: Fate, later: Fate) -> Fate {
             ..second
         }),
         (Fate::MayGo(_), other) | (other, Fate::MayGo(_)) => other,
-        (Fate::Young, Fate::Young) => Fate::Young,
+        (Fate::Young { is_nearly_stale: first }, Fate::Young { is_nearly_stale: second }) => {
+            Fate::Young { is_nearly_stale: first && second }
+        }
         _ => Fate::Stays,
     }
 }

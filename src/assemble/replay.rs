@@ -136,13 +136,14 @@ pub(super) fn suits(block: &Block, value: &Value) -> bool {
 /// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for lack of
 /// room comes back when it is new again: the host took back what came after it, or it is a copy that the agent has just asked for.
 fn still_holds(row: &Projection, block: &Known) -> bool {
+    let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {
         _ if block.fate.may_go().is_some() => true,
         LARGE => true,
         THINKING => block.fate == Fate::Finished,
         reason if Reason::needs_successor(reason) => false,
-        "stale" => block.fate == Fate::Young && block.view.turn_age > 1,
-        _ => block.fate == Fate::Young,
+        "stale" => is_young && block.view.turn_age > 1,
+        _ => is_young,
     }
 }
 

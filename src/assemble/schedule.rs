@@ -10,7 +10,7 @@ use crate::config::{self, Schedule};
 use crate::history::{Fate, is_over, may_go_fresh};
 use crate::plan::balance::{Change, balance};
 use crate::plan::cache::{Cache, Cold};
-use crate::plan::economics::{Item, Situation, Thinking, decide};
+use crate::plan::economics::{Item, Situation, Thinking, Young, decide};
 use crate::plan::prices::{Family, FinishedThinking, Prices};
 use crate::store::{Ledger, Millis};
 use crate::transcript::{Block, Kind, Role, Transcript, is_cache_point};
@@ -92,15 +92,20 @@ impl Engine {
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
                 let may_go = known.fate.may_go().filter(|_| is_open);
-                // What was fetched on purpose is used for a while.
-                let is_young = is_open && known.fate == Fate::Young && !is_fetched(known.block);
+                let young = match known.fate {
+                    // What was fetched on purpose is used for a while.
+                    Fate::Young { is_nearly_stale } if is_open && !is_fetched(known.block) => {
+                        Some(Young { is_nearly_ripe: is_nearly_stale })
+                    }
+                    _ => None,
+                };
                 if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known) {
                     oversize.push(Chosen { known: index, reason: LARGE });
                 }
-                let worth = (may_go.is_some() || is_young) && tokens >= self.config.min_tokens_to_fold;
+                let worth = (may_go.is_some() || young.is_some()) && tokens >= self.config.min_tokens_to_fold;
                 let frees = if worth { expected_savings(known, &self.config) } else { 0 };
                 let thinking = if is_open { self.thinking(known, family.thinking) } else { None };
-                Item { tokens, frees, ripe: may_go, is_young, is_sent, thinking }
+                Item { tokens, frees, ripe: may_go, young, is_sent, thinking }
             })
             .collect();
         let overhead = cache.last_request.saturating_sub(sent_tokens);

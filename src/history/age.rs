@@ -12,6 +12,9 @@ use crate::transcript::{Block, Message, Role, Transcript};
 /// How young a block may be that leaves because the context is full, in model calls made since.
 const YOUNGEST_CALLS: u64 = 2;
 
+/// How many model calls a block may be short of stale that leaves with a prefix of which nothing is cached.
+const NEARLY_STALE_CALLS: u64 = 4;
+
 /// Decides on every block, by message and block index.
 ///
 /// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
@@ -34,12 +37,16 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
                 return Fate::Stays;
             }
             let at = (message_index, block_index);
-            let old = clock.calls_since_old(message, limits(block, part, held.written.contains(&at), config));
+            let limits = limits(block, part, held.written.contains(&at), config);
+            let old = clock.calls_since_old(message, limits);
             let later = held.superseded.get(&at);
             let (reason, calls) = match (later, old) {
                 (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
                 (_, Some(calls)) => (Reason::Stale, calls),
-                _ if !is_persons(part, block) && message.calls_after >= YOUNGEST_CALLS => return Fate::Young,
+                _ if !is_persons(part, block) && message.calls_after >= YOUNGEST_CALLS => {
+                    let [_, calls] = limits;
+                    return Fate::Young { is_nearly_stale: message.calls_after + NEARLY_STALE_CALLS > calls };
+                }
                 _ => return Fate::Stays,
             };
             Fate::MayGo(MayGo {

@@ -83,8 +83,11 @@ pub struct MayGo {
 pub enum Fate {
     /// It stays.
     Stays,
-    /// It is not stale yet, and goes only when the context is full.
-    Young,
+    /// It is not stale yet, and goes only when the context is full, or, when it is nearly stale, where that costs nothing.
+    Young {
+        /// Whether it is a few calls short of stale.
+        is_nearly_stale: bool,
+    },
     /// It may go whenever that pays.
     MayGo(MayGo),
     /// Thinking of a finished turn: it may leave together with what goes before it, where the provider allows that.
@@ -96,7 +99,7 @@ impl Fate {
     pub fn may_go(self) -> Option<MayGo> {
         match self {
             Self::MayGo(may_go) => Some(may_go),
-            Self::Stays | Self::Young | Self::Finished => None,
+            Self::Stays | Self::Young { .. } | Self::Finished => None,
         }
     }
 }

@@ -39,6 +39,11 @@ impl Cold {
         }
     }
 
+    /// Whether the next call will find a cache again, so that what changes then costs something.
+    pub fn is_over_soon(self) -> bool {
+        self != Self::Unused
+    }
+
     /// Whether an epoch with this reason found the cache cold.
     pub fn is_reason(reason: &str) -> bool {
         reason.starts_with("cold: ")

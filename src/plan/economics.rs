@@ -35,12 +35,19 @@ pub struct Item {
     pub frees: u64,
     /// That it may go, and since when.
     pub ripe: Option<MayGo>,
-    /// Whether it may go when there is no more room.
-    pub is_young: bool,
+    /// That it may go when there is no more room, where it is not ripe.
+    pub young: Option<Young>,
     /// Whether a request has held it.
     pub is_sent: bool,
     /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before it leaves alone.
     pub thinking: Option<Thinking>,
+}
+
+/// What is not ripe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Young {
+    /// Whether it will be in a moment, when to fold it would cost more than now that nothing is cached.
+    pub is_nearly_ripe: bool,
 }
 
 /// What a change before it does to thinking.
@@ -129,7 +136,9 @@ fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, 
     let ripe = |at: &usize| items[*at].ripe.is_some() && items[*at].frees > 0;
     let from = |first: usize| -> Vec<usize> { (first.max(held)..items.len()).filter(ripe).collect() };
     if let Some(cold) = situation.cold {
-        return Some((Cause::Cold(cold), from(0), 0));
+        let nearly = |at: &usize| cold.is_over_soon() && items[*at].young.is_some_and(|young| young.is_nearly_ripe);
+        let goes = |at: &usize| ripe(at) || items[*at].frees > 0 && nearly(at);
+        return Some((Cause::Cold(cold), (held..items.len()).filter(goes).collect(), 0));
     }
     let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
     let limits = [(Cause::Limit, situation.limit), (Cause::Cliff, situation.cliff)];
@@ -161,7 +170,7 @@ fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Ve
         chosen.push(at);
         freed += items[at].frees;
     }
-    for at in indexes().filter(|&at| items[at].is_young && items[at].ripe.is_none()) {
+    for at in indexes().filter(|&at| items[at].young.is_some()) {
         if freed >= goal {
             break;
         }
@@ -175,7 +184,8 @@ fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Ve
 /// The first item of the largest tail from `held` on whose folding pays, and how much it has to free.
 fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
-    let enough = MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100);
+    // Where reading costs what writing does, there is no cached prefix to break.
+    let enough = if write > read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 };
     let (mut rent, mut survives, mut freed) = (0.0, 0u64, 0u64);
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(held).rev() {
@@ -218,12 +228,12 @@ mod tests {
     };
 
     fn stays(tokens: u64) -> Item {
-        Item { tokens, frees: 0, ripe: None, is_young: false, is_sent: true, thinking: None }
+        Item { tokens, frees: 0, ripe: None, young: None, is_sent: true, thinking: None }
     }
 
     fn ripe(tokens: u64, calls: u64) -> Item {
         let ripe = Some(MayGo { reason: Reason::Stale, is_old: true, is_shown_later: false, calls, turns: calls });
-        Item { tokens, frees: tokens - 50, ripe, is_young: false, is_sent: true, thinking: None }
+        Item { tokens, frees: tokens - 50, ripe, young: None, is_sent: true, thinking: None }
     }
 
     #[test]
@@ -265,9 +275,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_nearly_ripe_goes_where_nothing_is_cached_and_soon_will_be() {
+        let young = |is_nearly_ripe| Item { young: Some(Young { is_nearly_ripe }), ripe: None, ..ripe(2000, 0) };
+        let items = [young(true), young(false), stays(4000), ripe(2000, 0)];
+        let chosen = |cold| decide(&items, &Situation { cold, ..WARM }).map(|decision| decision.items);
+        assert_eq!(chosen(Some(Cold::Lapsed)), Some(vec![0, 3]));
+        assert_eq!(chosen(Some(Cold::Unused)), Some(vec![3]), "it can still go for nothing when it is ripe");
+        assert_eq!(chosen(None), Some(vec![3]));
+    }
+
+    #[test]
+    fn without_a_price_of_writing_any_gain_pays() {
+        let flat = Situation { prices: Prices { read: 1.0, write: 1.0, ..WARM.prices }, saved: 0.0, ..WARM };
+        let items = [ripe(100, 0), stays(90_000)];
+        assert_eq!(decide(&items, &flat).unwrap().items, [0]);
+        assert_eq!(decide(&items, &WARM), None);
+    }
+
+    #[test]
     fn a_full_context_lets_go_enough_at_once_or_nothing() {
         let full = Situation { limit: Some(9000), ..WARM };
-        let young = |tokens| Item { is_young: true, ripe: None, ..ripe(tokens, 0) };
+        let young = |tokens| Item { young: Some(Young { is_nearly_ripe: false }), ripe: None, ..ripe(tokens, 0) };
         let items = [stays(5000), ripe(500, 0), young(2000), young(3000)];
         assert_eq!(decide(&items, &full), Some(Decision { cause: Cause::Limit, items: vec![1, 2], least: 1575 }));
         assert_eq!(decide(&[ripe(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");
