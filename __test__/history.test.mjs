@@ -143,10 +143,10 @@ test("what the host had cut says so wherever it is shown", async () => {
   for (const text of [noise(400), "the very same line of output\n".repeat(500)]) {
     const concertina = await opened();
     const [, message] = toolRound("c", "exec", {}, text);
-    const born = async (hostCutAt) => textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt })).message);
+    const born = async (hostCutAt) => textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt })).message);
     assert.doesNotMatch(await born(text.length + 1), words);
     const other = await opened();
-    const shown = await other.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: text.length });
+    const shown = await other.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: text.length });
     assert.match(textOf(shown.message), words);
     const { refId } = shown.report.actions[0];
     const page = async (chars) => (await other.fetch({ refIds: [refId], sessionId, chars })).content[0].text;
@@ -160,7 +160,7 @@ test("a text that the host cut before a surrogate pair is known as cut, too", as
   const born = async (text) => {
     const concertina = await opened();
     const [, message] = toolRound("c", "exec", {}, text);
-    return textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: 100_000 })).message);
+    return textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: 100_000 })).message);
   };
   const text = noise(4000).slice(0, 99_999);
   assert.match(await born(`${text}!`), words, "100,000 units");
@@ -171,7 +171,7 @@ test("a text that the host cut before a surrogate pair is known as cut, too", as
   const short = `${noise(400)}😀`;
   const other = await opened();
   const [, message] = toolRound("c", "exec", {}, short);
-  const { message: shown } = await other.admitToolResult({ sessionId, message, args: { command: "cat it" }, hostCutAt: short.length + 1 });
+  const { message: shown } = await other.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: short.length + 1 });
   assert.match(textOf(shown), /cut by the host at/);
 });
 

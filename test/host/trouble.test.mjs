@@ -51,7 +51,7 @@ const ownLines = () => host.log.split("\n").filter((line) => line.includes("conc
 const storeFiles = () => path.join(host.home, "originals");
 
 /** A file name of words. */
-const fileOf = (words) => words.replaceAll(/\W+/g, "-");
+const fileOf = (words) => `${words.replaceAll(/\W+/g, "-")}.log`;
 
 /** Lets the model make one call in a turn of its own; what it got to see. */
 async function resultOf(name, args) {
