@@ -364,6 +364,7 @@ mod tests {
             assert_eq!(found, expected.map(|(path, does)| (path.to_owned(), does)), "{command}");
         }
     }
+
     #[test]
     fn a_command_that_prints_files_is_as_good_as_a_read() {
         for command in [
