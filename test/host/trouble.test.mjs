@@ -116,7 +116,7 @@ test("what the host masks is not stored, wherever in a call or its result it sta
   assert.ok(idsIn(conversation(last)).length >= commands.size, conversation(last));
   const stored = everythingIn(storeFiles());
   assert.ok(stored.includes(`the lamp of ${PLAIN} is lit`));
-  assert.ok(stored.includes(`named # ${PLAIN}`), "a label names the command");
+  assert.ok(stored.includes(`named.log # ${PLAIN}`), "a label names the command");
   for (const value of Object.values(MASKED)) assert.ok(!stored.includes(value), value);
 });
 
