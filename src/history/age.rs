@@ -19,7 +19,8 @@ const NEARLY_STALE_CALLS: u64 = 4;
 ///
 /// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
 /// calls; the body of a whole write that succeeded after half as many, since the file holds it. Images go after `imageAgeTurns`
-/// turns, and those that a tool returned after `staleCalls` calls as well. What something later holds may go at once. Blocks of
+/// turns, and those that a tool returned after `staleCalls` calls as well. What is at most four calls short of stale is nearly so. What
+/// something later holds may go at once. Blocks of
 /// tools that `skipTools` or `onlyTools` exclude stay.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let held = held(transcript);

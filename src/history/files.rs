@@ -244,9 +244,9 @@ pub(super) fn prints_files(command: &str) -> bool {
         matches!(*words.as_slice(), ["sed", "-n", _] | ["nl", "-ba"] | ["cat", "-n"] | ["head" | "tail", ..])
     };
     let prints = |part: &str| {
-        let (command, filters) = part.split_once('|').unwrap_or((part, ""));
-        matches!(read_or_written(command.trim()), Some((path, Use::Read(_))) if !is_log(path))
-            && filters.split('|').all(|filter| filter.trim().is_empty() || is_window(filter))
+        let mut commands = part.split('|').map(str::trim);
+        let printed = commands.next().and_then(read_or_written);
+        matches!(printed, Some((path, Use::Read(_))) if !is_log(path)) && commands.all(is_window)
     };
     let parts = command.split("&&").flat_map(|part| part.split([';', '\n'])).map(str::trim);
     let mut parts = parts.filter(|part| !part.is_empty() && !part.starts_with("cd ")).peekable();
@@ -376,9 +376,16 @@ mod tests {
         ] {
             assert!(prints_files(command), "{command}");
         }
-        for command in
-            ["", "cd /w", "cat server.log", "cat a.rs && npm test", "cat a.rs | grep x", "cat > a.rs <<'E'\nx\nE", "ls"]
-        {
+        for command in [
+            "",
+            "cd /w",
+            "cat server.log",
+            "cat a.rs && npm test",
+            "cat a.rs | grep x",
+            "cat a.rs || head b.log",
+            "cat > a.rs <<'E'\nx\nE",
+            "ls",
+        ] {
             assert!(!prints_files(command), "{command}");
         }
     }

@@ -18,7 +18,7 @@ const RESERVE: f64 = 1.15;
 /// corpus no session is dearer than untouched from 4 on, at any price point; the bill grows with it.
 const LONG_RENT: f64 = 4.0;
 
-/// A warm epoch frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
+/// A warm epoch that breaks a cheaper prefix frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
 const MIN_BATCH_TOKENS: u64 = 1500;
 /// See [`MIN_BATCH_TOKENS`].
 const MIN_BATCH_PERCENT: u64 = 2;
