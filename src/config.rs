@@ -427,7 +427,7 @@ knobs! {
     name_scorer: NameScorer = NameScorer::Learned, "nameScorer";
     /// Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it.
     stale_turns: u64 = 4, "staleTurns", [min 1];
-    /// Content older than this many model calls may go, even within one user turn; the body of a write that succeeded after half as many.
+    /// Content older than this many model calls may go, even within one user turn, and up to four calls earlier where nothing is cached; the body of a write that succeeded after half as many.
     stale_calls: u64 = 12, "staleCalls", [min 1];
     /// Content smaller than this many tokens stays.
     min_tokens_to_squeeze: u64 = 200, "minTokensToSqueeze", [min 50];
