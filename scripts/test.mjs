@@ -52,8 +52,8 @@ const parts = {
       RUSTC_BOOTSTRAP: "1",
       RUSTFLAGS: "-Zsanitizer=address",
       CC: path.join(root, "scripts", "asan-cc"),
-      // Vocabularies, patterns and the methods of a test's disk are made once and never freed.
-      ASAN_OPTIONS: "detect_leaks=0",
+      // Vocabularies, patterns and the methods of a test's disk are made once and never freed. What ends a process on purpose is to end it by its signal.
+      ASAN_OPTIONS: "detect_leaks=0:handle_segv=0",
       // Frames are several times as large.
       RUST_MIN_STACK: String(64 << 20),
       CARGO_TARGET_DIR: path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), "asan"),
