@@ -164,6 +164,9 @@ fn language_of(view: View, expected: Option<Expected>) -> Option<Language> {
             })
         })
     };
+    if expected.is_some_and(|expected| expected.name.is_some()) {
+        return None;
+    }
     match expected.and_then(|expected| expected.language) {
         // `.h` is C's and C++'s.
         Some(Language::C) if found() == Some(Language::Cpp) => Some(Language::Cpp),
@@ -435,7 +438,8 @@ fn fits(expected: &Expected, sample: View) -> bool {
         ContentType::Json => sample.text().trim_start().starts_with(['{', '[']),
         ContentType::Html => sample.text().contains("</") || sample.text().contains("/>"),
         ContentType::Table | ContentType::Log => !is_error && sample.filled().next().is_some(),
-        ContentType::Text | ContentType::Unknown => true,
+        ContentType::Unknown => !is_error,
+        ContentType::Text => true,
     }
 }
 
@@ -467,6 +471,17 @@ mod tests {
 
     fn by_command(text: &str, command: &str) -> ContentType {
         detect(text, &Hints { command: Some(command.to_owned()), ..Hints::default() }).content_type
+    }
+
+    #[test]
+    fn what_a_name_says_is_another_language_is_none_of_the_sixteen() {
+        let workflow = "# Runs the tests\non: push\njobs:\n  test:\n    steps:\n      - run: |\n          set -euo pipefail\n          # Each of them\n          for f in *.sh; do\n            if [ -x \"$f\" ]; then echo \"$f\"; fi\n          done\n          export A=$(cat b)\n          echo \"$A\" | grep c && exit 1\n";
+        assert_eq!(detect(workflow, &Hints::default()).language, Some(Language::Shell));
+        assert_eq!(by_path(workflow, "ci.yml"), (ContentType::Unknown, None));
+        assert_eq!(by_command(workflow, "cat .github/workflows/ci.yml"), ContentType::Unknown);
+        let store = "import 'dart:io';\n\nclass Store {\n  final String path;\n  Store(this.path);\n  Future<void> load() async {\n    const key = 'a';\n    if (key.isEmpty) {\n      return null;\n    }\n  }\n}\n";
+        assert_eq!(by_path(store, "lib/store.dart"), (ContentType::Code, None));
+        assert_eq!(by_path("#!/bin/bash\nset -e\necho a\nexit 1\n", "run.conf").1, Some(Language::Shell));
     }
 
     #[test]

@@ -10,8 +10,10 @@ use crate::transcript::ToolResult;
 pub struct Expected {
     /// The kind of text.
     pub content_type: ContentType,
-    /// The language; `None` for code in a language that is not one of the sixteen, or that the suffix leaves open.
+    /// The language, where it is one of the sixteen.
     pub language: Option<Language>,
+    /// What it is called, where it is none of them and no other type.
+    pub name: Option<&'static str>,
 }
 
 impl From<&ToolResult<'_>> for Hints {
@@ -39,11 +41,15 @@ impl Hints {
 }
 
 const fn code(language: Language) -> Expected {
-    Expected { content_type: ContentType::Code, language: Some(language) }
+    Expected { content_type: ContentType::Code, language: Some(language), name: None }
 }
 
 const fn kind(content_type: ContentType) -> Expected {
-    Expected { content_type, language: None }
+    Expected { content_type, language: None, name: None }
+}
+
+const fn other(content_type: ContentType, name: &'static str) -> Expected {
+    Expected { content_type, language: None, name: Some(name) }
 }
 
 const LANGUAGE_SUFFIXES: &[(Language, &[&str])] = &[
@@ -74,6 +80,56 @@ const TYPE_SUFFIXES: &[(ContentType, &[&str])] = &[
     (ContentType::Text, &["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc", "org", "tex"]),
 ];
 
+/// Languages that are none of the sixteen, by what they are called. What two of them share is left out.
+const OTHER_LANGUAGES: &[(&str, &[&str])] = &[
+    ("Batch", &["bat", "cmd"]),
+    ("CMake", &["cmake"]),
+    ("Clojure", &["clj", "cljc", "cljs"]),
+    ("Crystal", &["cr"]),
+    ("Dart", &["dart"]),
+    ("Elixir", &["ex", "exs"]),
+    ("Elm", &["elm"]),
+    ("Emacs Lisp", &["el"]),
+    ("Erlang", &["erl", "hrl"]),
+    ("Fish", &["fish"]),
+    ("Fortran", &["f90", "f95"]),
+    ("GLSL", &["glsl", "vert", "frag"]),
+    ("GraphQL", &["graphql", "gql"]),
+    ("Groovy", &["groovy", "gradle"]),
+    ("HCL", &["tf", "tfvars", "hcl"]),
+    ("Haskell", &["hs"]),
+    ("Julia", &["jl"]),
+    ("Lua", &["lua", "luau"]),
+    ("Makefile", &["mk"]),
+    ("Nim", &["nim"]),
+    ("Nix", &["nix"]),
+    ("OCaml", &["ml", "mli"]),
+    ("Objective-C", &["mm"]),
+    ("Perl", &["pl", "pm"]),
+    ("PowerShell", &["ps1", "psd1", "psm1"]),
+    ("Protocol Buffers", &["proto"]),
+    ("R", &["r"]),
+    ("Racket", &["rkt"]),
+    ("Solidity", &["sol"]),
+    ("SystemVerilog", &["sv", "svh"]),
+    ("Tcl", &["tcl"]),
+    ("VHDL", &["vhd", "vhdl"]),
+    ("Vim script", &["vim"]),
+    ("Visual Basic", &["vb"]),
+    ("WGSL", &["wgsl"]),
+    ("Zig", &["zig"]),
+];
+
+/// Formats that are neither code nor text of another type, by what they are called.
+const FORMATS: &[(&str, &[&str])] = &[
+    ("CSS", &["css"]),
+    ("Less", &["less"]),
+    ("Sass", &["sass", "scss"]),
+    ("TOML", &["toml"]),
+    ("YAML", &["yaml", "yml"]),
+    ("settings", &["cfg", "conf", "env", "ini", "properties"]),
+];
+
 /// Names that stand in fences and shebangs beside the suffixes and the languages' own names.
 const ALIASES: &[(&str, Language)] = &[
     ("python3", Language::Python),
@@ -93,10 +149,20 @@ pub fn of_path(path: &str) -> Option<Expected> {
         "Gemfile" | "Rakefile" | "Podfile" | "Vagrantfile" => return Some(code(Language::Ruby)),
         ".bashrc" | ".zshrc" | ".profile" | ".bash_profile" | "PKGBUILD" => return Some(code(Language::Shell)),
         "README" | "LICENSE" | "CHANGELOG" | "NOTICE" => return Some(kind(ContentType::Text)),
+        "CMakeLists.txt" => return Some(other(ContentType::Code, "CMake")),
+        "Makefile" | "GNUmakefile" => return Some(other(ContentType::Code, "Makefile")),
+        "Dockerfile" | "Containerfile" => return Some(other(ContentType::Unknown, "Dockerfile")),
+        "Cargo.lock" | "poetry.lock" | "uv.lock" => return Some(other(ContentType::Unknown, "TOML")),
         _ => {}
     }
-    let (_, suffix) = name.rsplit_once('.')?;
-    of_suffix(&suffix.to_ascii_lowercase())
+    let suffix = name.rsplit_once('.')?.1.to_ascii_lowercase();
+    let among = |table: &[(&'static str, &[&str])], content_type| {
+        let row = table.iter().find(|(_, suffixes)| suffixes.contains(&suffix.as_str()));
+        row.map(|&(name, _)| other(content_type, name))
+    };
+    of_suffix(&suffix)
+        .or_else(|| among(OTHER_LANGUAGES, ContentType::Code))
+        .or_else(|| among(FORMATS, ContentType::Unknown))
 }
 
 fn of_suffix(suffix: &str) -> Option<Expected> {
@@ -225,6 +291,10 @@ mod tests {
         assert_eq!(of_path("a.b.json"), Some(kind(ContentType::Json)));
         assert_eq!(of_path("/etc/hosts"), None);
         assert_eq!(of_path("Gemfile"), Some(code(Language::Ruby)));
+        assert_eq!(of_path("lib/main.dart"), Some(other(ContentType::Code, "Dart")));
+        assert_eq!(of_path("D:\\x\\CMakeLists.txt"), Some(other(ContentType::Code, "CMake")));
+        assert_eq!(of_path(".github/workflows/ci.yml"), Some(other(ContentType::Unknown, "YAML")));
+        assert_eq!(of_info("yaml"), None);
         assert_eq!(of_info("Py"), Some(code(Language::Python)));
         assert_eq!(of_info("c++"), Some(code(Language::Cpp)));
         assert_eq!(of_info(""), None);
@@ -234,6 +304,7 @@ mod tests {
     fn commands_promise_what_they_print() {
         for (command, expected) in [
             ("cat foo.rs", Some(code(Language::Rust))),
+            ("head -50 deploy.yaml", Some(other(ContentType::Unknown, "YAML"))),
             ("cd /x && sed -n '1,20p' \"src/a.py\" | head -5", Some(code(Language::Python))),
             ("grep -rn foo . | head -50", Some(kind(ContentType::Search))),
             ("git --no-pager diff HEAD~1", Some(kind(ContentType::Diff))),

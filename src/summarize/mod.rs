@@ -14,6 +14,7 @@ mod log;
 mod markdown;
 mod paths;
 mod search;
+mod settings;
 mod sheet;
 mod table;
 mod text;
@@ -22,7 +23,8 @@ pub use identifiers::{Around, features_of, salient_identifiers};
 
 use regex::Regex;
 
-use crate::content::{self, ContentType, Hints};
+use crate::content::hints::expected;
+use crate::content::{self, ContentType, Detection, Hints};
 use sheet::Sheet;
 
 /// Summarizes a text in at most `max_chars` characters (Unicode scalar values), by type where `smart`, else by its head.
@@ -44,22 +46,31 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
     }
     let detection = content::detect(text, hints);
     let mut sheet = Sheet::new(max_chars);
-    let written = match detection.content_type {
-        ContentType::Code => code::summarize(text, detection.language, &mut sheet),
-        ContentType::Json => json::summarize(text, &mut sheet),
-        ContentType::Log => log::summarize(text, &mut sheet),
-        ContentType::Diff => diff::summarize(text, &mut sheet),
-        ContentType::Search => search::summarize(text, &mut sheet),
-        ContentType::Table => table::summarize(text, &mut sheet),
-        ContentType::Html => html::summarize(text, &mut sheet),
-        ContentType::Text | ContentType::Unknown => false,
+    let written = match (detection.content_type, named(hints, &detection)) {
+        (ContentType::Code, Some(name)) => code::summarize_other(text, name, &mut sheet),
+        (_, Some(name)) => settings::summarize(text, name, &mut sheet),
+        (ContentType::Code, None) => code::summarize(text, detection.language, &mut sheet),
+        (ContentType::Json, None) => json::summarize(text, &mut sheet),
+        (ContentType::Log, None) => log::summarize(text, &mut sheet),
+        (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
+        (ContentType::Search, None) => search::summarize(text, &mut sheet),
+        (ContentType::Table, None) => table::summarize(text, &mut sheet),
+        (ContentType::Html, None) => html::summarize(text, &mut sheet),
+        (ContentType::Text | ContentType::Unknown, None) => false,
     };
-    let written = written || prose(text, hints, &mut sheet);
+    let written = written || prose(text, hints, detection.content_type, &mut sheet);
     if !written {
         return head(text, max_chars);
     }
     end(&mut sheet);
     sheet.finish()
+}
+
+/// What a file of another language or format is called, where the text is nothing that says more.
+fn named(hints: &Hints, detection: &Detection) -> Option<&'static str> {
+    let is_open = matches!(detection.content_type, ContentType::Code | ContentType::Text | ContentType::Unknown);
+    let expected = expected(hints).filter(|_| is_open && detection.language.is_none());
+    expected.and_then(|expected| expected.name)
 }
 
 /// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole line slow.
@@ -78,15 +89,16 @@ fn front(line: &str, bytes: usize) -> &str {
 }
 
 /// Text of no other type, or of a type that its own summarizer did not recognise.
-fn prose(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
+fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet) -> bool {
     if !has_words(text) {
         return false;
     }
     let is_markdown_file = hints.path.as_deref().is_some_and(|path| {
         path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "md" | "mdx" | "mdc" | "markdown"))
     });
-    ((is_markdown_file || markdown::is_markdown(text)) && markdown::summarize(text, sheet))
-        || text::summarize(text, sheet)
+    // Elsewhere `#` opens a comment.
+    let is_markdown = is_markdown_file || content_type == ContentType::Text && markdown::is_markdown(text);
+    (is_markdown && markdown::summarize(text, sheet)) || text::summarize(text, sheet)
 }
 
 /// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has neither.

@@ -25,22 +25,44 @@ struct Definition<'t> {
     line: usize,
 }
 
-/// Writes the summary; false when no language is known or nothing is defined or imported.
+/// Writes the summary; false when nothing is defined or imported. Where no language is known, definitions and imports are sought
+/// as the likeliest of the sixteen has them; which one that is says nothing.
 pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Sheet) -> bool {
-    let Some(language) = language.or_else(|| guess(text)) else { return false };
-    let patterns = patterns(language);
-    let source = Source::read(text, patterns);
+    let Some(likeliest) = language.or_else(|| guess(text)) else { return false };
+    let source = Source::read(text, patterns(likeliest));
     if source.definitions.is_empty() && source.imports.is_empty() {
         return false;
     }
-    let lines = match (source.first, source.last) {
-        (Some(first), Some(last)) => format!("lines {first}–{last}"),
-        _ => format!("{} lines", source.lines),
-    };
-    sheet.say(&format!("{} code, {lines}", language.as_str()));
-    source.write_definitions(text, sheet);
-    source.write_imports(sheet);
+    let code = language.map_or_else(|| "code".to_owned(), |language| format!("{} code", language.as_str()));
+    sheet.say(&format!("{code}, {}", which_lines(text)));
+    source.write(text, sheet);
     true
+}
+
+/// Writes the summary of a language that is none of the sixteen.
+pub(super) fn summarize_other(text: &str, name: &str, sheet: &mut Sheet) -> bool {
+    sheet.say(&format!("{name}, {}", which_lines(text)));
+    if let Some(likeliest) = guess(text) {
+        Source::read(text, patterns(likeliest)).write(text, sheet);
+    }
+    true
+}
+
+/// How many lines, or from which to which, where they are numbered.
+pub(super) fn which_lines(text: &str) -> String {
+    let numbers = numbered_lines(text).map(|(number, _)| number);
+    let (count, first, last) = numbers
+        .fold((0usize, None, None), |(count, first, last), number| (count + 1, first.or(number), number.or(last)));
+    match (first, last) {
+        (Some(first), Some(last)) => format!("lines {first}–{last}"),
+        _ => format!("{count} lines"),
+    }
+}
+
+/// Lines with their printed numbers, where they are numbered.
+pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (Option<usize>, &str)> {
+    let is_numbered = is_numbered(text);
+    text.lines().map(move |line| if is_numbered { unnumbered(line) } else { (None, line) })
 }
 
 /// The language whose definitions and imports occur most often.
@@ -63,24 +85,15 @@ fn guess(text: &str) -> Option<Language> {
 
 #[derive(Default)]
 struct Source<'t> {
-    lines: usize,
-    /// Printed numbers of the first and last line, where lines are numbered.
-    first: Option<usize>,
-    last: Option<usize>,
     definitions: Vec<Definition<'t>>,
     imports: Vec<&'t str>,
 }
 
 impl<'t> Source<'t> {
     fn read(text: &'t str, patterns: &Patterns) -> Self {
-        let is_numbered = is_numbered(text);
         let mut source = Self::default();
         let mut in_import_block = false;
-        for line in text.lines() {
-            source.lines += 1;
-            let (number, line) = if is_numbered { unnumbered(line) } else { (None, line) };
-            source.first = source.first.or(number);
-            source.last = number.or(source.last);
+        for (index, (number, line)) in numbered_lines(text).enumerate() {
             let line = front(line, FRONT);
             let trimmed = line.trim();
             if patterns.has_import_block && trimmed == "import (" {
@@ -92,7 +105,7 @@ impl<'t> Source<'t> {
                 }
             } else if let Some((name, signature)) = patterns.definition_in(line) {
                 if source.definitions.len() < KEPT {
-                    let line = number.unwrap_or(source.lines);
+                    let line = number.unwrap_or(index + 1);
                     source.definitions.push(Definition { name, signature, line });
                 }
             } else if let Some(import) = patterns.import_in(line) {
@@ -106,6 +119,11 @@ impl<'t> Source<'t> {
         if self.imports.len() < 200 && !self.imports.contains(&path) {
             self.imports.push(path);
         }
+    }
+
+    fn write(&self, text: &str, sheet: &mut Sheet) {
+        self.write_definitions(text, sheet);
+        self.write_imports(sheet);
     }
 
     /// Imports say least for their length: where they would crowd out names, their number must do.
