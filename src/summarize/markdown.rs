@@ -2,6 +2,7 @@
 //!
 //! A `#` inside a code fence is a comment, not a heading.
 
+use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
 
 /// Headings that are kept.
@@ -18,7 +19,7 @@ pub(super) fn is_markdown(text: &str) -> bool {
     let mut headings = 0;
     let mut marks = [0usize; 5];
     let mut fenced = false;
-    for line in text.lines().take(PROBED) {
+    for (_, line) in numbered_lines(text).take(PROBED) {
         let line = line.trim_start();
         if line.starts_with("```") {
             fenced = !fenced;
@@ -39,11 +40,9 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut headings: Vec<(usize, &str)> = Vec::new();
     let mut opening = None;
     let mut fence = None;
-    let mut lines = 0usize;
     let mut fences = 0usize;
     let mut in_front_matter = false;
-    for (index, line) in text.lines().enumerate() {
-        lines += 1;
+    for (index, (_, line)) in numbered_lines(text).enumerate() {
         let trimmed = line.trim();
         if trimmed == "---" && (index == 0 || in_front_matter) {
             in_front_matter = !in_front_matter;
@@ -72,7 +71,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         return false;
     }
     let blocks = if fences > 0 { format!(", {fences} code blocks") } else { String::new() };
-    sheet.say(&format!("Markdown, {lines} lines{blocks}"));
+    sheet.say(&format!("Markdown, {}{blocks}", which_lines(text)));
     sheet.list("outline:", &outline(&headings, sheet.share(60)), sheet.share(60));
     // The first sentence is often a greeting: it is worth room only where there is plenty.
     if let Some(opening) = opening.filter(|_| sheet.left() >= ROOMY) {
@@ -131,6 +130,12 @@ put x
         let mut sheet = Sheet::new(max_chars);
         assert!(summarize(text, &mut sheet));
         sheet.finish()
+    }
+
+    #[test]
+    fn lines_may_be_numbered() {
+        let numbered = "     5→# Storage\n     6→\n     7→Every original is kept.\n     8→\n     9→## Writing\n";
+        assert_eq!(summary(numbered, 200), "Markdown, lines 5–9\noutline: # Storage, ## Writing");
     }
 
     #[test]

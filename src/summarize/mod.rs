@@ -12,6 +12,7 @@ mod identifiers;
 mod json;
 mod log;
 mod markdown;
+mod numbers;
 mod paths;
 mod search;
 mod settings;

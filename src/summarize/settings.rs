@@ -2,7 +2,7 @@
 //!
 //! By their form only: what a `#` opens is a comment, whatever it looks like.
 
-use super::code::{numbered_lines, which_lines};
+use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
 
 /// Sections and keys that are kept.

@@ -10,6 +10,7 @@ use patterns::{Patterns, patterns};
 
 use super::front;
 use super::identifiers::words;
+use super::numbers::{numbered_lines, unnumbered, which_lines};
 use super::sheet::{Sheet, quote};
 use crate::content::Language;
 
@@ -46,23 +47,6 @@ pub(super) fn summarize_other(text: &str, name: &str, sheet: &mut Sheet) -> bool
         Source::read(text, patterns(likeliest)).write(text, sheet);
     }
     true
-}
-
-/// How many lines, or from which to which, where they are numbered.
-pub(super) fn which_lines(text: &str) -> String {
-    let numbers = numbered_lines(text).map(|(number, _)| number);
-    let (count, first, last) = numbers
-        .fold((0usize, None, None), |(count, first, last), number| (count + 1, first.or(number), number.or(last)));
-    match (first, last) {
-        (Some(first), Some(last)) => format!("lines {first}–{last}"),
-        _ => format!("{count} lines"),
-    }
-}
-
-/// Lines with their printed numbers, where they are numbered.
-pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (Option<usize>, &str)> {
-    let is_numbered = is_numbered(text);
-    text.lines().map(move |line| if is_numbered { unnumbered(line) } else { (None, line) })
 }
 
 /// The language whose definitions and imports occur most often.
@@ -192,27 +176,6 @@ impl<'t> Source<'t> {
 /// A signature without what opens its body.
 fn signature(line: &str) -> String {
     quote(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
-}
-
-/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them.
-fn is_numbered(text: &str) -> bool {
-    let numbers: Vec<Option<usize>> = text.lines().take(12).map(|line| unnumbered(line).0).collect();
-    let steps = numbers.windows(2).filter(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1)).count();
-    numbers.len() > 2 && steps * 10 >= (numbers.len() - 1) * 7
-}
-
-/// `  120→text`, `120\ttext`, `120: text`, `120 | text` -> 120 and the text.
-fn unnumbered(line: &str) -> (Option<usize>, &str) {
-    let rest = line.trim_start_matches(' ');
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    if !(1..=7).contains(&digits) {
-        return (None, line);
-    }
-    let after = &rest[digits..];
-    ["→", "\t", " | ", ": ", ":", "|"]
-        .iter()
-        .find_map(|mark| after.strip_prefix(mark))
-        .map_or((None, line), |text| (rest[..digits].parse().ok(), text))
 }
 
 #[cfg(test)]

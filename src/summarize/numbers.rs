@@ -1,0 +1,32 @@
+//! Lines without the numbers that a tool printed before them, and which lines of a file they are.
+
+use crate::content::numbered::NumberedLine;
+
+/// Lines with their printed numbers, where they are numbered.
+pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (Option<usize>, &str)> {
+    let is_numbered = is_numbered(text);
+    text.lines().map(move |line| if is_numbered { unnumbered(line) } else { (None, line) })
+}
+
+/// How many lines, or from which to which, where they are numbered.
+pub(super) fn which_lines(text: &str) -> String {
+    let numbers = numbered_lines(text).map(|(number, _)| number);
+    let (count, first, last) = numbers
+        .fold((0usize, None, None), |(count, first, last), number| (count + 1, first.or(number), number.or(last)));
+    match (first, last) {
+        (Some(first), Some(last)) => format!("lines {first}–{last}"),
+        _ => format!("{count} lines"),
+    }
+}
+
+/// A line's number, if it has one, and what stands behind it.
+pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
+    NumberedLine::parse(line).map_or((None, line), |found| (usize::try_from(found.number).ok(), found.text))
+}
+
+/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them.
+fn is_numbered(text: &str) -> bool {
+    let numbers: Vec<Option<usize>> = text.lines().take(12).map(|line| unnumbered(line).0).collect();
+    let steps = numbers.windows(2).filter(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1)).count();
+    numbers.len() > 2 && steps * 10 >= (numbers.len() - 1) * 7
+}
