@@ -481,6 +481,10 @@ mod tests {
         assert_eq!(by_command(workflow, "cat .github/workflows/ci.yml"), ContentType::Unknown);
         let store = "import 'dart:io';\n\nclass Store {\n  final String path;\n  Store(this.path);\n  Future<void> load() async {\n    const key = 'a';\n    if (key.isEmpty) {\n      return null;\n    }\n  }\n}\n";
         assert_eq!(by_path(store, "lib/store.dart"), (ContentType::Code, None));
+        let hits = "7:      - uses: a/b@v4\n12:      - uses: a/c@v2\n40:      - uses: a/d@v1\n";
+        let searched =
+            Hints { tool_name: Some("Grep".to_owned()), path: Some("ci.yml".to_owned()), ..Hints::default() };
+        assert_eq!(detect(hits, &searched).content_type, ContentType::Search);
         assert_eq!(by_path("#!/bin/bash\nset -e\necho a\nexit 1\n", "run.conf").1, Some(Language::Shell));
     }
 

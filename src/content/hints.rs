@@ -187,14 +187,13 @@ pub(super) fn of_info(info: &str) -> Option<Expected> {
     })
 }
 
-/// What all hints together promise: the path first, then the command, then the tool.
+/// What all hints together promise: the path first, then the command, then the tool. Lines that a search found in a file of another
+/// language or format are no such file.
 pub fn expected(hints: &Hints) -> Option<Expected> {
-    hints
-        .path
-        .as_deref()
-        .and_then(of_path)
-        .or_else(|| hints.command.as_deref().and_then(of_command))
-        .or_else(|| hints.tool_name.as_deref().and_then(of_tool))
+    let of_this_tool = hints.tool_name.as_deref().and_then(of_tool);
+    let searches = of_this_tool.is_some_and(|expected| expected.content_type == ContentType::Search);
+    let of_this_path = hints.path.as_deref().and_then(of_path).filter(|expected| !searches || expected.name.is_none());
+    of_this_path.or_else(|| hints.command.as_deref().and_then(of_command)).or(of_this_tool)
 }
 
 fn of_tool(tool: &str) -> Option<Expected> {

@@ -41,7 +41,7 @@ fn key(line: &str) -> Option<&str> {
     let is_value = line.as_bytes()[name.len()] == b'=' || value.is_empty() || value.starts_with(char::is_whitespace);
     let name = name.trim_end().trim_matches(['"', '\'']);
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    (is_value && !name.is_empty() && name.chars().all(is_key)).then_some(name)
+    (is_value && name.chars().any(char::is_alphabetic) && name.chars().all(is_key)).then_some(name)
 }
 
 #[cfg(test)]
