@@ -94,11 +94,11 @@ fn fits_limits(size: ImageSize) -> bool {
 fn scale(bytes: &[u8], target: ImageSize) -> Option<(DynamicImage, bool)> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
     let format = reader.format()?;
-    if is_animated(bytes, format)? || format == ImageFormat::Jpeg && !is_plain_jpeg(bytes) {
-        return None;
-    }
     let mut limits = Limits::default();
     limits.max_alloc = Some(DECODED_MAX_BYTES);
+    if is_animated(bytes, format, &limits)? || format == ImageFormat::Jpeg && !is_plain_jpeg(bytes) {
+        return None;
+    }
     reader.limits(limits);
     let mut decoder = reader.into_decoder().ok()?;
     if decoder.total_bytes() > DECODED_MAX_BYTES {
@@ -128,11 +128,18 @@ fn resized(mut image: RgbaImage, target: ImageSize, has_alpha: bool) -> Option<R
     Some(scaled)
 }
 
-fn is_animated(bytes: &[u8], format: ImageFormat) -> Option<bool> {
+/// `None` where that takes more than the limits: a frame says its own size, whatever the image's is.
+fn is_animated(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Option<bool> {
     let bytes = Cursor::new(bytes);
     Some(match format {
-        ImageFormat::Gif => GifDecoder::new(bytes).ok()?.into_frames().take(2).count() != 1,
-        ImageFormat::Png => PngDecoder::new(bytes).ok()?.is_apng().ok()?,
+        ImageFormat::Gif => {
+            let mut decoder = GifDecoder::new(bytes).ok()?;
+            decoder.set_limits(limits.clone()).ok()?;
+            let mut frames = decoder.into_frames();
+            frames.next()?.ok()?;
+            frames.next().is_some()
+        }
+        ImageFormat::Png => PngDecoder::with_limits(bytes, limits.clone()).ok()?.is_apng().ok()?,
         ImageFormat::WebP => WebPDecoder::new(bytes).ok()?.has_animation(),
         _ => false,
     })
@@ -273,5 +280,27 @@ fn bytes_in_words(bytes: usize) -> String {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} kB", bytes / 1_000),
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_within_the_limits() {
+        let mut gif = Cursor::new(Vec::new());
+        DynamicImage::new_rgba8(100, 100).write_to(&mut gif, ImageFormat::Gif).unwrap();
+        let mut limits = Limits::default();
+        assert_eq!(is_animated(gif.get_ref(), ImageFormat::Gif, &limits), Some(false));
+        limits.max_alloc = Some(50_000);
+        assert_eq!(is_animated(gif.get_ref(), ImageFormat::Gif, &limits), None);
+    }
+
+    #[test]
+    fn a_frame_of_twelve_gigabytes_is_no_image() {
+        // Found by fuzzing: 74 bytes, an image of 1700 by 3 with one frame of 50,311 by 61,858.
+        let gif = b"GIF89a\xa4\x06\x03\x00\x80\0\0\0\0\0\0\0\0!\xf9\x04\x09\0\0\0\0,\0\x0f\x0c\x0a\x87\xc4\xa2\xf1\x88L*\x97\xcc\xa6\xf3\x09\x8dJ\xa7\xd4\xaa\xf5\x8a\xcdj\xb7\xdc\xae\xf7\x0b\x0e\x8b\xc7\xe4\xb2\xf9\x8c\xb6\x15\0\0;";
+        assert!(shrink_image(gif, None, Provider::of_model("gpt-4.1-mini"), Preset::Balanced).is_none());
     }
 }
