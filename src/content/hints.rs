@@ -156,24 +156,18 @@ pub fn of_path(path: &str) -> Option<Expected> {
         _ => {}
     }
     let suffix = name.rsplit_once('.')?.1.to_ascii_lowercase();
-    let among = |table: &[(&'static str, &[&str])], content_type| {
-        let row = table.iter().find(|(_, suffixes)| suffixes.contains(&suffix.as_str()));
-        row.map(|&(name, _)| other(content_type, name))
-    };
     of_suffix(&suffix)
-        .or_else(|| among(OTHER_LANGUAGES, ContentType::Code))
-        .or_else(|| among(FORMATS, ContentType::Unknown))
+        .or_else(|| among(OTHER_LANGUAGES, &suffix).map(|name| other(ContentType::Code, name)))
+        .or_else(|| among(FORMATS, &suffix).map(|name| other(ContentType::Unknown, name)))
 }
 
 fn of_suffix(suffix: &str) -> Option<Expected> {
-    let language =
-        LANGUAGE_SUFFIXES.iter().find(|(_, suffixes)| suffixes.contains(&suffix)).map(|&(language, _)| code(language));
-    language.or_else(|| {
-        TYPE_SUFFIXES
-            .iter()
-            .find(|(_, suffixes)| suffixes.contains(&suffix))
-            .map(|&(content_type, _)| kind(content_type))
-    })
+    among(LANGUAGE_SUFFIXES, suffix).map(code).or_else(|| among(TYPE_SUFFIXES, suffix).map(kind))
+}
+
+/// What a table says of a suffix.
+fn among<T: Copy>(table: &[(T, &[&str])], suffix: &str) -> Option<T> {
+    table.iter().find(|(_, suffixes)| suffixes.contains(&suffix)).map(|&(found, _)| found)
 }
 
 /// What the info string of a fence promises (`rust`, `py`, `json`, `diff`).

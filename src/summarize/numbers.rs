@@ -10,12 +10,11 @@ pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (Option<usize>,
 
 /// How many lines, or from which to which, where they are numbered.
 pub(super) fn which_lines(text: &str) -> String {
-    let numbers = numbered_lines(text).map(|(number, _)| number);
-    let (count, first, last) = numbers
-        .fold((0usize, None, None), |(count, first, last), number| (count + 1, first.or(number), number.or(last)));
-    match (first, last) {
-        (Some(first), Some(last)) => format!("lines {first}–{last}"),
-        _ => format!("{count} lines"),
+    let number = |line| unnumbered(line).0;
+    let ends = || text.lines().find_map(number).zip(text.lines().rev().find_map(number));
+    match is_numbered(text).then(ends).flatten() {
+        Some((first, last)) => format!("lines {first}–{last}"),
+        None => format!("{} lines", text.lines().count()),
     }
 }
 
