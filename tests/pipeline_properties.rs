@@ -125,4 +125,11 @@ fn folds_that_double_the_text_before_them_stop_at_the_limit() {
     assert!(restored.len() > bomb.len() * 100, "they are genuine: {}", restored.len());
     assert!(restored.len() <= 16 << 20, "{}", restored.len());
     assert!(restored.ends_with("One line of the paragraph.\"\n"), "what is beyond the limit stays as it came");
+    let tail = bomb + &"A line behind them.\n".repeat(600_000);
+    let restored = concertina::pipeline::restore(&tail, &[]);
+    assert!(
+        restored.len() > tail.len() && restored.len() <= 16 << 20,
+        "what stands behind folds counts: {}",
+        restored.len()
+    );
 }

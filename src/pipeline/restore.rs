@@ -141,7 +141,7 @@ fn unfold_once<'a, 'k>(
             is_fold.then(|| genuine(stage, &fold, &mut before).map(Cow::Owned))?
         });
         if let Some(replaced) = replaced {
-            if before.text.len() + replaced.len() > UNFOLDED_MAX_BYTES {
+            if before.text.len() + replaced.len() + (text.len() - end) > UNFOLDED_MAX_BYTES {
                 break;
             }
             before.push(&replaced);
