@@ -1,11 +1,13 @@
 """Labels of bench/names/export.mjs -> src/summarize/identifiers/model.json.
 
 Prints the area under the curve within an output, of the rule and of a model that was trained on all other families, then trains on all and
-writes weights as whole hundredths, which is what the core adds up. Nothing in it is random.
+writes weights as whole hundredths, which is what the core adds up. What that model is worth is said by `frozen.jsonl.gz` beside this file: labels of
+projects that nothing was ever learned or chosen from, at most 40 outputs of each. Nothing here is random.
 
     pip install -r bench/names/requirements.txt
     python bench/names/train.py LABELS
 """
+import gzip
 import json
 import re
 import sys
@@ -15,6 +17,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
+FROZEN = Path(__file__).parent / "frozen.jsonl.gz"
 ROOT = Path(__file__).parents[2] / "src/summarize/identifiers"
 STEPS = 8
 STRENGTH = 0.003
@@ -29,7 +32,7 @@ def features():
 def read(path):
     """Steps, the rule's score, whether needed, output and family, by name."""
     steps, rule, needed, output, family = [], [], [], [], []
-    with open(path) as lines:
+    with (gzip.open if str(path).endswith(".gz") else open)(path, "rt") as lines:
         for number, line in enumerate(map(json.loads, lines)):
             for row, score, _, needs in line["rows"]:
                 steps.append(row)
@@ -69,6 +72,13 @@ def fit(steps, needed):
     return round(100 * float(model.intercept_[0])), np.rint(100 * model.coef_[0]).astype(int)
 
 
+def compared(rule, learned, needed, output):
+    """Both scores on the same names; `None` where no output has names of both kinds."""
+    if (by_rule := area(rule, needed, output)) is None:
+        return None
+    return {"names": len(rule), "needed": int(needed.sum()), "rule": by_rule, "learned": area(learned, needed, output)}
+
+
 def main(labels):
     steps, rule, needed, output, family = read(labels)
     left_out = np.zeros(len(rule))
@@ -77,16 +87,16 @@ def main(labels):
         own = family == name
         bias, weights = fit(steps[~own], needed[~own])
         left_out[own] = bias + one_hot(steps[own]) @ weights
-        learned = area(left_out[own], needed[own], output[own])
-        if learned:
-            by_family[str(name)] = {"names": int(own.sum()), "needed": int(needed[own].sum()), "rule": area(rule[own], needed[own], output[own]), "learned": learned}
+        by_family[str(name)] = compared(rule[own], left_out[own], needed[own], output[own])
+    bias, weights = fit(steps, needed)
+    frozen_steps, frozen_rule, frozen_needed, frozen_output, _ = read(FROZEN)
     metrics = {
         "area under the curve within an output, each family by a model of the others": {
-            "all": {"names": len(rule), "needed": int(needed.sum()), "rule": area(rule, needed, output), "learned": area(left_out, needed, output)},
-            **by_family,
-        }
+            "all": compared(rule, left_out, needed, output),
+            **{name: row for name, row in by_family.items() if row},
+        },
+        "on the frozen labels, by this model": compared(frozen_rule, bias + one_hot(frozen_steps) @ weights, frozen_needed, frozen_output),
     }
-    bias, weights = fit(steps, needed)
     # Made-up names, by which a test of the core sees that it adds up as this file does.
     made_up = np.array([[(row * column + row) % STEPS for column in range(steps.shape[1])] for row in range(4)])
     sums = (bias + one_hot(made_up) @ weights).astype(int).tolist()
