@@ -113,7 +113,7 @@ export interface Options {
 	keepNames?: number;
 	/** With "cache-aware": what chooses those names, a model of what recorded sessions needed again, or a rule made by hand. Default "learned". */
 	nameScorer?: "learned" | "rule";
-	/** Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it. Default 4, at least 1. */
+	/** Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it, and with "cache-aware" a result of 16,000 bytes or more. Default 4, at least 1. */
 	staleTurns?: number;
 	/** Content older than this many model calls may go, even within one user turn, and up to four calls earlier where nothing is cached; the body of a write that succeeded after half as many. Default by thrift 12, 10, 4, at least 1. */
 	staleCalls?: number;

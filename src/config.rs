@@ -425,7 +425,7 @@ knobs! {
     keep_names: u64 = 120, "keepNames", [min 0];
     /// With "cache-aware": what chooses those names, a model of what recorded sessions needed again, or a rule made by hand.
     name_scorer: NameScorer = NameScorer::Learned, "nameScorer";
-    /// Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it.
+    /// Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it, and with "cache-aware" a result of 16,000 bytes or more.
     stale_turns: u64 = 4, "staleTurns", [min 1];
     /// Content older than this many model calls may go, even within one user turn, and up to four calls earlier where nothing is cached; the body of a write that succeeded after half as many.
     stale_calls: u64 = 12, "staleCalls", [min 1];

@@ -70,7 +70,7 @@ settings! {
     Advanced {
         "schedule": "When to fold", "Cache-aware waits until folding pays with the provider's prompt cache. Every-turn folds by age alone, for providers without a cache.";
         "contextThresholdPercent": "Context is full at (percent)", "Above this share of the token budget, everything that may go is folded at once.";
-        "staleTurns": "Old after (user turns)", "Content of more user turns ago may go. What was written to a file goes after half as many.";
+        "staleTurns": "Old after (user turns)", "Content of more user turns ago may go. What was written to a file goes after half as many, and so do bulky results.";
         "staleCalls": "Old after (model calls)", "Content of more model calls ago may go, even within one user turn. What was written to a file goes after half as many.";
         "imageAgeTurns": "Images are old after (user turns)", "Images of more user turns ago may go.";
         "minTokensToFold": "Smallest content to fold (tokens)", "Smaller content stays.";

@@ -6,8 +6,8 @@
 use super::superseded::held;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
 use super::{Fate, MayGo, Part, Reason, may_touch, part};
-use crate::config::Config;
-use crate::transcript::{Block, Message, Role, Transcript};
+use crate::config::{Config, Schedule};
+use crate::transcript::{Block, Kind, Message, Role, Transcript};
 
 /// How young a block may be that leaves because the context is full, in model calls made since.
 const YOUNGEST_CALLS: u64 = 2;
@@ -15,13 +15,16 @@ const YOUNGEST_CALLS: u64 = 2;
 /// How many model calls a block may be short of stale that leaves with a prefix of which nothing is cached.
 const NEARLY_STALE_CALLS: u64 = 4;
 
+/// From how many bytes on a result is bulky.
+const BULKY_BYTES: usize = 16_000;
+
 /// Decides on every block, by message and block index.
 ///
 /// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
-/// calls; the body of a whole write that succeeded after half as many, since the file holds it. Images go after `imageAgeTurns`
-/// turns, and those that a tool returned after `staleCalls` calls as well. What is at most four calls short of stale is nearly so. What
-/// something later holds may go at once. Blocks of
-/// tools that `skipTools` or `onlyTools` exclude stay.
+/// calls; the body of a whole write that succeeded after half as many, since the file holds it; where folding has a price, a bulky
+/// result after half as many turns. Images go after `imageAgeTurns` turns, and those that a tool returned after `staleCalls` calls as
+/// well. What is at most four calls short of stale is nearly so. What something later holds may go at once. Blocks of tools that
+/// `skipTools` or `onlyTools` exclude stay.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let held = held(transcript);
     let clock = Clock::of(transcript);
@@ -69,8 +72,16 @@ fn limits(block: &Block, part: Part, is_written: bool, config: &Config) -> [u64;
         Part::Image if is_persons(part, block) => [config.image_age_turns, u64::MAX],
         Part::Image => [config.image_age_turns, config.stale_calls],
         Part::Arguments if is_written => [config.stale_turns, config.stale_calls].map(|limit| limit.div_ceil(2)),
+        Part::Result if config.schedule == Schedule::CacheAware && is_bulky(block) => {
+            [config.stale_turns.div_ceil(2), config.stale_calls]
+        }
         Part::Arguments | Part::Result => [config.stale_turns, config.stale_calls],
     }
+}
+
+/// Few results are as long, and most of what is sent in vain is in them.
+fn is_bulky(block: &Block) -> bool {
+    matches!(block.kind, Kind::Text(text) if text.len() >= BULKY_BYTES)
 }
 
 /// A picture that a person sent is the task of the turn, however many calls it takes.

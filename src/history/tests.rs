@@ -262,6 +262,21 @@ fn a_written_body_is_old_in_half_the_time_if_the_file_took_it() {
 }
 
 #[test]
+fn a_bulky_result_is_old_after_half_as_many_turns_where_folding_has_a_price() {
+    let turns_until_stale = |bytes: usize, schedule: &str| {
+        let messages = |turns| {
+            let mut messages = aged(turns);
+            messages[2] = result("c", &"x".repeat(bytes));
+            messages
+        };
+        (1..9).find(|&turns| ripe_with(&messages(turns), &json!({ "schedule": schedule })).iter().any(|row| row.0 == 2))
+    };
+    assert_eq!(turns_until_stale(16_000, "cache-aware"), Some(3));
+    assert_eq!(turns_until_stale(15_999, "cache-aware"), Some(5));
+    assert_eq!(turns_until_stale(16_000, "every-turn"), Some(5));
+}
+
+#[test]
 fn results_of_calls_with_one_id_or_none_answer_in_order() {
     for id in ["", "same"] {
         let read = |path: &str| json!({ "type": "toolCall", "id": id, "name": "read", "arguments": { "path": path } });

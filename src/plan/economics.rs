@@ -11,9 +11,6 @@ use super::cache::Cold;
 use super::prices::Prices;
 use crate::history::MayGo;
 
-/// What was saved must be this many times the price: counts leave out what the form of a request adds around its blocks.
-const RESERVE: f64 = 1.15;
-
 /// How many times the price must have been paid as rent where what was saved does not cover it. In the replay of the development
 /// corpus no session is dearer than untouched from 4 on, at any price point; the bill grows with it.
 const LONG_RENT: f64 = 4.0;
@@ -202,7 +199,7 @@ fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -
         }
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
-        let is_covered = RESERVE * price <= situation.saved || rent >= LONG_RENT * price;
+        let is_covered = price <= situation.saved || rent >= LONG_RENT * price;
         let pays = freed >= enough && rent >= price && is_covered;
         if is_free || (pays && !situation.binds_thinking) {
             first = Some((at, if is_free { 1 } else { enough }));
@@ -248,8 +245,8 @@ mod tests {
     fn an_epoch_is_paid_out_of_what_was_saved_or_after_a_long_rent() {
         let after = |calls| [stays(500), ripe(2000, calls), stays(4000)];
         let items = after(30);
-        assert_eq!(decide(&items, &Situation { saved: 5356.0, ..WARM }), None);
-        assert!(decide(&items, &Situation { saved: 5357.0, ..WARM }).is_some());
+        assert_eq!(decide(&items, &Situation { saved: 4657.0, ..WARM }), None);
+        assert!(decide(&items, &Situation { saved: 4658.0, ..WARM }).is_some());
         // Rent 195 a call, price 4657.5.
         let poor = Situation { saved: 0.0, max_deferred_turns: 1000, ..WARM };
         assert_eq!(decide(&after(94), &poor), None);
