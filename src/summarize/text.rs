@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::numbers::how_many_lines;
 use super::sheet::{Sheet, quote};
 use super::{front, line_pattern};
 
@@ -26,7 +27,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
     let mut pieces = pieces(text).filter(|piece| piece.chars().any(char::is_alphanumeric));
     let Some(first) = pieces.next() else { return false };
-    sheet.say(&format!("text, {lines} lines"));
+    sheet.say(&format!("text, {}", how_many_lines(lines)));
     sheet.line(first, sheet.share(35).min(160));
     let mut ranked: Vec<(usize, &str)> =
         pieces.take(KEPT).map(|piece| (weight(piece), piece)).filter(|(weight, _)| *weight > 0).collect();
@@ -81,6 +82,7 @@ mod tests {
         let text =
             format!("{}The answer is 1729. {}", "Some words go by. ".repeat(60), "More words go by. ".repeat(60));
         assert!(summary(&text, 120).contains("The answer is 1729."), "{}", summary(&text, 120));
+        assert!(summary(&text, 120).starts_with("text, one line\n"), "{}", summary(&text, 120));
     }
 
     #[test]
