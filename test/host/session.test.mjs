@@ -114,7 +114,9 @@ test("the model gets back, byte for byte, the file it read and the output of the
 });
 
 test("after a restart the same bytes are sent again", async () => {
-  const last = pieces(played.at(-1).requests[0]);
+  // The last output that was fetched is bulky, and goes when its turn is the third from the end: with this turn.
+  const [before] = await playTurns(host, provider, SESSION, [{ user: "Have a rest.", steps: ["Until later."] }]);
+  const last = pieces(before.requests[0]);
   await host.stop();
   await host.start();
   const [turn] = await playTurns(host, provider, SESSION, [{ user: "One more thing: thanks!", steps: ["You are welcome."] }]);
