@@ -15,7 +15,7 @@ const YOUNGEST_CALLS: u64 = 2;
 /// How many model calls a block may be short of stale that leaves with a prefix of which nothing is cached.
 const NEARLY_STALE_CALLS: u64 = 4;
 
-/// From how many bytes on a result is bulky.
+/// From how many bytes on a result is bulky. Where all results go as early, an agent misses more: the replay of the development corpus.
 const BULKY_BYTES: usize = 16_000;
 
 /// Decides on every block, by message and block index.
@@ -79,7 +79,6 @@ fn limits(block: &Block, part: Part, is_written: bool, config: &Config) -> [u64;
     }
 }
 
-/// Few results are as long, and most of what is sent in vain is in them.
 fn is_bulky(block: &Block) -> bool {
     matches!(block.kind, Kind::Text(text) if text.len() >= BULKY_BYTES)
 }
