@@ -11,7 +11,9 @@ import type { DatabaseSync } from "node:sqlite";
 /** A deleted session leaves an archive that the host never shows again; one of a reset is still searched. */
 const SESSIONS = `SELECT session_id, session_key FROM session_windows
   UNION SELECT session_id, session_key FROM session_transcript_archives WHERE reason = 'reset'`;
-const EVENTS = "SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? ORDER BY seq";
+/** All columns: OpenClaw 2026.8 compresses no event and has no `event_zstd`. */
+const EVENTS = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq";
+const TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 const COLD = "SELECT archive_name, archive_blob FROM session_transcript_cold_archives WHERE session_id = ?";
 const RESET = "SELECT archive_blob, encoding FROM session_transcript_archives WHERE session_id = ? AND reason = 'reset' ORDER BY created_at";
 
@@ -44,7 +46,8 @@ export async function eventsOf(database: string, sessionId: string): Promise<str
   return reading(database, (open) => {
     const events = open.prepare(EVENTS).all(sessionId).map((row) => (typeof row.event_json === "string" ? row.event_json : unpack(row.event_zstd)));
     if (events.length > 0) return events;
-    const cold = open.prepare(COLD).get(sessionId);
+    // OpenClaw 2026.8 has no cold storage.
+    const cold = open.prepare(TABLE).get("session_transcript_cold_archives") && open.prepare(COLD).get(sessionId);
     if (cold) return lines(unpack(cold.archive_blob ?? readFileSync(path.join(coldDirectory(database), String(cold.archive_name)))));
     return open.prepare(RESET).all(sessionId).flatMap((row) =>
       lines(row.encoding === "zstd" ? unpack(row.archive_blob) : Buffer.from(row.archive_blob as Uint8Array).toString("utf8")),

@@ -88,6 +88,16 @@ test("events are read as they are, compressed, and from cold storage", async () 
   assert.deepEqual(await transcriptOf(cold), [EVENT]);
 });
 
+test("the database of OpenClaw 2026.8, which compresses no event and has no cold storage, is read", async () => {
+  agentDatabase(ofAgent("a"), "one", (database) => {
+    database.exec("DROP TABLE session_transcript_cold_archives; ALTER TABLE transcript_events DROP COLUMN event_zstd; INSERT INTO session_windows VALUES ('empty', 'agent:a:new')");
+    database.prepare("INSERT INTO transcript_events VALUES ('one', 1, ?)").run(EVENT);
+  });
+  const sessions = await hostSessions(state);
+  const read = (id) => transcriptOf(sessions.find(({ sessionId }) => sessionId === id));
+  assert.deepEqual([await read("one"), await read("empty")], [[EVENT], []]);
+});
+
 test("a database that is listed and gone, damaged or of another shape is an error that names it", async () => {
   await assert.rejects(hostSessions(state), /no database of OpenClaw is in /);
   agentDatabase(ofAgent("a"), "one");

@@ -79,7 +79,7 @@ function transcripts() {
 /** All that the host has of a session, as text. */
 function transcript(sessionId) {
   const database = hostDatabase();
-  const rows = database.prepare("SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? ORDER BY seq").all(sessionId);
+  const rows = database.prepare("SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq").all(sessionId);
   database.close();
   return rows.map((row) => row.event_json ?? zstdDecompressSync(row.event_zstd).toString()).join("\n");
 }
