@@ -78,6 +78,7 @@ openclaw plugins install openclaw-concertina --force --accept-capabilities
 ${fenced(install.output)}
 
 Without the two flags OpenClaw asks whether you trust the source and accept what the plugin may do. \`--force\` is also what replaces an older version.
+In OpenClaw 2026.8 \`openclaw plugins enable concertina\` has to follow: its installer leaves the context engine as it is, and the gateway's log says so.
 
 ## 2. See that it is there
 
