@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { answerFetch, Concertina, FETCH_CHARS } from "openclaw-concertina";
+import { answerFetch, Concertina, FETCH_CHARS, restore } from "openclaw-concertina";
 
 import { freshDir, noise } from "./conversation.mjs";
 
@@ -31,6 +31,38 @@ for (const [shape, result] of Object.entries(shapes)) {
     }
   });
 }
+
+/** What `cat -n` prints of a file. */
+const listing = (lines) => lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join("\n");
+
+test("of an exact tool's listing numbers go, and no line changes", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const lines = Array.from({ length: 95 }, (_, at) => `  const value${at} = read("${at % 7}");`);
+  const text = listing(lines);
+  for (const call of [{ toolName: "read", args: { path: "a.js" } }, { toolName: "exec", args: { command: "cat -n a.js" } }]) {
+    const { message, report } = await concertina.admitToolResult({ sessionId: "s", message: { role: "toolResult", toolCallId: "c", content: [{ type: "text", text }] }, ...call });
+    const shown = message.content[0].text;
+    assert.equal(report.actions[0].reason, "shortened");
+    assert.ok(report.tokensAfter < report.tokensBefore * 0.85, `${report.tokensAfter} of ${report.tokensBefore}`);
+    assert.equal(shown.split("\n").filter((line) => /^ *\d+\t/.test(line)).length, 10, "the first line and each tenth");
+    for (const line of lines) assert.ok(shown.includes(line));
+    assert.equal(await restore(shown, []), text);
+    const id = report.actions[0].refId;
+    assert.equal((await concertina.fetch({ refIds: [id], sessionId: "s" })).content[0].text, text);
+  }
+});
+
+test("an exact tool's listing in which a redactor masks something stays as it is", async () => {
+  const message = { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: listing(Array.from({ length: 50 }, (_, at) => `token${at} = "hunter2"`)) }] };
+  const redactor = (text) => text.replaceAll("hunter2", "***");
+  for (const secrets of ["keep-inline", "redact"]) {
+    const concertina = await Concertina.open({ dir: freshDir(), secrets });
+    for (const call of [{ toolName: "read", args: { path: "a.js" } }, { toolName: "exec", args: { command: "cat -n a.js" } }]) {
+      assert.deepEqual((await concertina.admitToolResult({ sessionId: "s", message, redactor, ...call })).message, message);
+    }
+    assert.equal((await concertina.stats()).originals, 0);
+  }
+});
 
 test("several results in one message are each of the named tool", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });

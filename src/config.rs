@@ -568,7 +568,7 @@ impl Config {
     fn at(self, thrift: Thrift) -> Self {
         let [min_tokens_to_fold, stale_calls, keep_preview_chars] = match thrift {
             Thrift::Careful => [150, 12, 200],
-            Thrift::Normal => [60, 10, 40],
+            Thrift::Normal => [60, 12, 40],
             Thrift::High => [60, 4, 40],
         };
         Self { min_tokens_to_fold, stale_calls, keep_preview_chars, ..self }

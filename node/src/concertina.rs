@@ -134,7 +134,8 @@ impl NativeConcertina {
                 Secrets::Store => "store",
                 Secrets::Redact => "redact",
             };
-            Ok(AtBirth { secrets: secrets.to_owned(), stores_texts: may_store && !config.is_exact_tool(&tool) })
+            let stores_texts = may_store && (config.fusion_enabled || !config.is_exact_tool(&tool));
+            Ok(AtBirth { secrets: secrets.to_owned(), stores_texts })
         })
     }
 

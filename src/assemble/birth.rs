@@ -10,9 +10,9 @@ use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
-use crate::history::{Meter, is_over, may_go_fresh, may_replace};
+use crate::history::{Meter, is_exact, is_over, may_replace, may_shrink_fresh};
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
-use crate::pipeline::{CompressOptions, Compressed};
+use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::figures::FoldedKind;
 use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
@@ -56,11 +56,18 @@ struct Proposal<'a> {
 /// What stands in the place of a text.
 enum Form<'a> {
     /// The text as the pipeline shortened it.
-    Shortened(Compressed),
+    Shortened(Shorter),
     /// A reference and a summary.
     Reference(Placeholder<'a>),
     /// The image, smaller.
     Shrunk(Box<ShrunkBlock>),
+}
+
+/// A text in fewer tokens.
+struct Shorter {
+    text: String,
+    /// Whether it restores the text without the store.
+    is_lossless: bool,
 }
 
 /// What stands in the place of a block, once its id is known.
@@ -99,11 +106,11 @@ impl Form<'_> {
     /// original has its digits.
     fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Shown> {
         let text = match self {
-            Self::Shortened(compressed) => {
-                let printed = compressed.lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
+            Self::Shortened(shorter) => {
+                let printed = shorter.is_lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
                 let shown = match cut_of(original) {
-                    Some(words) => format!("{}\n[{words}]", compressed.text),
-                    None => compressed.text.clone(),
+                    Some(words) => format!("{}\n[{words}]", shorter.text),
+                    None => shorter.text.clone(),
                 };
                 printed.then(|| json!(shown))
             }
@@ -125,8 +132,9 @@ impl Engine {
     /// images down.
     ///
     /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
-    /// Left as they are: texts of exact tools (the next edit needs their bytes), results of the fetch tool, of skipped tools,
-    /// the host's own files, what a caller has put a cache breakpoint on, and texts that hold secrets.
+    /// Left as they are: results of the fetch tool, of skipped tools, the host's own files, what a caller has put a cache breakpoint on,
+    /// and texts that hold secrets. Texts of exact tools stay line by line (the next edit needs their bytes): of those that number lines,
+    /// numbers go.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -149,15 +157,21 @@ impl Engine {
         let unmasked = host.unmasked.map(std::slice::from_ref).map(Transcript::read);
         // The block as the host cut it: masking changes texts, and not how many there are.
         let handed_over = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
-        let is_cut = |block, units| {
-            handed_over(block).is_some_and(|whole| matches!(whole.kind, Kind::Text(text) if is_cut_at(text, units)))
+        let text_of = |block: usize| match handed_over(block)?.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
         };
+        let is_cut = |block, units| text_of(block).is_some_and(|text| is_cut_at(text, units));
+        // Where a redactor has masked some of it, it no longer says what an edit needs.
+        let may_shrink = |block, text, result| !is_exact(result, &self.config) || text_of(block) == Some(text);
         let proposals: Vec<Proposal> = fresh
             .blocks
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
-                (Kind::Text(text), Some(result)) if may_go_fresh(message, block, &self.config) => {
+                (Kind::Text(text), Some(result))
+                    if may_shrink_fresh(message, block) && may_shrink(index, text, result) =>
+                {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
                     self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
@@ -191,10 +205,10 @@ impl Engine {
         let label = self.label(&Hints::from(result).label());
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
         let original = Original::text(&stored, label);
-        let compressed = self.shorten(&stored, result);
-        let shown = compressed.as_ref().map_or(&*stored, |compressed| compressed.text.as_str());
-        let form = match compressed {
-            _ if is_over(shown, &self.config) => {
+        let shorter = self.shorten(&stored, result);
+        let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
+        let form = match shorter {
+            _ if is_over(shown, &self.config) && !is_exact(result, &self.config) => {
                 let (_, tokens) = self.memo.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
@@ -202,7 +216,7 @@ impl Engine {
                 placeholder.add_names(&original, tokens, &self.config, &mut Around::default());
                 Form::Reference(placeholder)
             }
-            Some(compressed) if compressed.text != stored => Form::Shortened(compressed),
+            Some(shorter) if shorter.text != stored => Form::Shortened(shorter),
             _ => return None,
         };
         let (_, tokens_before) = self.memo.of_text(text);
@@ -239,14 +253,22 @@ impl Engine {
     }
 
     /// The text as the pipeline shortens it, where it runs.
-    fn shorten(&self, text: &str, result: &ToolResult) -> Option<Compressed> {
+    fn shorten(&self, text: &str, result: &ToolResult) -> Option<Shorter> {
+        if !self.config.fusion_enabled {
+            return None;
+        }
+        let encoding = self.config.encoding;
+        if is_exact(result, &self.config) {
+            return unnumbered(text, encoding).map(|text| Shorter { text, is_lossless: true });
+        }
         let hints = Hints::from(result);
         let shortens_prose = self.config.rules_scope == RulesScope::All && self.config.preset == Preset::Balanced;
         let is_prose = || content::detect(text, &hints).content_type == ContentType::Text;
         let preset = if shortens_prose && is_prose() { Preset::Max } else { self.config.preset };
-        let options = CompressOptions { hints, preset, encoding: self.config.encoding, ..CompressOptions::default() };
+        let options = CompressOptions { hints, preset, encoding, ..CompressOptions::default() };
         // The report's times are for people who ask for them; the core has no clock.
-        self.config.fusion_enabled.then(|| self.fusion.compress(text, &options, &|| 0.0))
+        let compressed = self.fusion.compress(text, &options, &|| 0.0);
+        Some(Shorter { text: compressed.text, is_lossless: compressed.lossless })
     }
 
     /// What a placeholder tells of a tool output, but for the names that it lists itself.

@@ -1,8 +1,27 @@
 //! The line numbers that `cat -n` and read tools print before the lines of a file.
 //!
-//! Numbers count up by one: the hits of a search in one file have the same form and do not.
+//! Numbers count up by one: the hits of a search in one file have the same form and do not. So a listing says as much where most of
+//! its lines leave their number out, for a quarter less ([`without_numbers`]); its lines are the same, byte for byte.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem;
 
 use super::seen::{Question, Seen, filled};
+use crate::reference::fold;
+
+/// What is said above a listing that leaves numbers out.
+pub const LEGEND: &str = "a line without a number has the next one";
+
+/// Lines whose number can be divided by it keep it.
+const TOLD: u64 = 10;
+
+/// Fewer lines cannot pay for the legend.
+const MIN_LINES: usize = 8;
+
+/// No tool fills numbers up to more bytes, and no text may make much of little.
+const MAX_PREFIX: usize = 24;
 
 /// A line with the number that `cat -n` or a read tool put before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +54,100 @@ impl<'a> NumberedLine<'a> {
         let number = line[digits_at..digits_at + digits].parse().ok()?;
         Some(Self { number, prefix: &line[..prefix_end], text: &line[prefix_end..] })
     }
+}
+
+impl NumberedLine<'_> {
+    /// What stands before the next line, where numbers are filled up to one width.
+    fn next_prefix(&self) -> String {
+        let separator = self.prefix.trim_start_matches(' ').trim_start_matches(|one: char| one.is_ascii_digit());
+        let width = self.prefix.len() - separator.len();
+        format!("{:>width$}{separator}", self.number + 1)
+    }
+
+    /// Whether it numbers a line: the first cell of a table has no blanks before it.
+    fn is_listed(&self) -> bool {
+        self.prefix.len() <= MAX_PREFIX && (self.prefix.starts_with(' ') || !self.prefix.ends_with('\t'))
+    }
+}
+
+/// The listings of a text: runs of numbered lines with rising numbers, without their last line end.
+pub fn listings(text: &str) -> Vec<Range<usize>> {
+    let mut listings = Vec::new();
+    let (mut start, mut lines, mut last) = (0, 0, None);
+    let mut at = 0;
+    for line in text.split('\n').chain([""]) {
+        let number = NumberedLine::parse(line).filter(NumberedLine::is_listed).map(|line| line.number);
+        if number.is_none() || number < last {
+            if lines >= MIN_LINES {
+                listings.push(start..at - 1);
+            }
+            (start, lines) = (at, 0);
+        }
+        match number {
+            Some(_) => lines += 1,
+            None => start = at + line.len() + 1,
+        }
+        last = number;
+        at += line.len() + 1;
+    }
+    listings
+}
+
+/// A listing in which only those lines have a number that do not follow from the line above, and each tenth; `None` where a line has
+/// none.
+pub fn without_numbers(listing: &str) -> Option<String> {
+    let mut bare = String::with_capacity(listing.len());
+    let mut expected = None;
+    for line in listing.split('\n') {
+        let found = NumberedLine::parse(line).filter(NumberedLine::is_listed)?;
+        let is_expected = expected.as_deref() == Some(found.prefix);
+        let is_told = found.number % TOLD == 0 || NumberedLine::parse(found.text).is_some();
+        bare.push_str(if is_expected && !is_told { found.text } else { line });
+        bare.push('\n');
+        expected = Some(found.next_prefix());
+    }
+    bare.pop();
+    Some(bare)
+}
+
+/// Undoes [`without_numbers`]; `None` where the first line has no number.
+pub fn with_numbers(bare: &str) -> Option<String> {
+    let mut listing = String::with_capacity(bare.len() * 2);
+    let mut expected: Option<String> = None;
+    for line in bare.split('\n') {
+        let start = listing.len();
+        if NumberedLine::parse(line).is_none() {
+            listing.push_str(expected.as_deref()?);
+        }
+        listing.push_str(line);
+        let found = NumberedLine::parse(&listing[start..]).filter(NumberedLine::is_listed)?;
+        expected = Some(found.next_prefix());
+        listing.push('\n');
+    }
+    listing.pop();
+    Some(listing)
+}
+
+/// A text with the numbers that folds of its listings left out.
+pub fn renumbered(text: &str) -> Cow<'_, str> {
+    let mut whole = String::new();
+    let mut copied = 0;
+    for at in memmem::find_iter(text.as_bytes(), fold::OPENING) {
+        if at < copied || !(at == 0 || text.as_bytes()[at - 1] == b'\n') {
+            continue;
+        }
+        let header = text[at..].split('\n').next().and_then(fold::parse_header);
+        if header.is_none_or(|(fold, _)| fold.legend != LEGEND) {
+            continue;
+        }
+        let listing = fold::parse(&text[at..]).and_then(|(fold, len)| Some((with_numbers(&fold.body?)?, len)));
+        // Where one is cut off, so are all behind it.
+        let Some((listing, len)) = listing else { break };
+        whole.push_str(&text[copied..at]);
+        whole.push_str(&listing);
+        copied = at + len;
+    }
+    if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(whole + &text[copied..]) }
 }
 
 /// Lines without their numbers, when most of them carry consecutive ones; else `None`.
@@ -91,6 +204,48 @@ mod tests {
         for line in ["", "fn main()", "1. a list", "12 monkeys", "→x", "9999999999→x"] {
             assert_eq!(NumberedLine::parse(line), None, "{line}");
         }
+    }
+
+    fn listing(lines: Range<u64>) -> String {
+        let line = |number| format!("{number:>6}→    let x{number} = {number};\n");
+        lines.map(line).collect::<String>().trim_end().to_owned()
+    }
+
+    #[test]
+    fn a_listing_comes_back_from_the_numbers_that_are_left() {
+        let gap = format!("{}\n{}", listing(95..103), listing(120..125));
+        let bars = "7| a\n8| b\n9| 12:30 was said\n10|\n11| c";
+        let odd = "     1→a\n     2→    9→nested\n 3→b\n0004:c\n5:d\r\n6:\n";
+        for text in [&listing(1..40), &listing(999_990..1_000_020), &gap, bars, odd.trim_end()] {
+            let bare = without_numbers(text).expect("a listing");
+            assert!(bare.len() < text.len(), "{bare}");
+            assert_eq!(with_numbers(&bare).as_deref(), Some(text));
+        }
+        assert_eq!(without_numbers(&listing(1..13)).unwrap().matches('→').count(), 2);
+        for none in ["", "a", "     1→a\nb", "1\tAnn\n2\tBob"] {
+            assert_eq!(without_numbers(none), None);
+        }
+        assert_eq!(with_numbers(&format!("{}1→\n\n", " ".repeat(90))), None);
+    }
+
+    #[test]
+    fn listings_are_runs_of_rising_numbers() {
+        let first = listing(1..20);
+        let text = format!("a.rs\n{first}\n{}\n\nthe end\n{}", listing(3..30), listing(1..4));
+        let found: Vec<&str> = listings(&text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, [first.as_str(), &listing(3..30)]);
+        assert!(listings("").is_empty());
+        assert_eq!(listings(&first), [0..first.len()]);
+    }
+
+    #[test]
+    fn folded_listings_are_numbered_again() {
+        let fold = |text: &str| fold::Fold::new("x", LEGEND, without_numbers(text)).to_string();
+        let (first, second) = (listing(1..20), listing(7..90));
+        let text = format!("{}\n[[FOLD:x 1]] other\ny\n{}\nend", fold(&first), fold(&second));
+        assert_eq!(renumbered(&text), format!("{first}\n[[FOLD:x 1]] other\ny\n{second}\nend"));
+        let cut = &fold(&second)[..200];
+        assert_eq!(renumbered(cut), cut);
     }
 
     #[test]

@@ -26,16 +26,19 @@ pub fn is_over(text: &str, config: &Config) -> bool {
     text.chars().count() as u64 > config.sccs_compress_threshold
 }
 
-/// Whether an output may be replaced while it is fresh: not where the agent needs its bytes, nor what was fetched on purpose, nor what a
-/// caller has put a cache breakpoint on.
+/// Whether an output may be replaced while it is fresh: not where the agent needs its bytes.
 pub fn may_go_fresh(message: &Value, block: &Block, config: &Config) -> bool {
-    block.result.is_some_and(|result| {
-        result.tool_name != Some(FETCH_TOOL) && !is_exact(&result, config) && !is_cache_point(message, &block.path)
-    })
+    may_shrink_fresh(message, block) && block.result.is_some_and(|result| !is_exact(&result, config))
 }
 
-/// Whether a tool's outputs stay exact, or a command printed files as such a tool would have.
-fn is_exact(result: &ToolResult, config: &Config) -> bool {
+/// Whether an output may be said in less while it is fresh: not what was fetched on purpose, nor what a caller has put a cache breakpoint
+/// on.
+pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
+    block.result.is_some_and(|result| result.tool_name != Some(FETCH_TOOL) && !is_cache_point(message, &block.path))
+}
+
+/// Whether a tool's outputs stay exact, line by line, or a command printed files as such a tool would have.
+pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
     config.is_exact_tool(result.tool_name.unwrap_or_default())
         || !config.exact_tools.is_empty()
             && result.arguments.and_then(|arguments| arguments.command()).is_some_and(|command| prints_files(&command))

@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::transcript::{Block, Kind, Message, Role, ToolResult};
 
 pub use age::fates;
-pub use large::{is_cut, is_over, may_go_fresh, may_replace};
+pub use large::{is_cut, is_exact, is_over, may_go_fresh, may_replace, may_shrink_fresh};
 pub use measure::{Meter, message_tokens};
 
 /// Where a block stands: index of its message, and its index among that message's blocks.

@@ -1,9 +1,11 @@
 //! What came back from a read, which may be less than was asked for: hosts cut reads, and say so or not.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::content::numbered::renumbered;
 use crate::reference::Marker;
 
 /// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
@@ -31,14 +33,14 @@ impl Lines {
 }
 
 /// What the result of a read shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shown<'a> {
     /// The lines that came back.
     pub(super) came_back: Lines,
     /// The same, with all that lies behind them where they reach the end of the file.
     pub(super) lines: Lines,
     /// Their text, without the host's words at its end.
-    pub(super) text: &'a str,
+    pub(super) text: Cow<'a, str>,
 }
 
 /// What a read's result shows, given the lines that were asked for; `None` where its text does not say, or shows nothing.
@@ -48,6 +50,8 @@ pub(super) struct Shown<'a> {
 pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     /// Hosts that cut a read without a word cut it at a round number of lines.
     const SILENT_CUT_LINES: u64 = 500;
+    let whole = renumbered(text);
+    let text = &*whole;
     if text.starts_with("[REF_ID: ") || text.contains("[[FOLD:") || ends_in_marker(text) || NOTHING.is_match(text) {
         return None;
     }
@@ -73,6 +77,7 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     if text.is_empty() {
         return None;
     }
+    let len = text.len();
     let ends = asked.first.checked_add(count)?.checked_sub(1)?;
     let is_silent = count % SILENT_CUT_LINES == 0;
     let is_all = match asked.last {
@@ -84,6 +89,13 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     let came_back = Lines { first: asked.first, last: Some(ends) };
     let reaches_the_end = cut.is_none() && is_all;
     let lines = if reaches_the_end { Lines { last: None, ..came_back } } else { came_back };
+    let text = match whole {
+        Cow::Borrowed(whole) => Cow::Borrowed(&whole[..len]),
+        Cow::Owned(mut whole) => {
+            whole.truncate(len);
+            Cow::Owned(whole)
+        }
+    };
     (ends >= asked.first).then_some(Shown { came_back, lines, text })
 }
 
@@ -142,6 +154,8 @@ pub(super) fn tells_of_failure(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::numbered::{LEGEND, without_numbers};
+    use crate::reference::fold::Fold;
 
     fn of(first: u64, last: u64) -> Lines {
         Lines { first, last: Some(last) }
@@ -192,6 +206,16 @@ mod tests {
         let shows = |text: &str| shown(Lines::ALL, text).map(|shown| shown.text.len());
         assert_eq!(shows("one\ntwo\n\n[7 more lines in file. Use offset=3 to continue]"), Some(7));
         assert_eq!(shows("one\ntwo\n<system-reminder>\nmind this\n</system-reminder>"), Some(7));
+    }
+
+    #[test]
+    fn a_listing_that_leaves_numbers_out_shows_as_much() {
+        let listing: String = (1..60).map(|line| format!("{line:>6}\tline {line}\n")).collect();
+        let bare = without_numbers(listing.trim_end());
+        let folded = format!("{}\n\n[7 more lines in file. Use offset=60 to continue]", Fold::new("x", LEGEND, bare));
+        let whole = format!("{listing}\n[7 more lines in file. Use offset=60 to continue]");
+        assert_eq!(shown(Lines::ALL, &folded), shown(Lines::ALL, &whole));
+        assert_eq!(shown(Lines::ALL, &folded).unwrap().came_back, of(1, 59));
     }
 
     #[test]

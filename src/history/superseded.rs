@@ -5,6 +5,7 @@
 //! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
 //! Beside that, which written bodies a file has taken: the agent loses less with them than with a result.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
@@ -56,7 +57,7 @@ struct Later<'a> {
 /// A later read.
 struct Read<'a> {
     lines: Lines,
-    text: &'a str,
+    text: Cow<'a, str>,
     calls: u64,
     moves: u64,
     searches: u8,
@@ -115,7 +116,7 @@ pub(super) fn held(transcript: &Transcript) -> Held {
                     match does {
                         Use::Read(asked) => {
                             let shown = answer.shown(asked);
-                            if let Some(by) = later.of_read(asked, shown, moved) {
+                            if let Some(by) = later.of_read(asked, shown.as_ref(), moved) {
                                 for (at, _) in answer.texts {
                                     let known = superseded.entry(at).or_insert(by);
                                     if by.calls > known.calls {
@@ -163,8 +164,8 @@ fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<At, Answer<'a>> {
 
 impl Later<'_> {
     /// What supersedes a read, the earliest of it.
-    fn of_read(&mut self, asked: Lines, shown: Option<Shown>, moves: u64) -> Option<Superseded> {
-        let read = self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| shown.text), moves);
+    fn of_read(&mut self, asked: Lines, shown: Option<&Shown>, moves: u64) -> Option<Superseded> {
+        let read = self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), moves);
         let calls = read.max(self.write)?;
         Some(Superseded { reason: Reason::Superseded, is_shown: read == Some(calls), calls })
     }

@@ -3,7 +3,7 @@
 //! A token may span the border between a piece and its neighbours, so a changed piece is counted together with a few
 //! characters of both. Nothing is remembered here: [`tokens::count`] does that.
 
-use super::Edit;
+use super::{Edit, FusionContext};
 use crate::config::Encoding;
 use crate::tokens;
 
@@ -28,6 +28,13 @@ pub(super) fn saving(text: &str, edit: &Edit, encoding: Encoding) -> isize {
     }
     let after = [&text[start..edit.range.start], &edit.text, &text[edit.range.end..end]].concat();
     tokens::count(&text[start..end], encoding) as isize - tokens::count(&after, encoding) as isize
+}
+
+/// Whether an edit leaves at most so many percent of the tokens, and saves at least so many of them.
+pub(super) fn is_worth(context: &FusionContext, edit: &Edit, (most, least): (usize, usize)) -> bool {
+    let count = |text: &str| tokens::count(text, context.encoding);
+    let (before, after) = (count(&context.text[edit.range.clone()]), count(&edit.text));
+    after * 100 <= before * most && before >= after + least
 }
 
 #[cfg(test)]

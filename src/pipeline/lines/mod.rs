@@ -26,6 +26,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::hashing::{FastHasher, FastMap, FastSet};
+use crate::pipeline::measure::is_worth;
 use crate::pipeline::{Edit, FusionContext};
 use crate::tokens;
 
@@ -167,15 +168,10 @@ pub(super) fn worthy_edits(
     context: &FusionContext,
     stage: &'static str,
     part: Range<usize>,
-    (most, least): (usize, usize),
+    worth: (usize, usize),
 ) -> Vec<Edit> {
-    let count = |text: &str| tokens::count(text, context.encoding);
-    let is_worth = |edit: &Edit| {
-        let (before, after) = (count(&context.text[edit.range.clone()]), count(&edit.text));
-        after * 100 <= before * most && before >= after + least
-    };
-    let mut edits = edits(context, stage, part, 100 - most, |_| false);
-    edits.retain(is_worth);
+    let mut edits = edits(context, stage, part, 100 - worth.0, |_| false);
+    edits.retain(|edit| is_worth(context, edit, worth));
     edits
 }
 

@@ -32,3 +32,6 @@ pub const STAGES: &[&dyn Stage] = &[
     &token_opt::TokenOpt,
     &shortening::ABBREV,
 ];
+
+/// The stage whose folds listings are.
+pub(super) const LISTING: &str = "structuralCollapse";

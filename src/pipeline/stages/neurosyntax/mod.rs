@@ -5,6 +5,9 @@
 //! one note, with annotations that say nothing at run time, and long files are shown as an outline. What tools read in comments
 //! ([`directives`]) stays, and so does every string.
 //!
+//! Where nothing is to be said of a listing but that its lines are numbered, it leaves out numbers ([`numbers`]): a fold hides code
+//! from the next pass, so that is what it does last.
+//!
 //! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is no
 //! known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
 
@@ -21,8 +24,10 @@ use change::Change;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Language};
+use crate::pipeline::edits::free_lines;
+use crate::pipeline::fold::Fold;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
-use crate::pipeline::{Edit, FusionContext, Stage};
+use crate::pipeline::{Edit, FusionContext, Prior, Stage, numbers};
 
 /// From this many bytes on, code is shown as an outline at `max`.
 const OUTLINE_FROM_BYTES: usize = 16 << 10;
@@ -63,12 +68,28 @@ impl Stage for Neurosyntax {
             line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..range.start]).count();
             at = range.start;
             let syntax = Syntax::of(language);
-            let source = Source::of(context, range, line, syntax);
+            let source = Source::of(context, range.clone(), line, syntax);
             let free = |change: &Change| context.is_free(&source.to_text(&change.range));
             let changes = rewrite(&source, syntax, context.preset, &free);
+            if changes.is_empty() {
+                let parts = free_lines(context.text, context.sealed, range).into_iter();
+                edits.extend(parts.flat_map(|part| numbers::edits(context, self.name(), part)));
+            }
             edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));
         }
         edits
+    }
+
+    fn unfold(&self, fold: &Fold) -> Option<String> {
+        numbers::unfold(fold)
+    }
+
+    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
+        numbers::is_canonical(fold, text)
+    }
+
+    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
+        true
     }
 }
 

@@ -61,6 +61,17 @@ fn a_numbered_listing_keeps_its_numbers_and_loses_the_lines_between() {
 }
 
 #[test]
+fn a_listing_without_comments_leaves_out_numbers() {
+    let text: String = (7..40).map(|number| format!("{number:>6}→x{number} = {number}\n")).collect();
+    let listing = text.trim_end();
+    let edits = edits(listing, Language::Python, Preset::Balanced, &[]);
+    let (fold, _) = crate::pipeline::fold::parse(&edits[0].text).expect("a fold");
+    assert!(edits[0].range == (0..listing.len()) && edits[0].lossless);
+    assert_eq!(Neurosyntax.unfold(&fold).as_deref(), Some(listing));
+    assert!(fold.body.unwrap().starts_with("     7→x7 = 7\nx8 = 8\nx9 = 9\n    10→x10 = 10\nx11"));
+}
+
+#[test]
 fn what_others_sealed_is_left_alone_and_the_rest_is_read() {
     let text = format!("# {LONG}\nx = 1\n[[FOLD:rle 1]] any\n# {LONG}\ny = 2  # and some words that are not needed\n");
     let start = text.find("[[").unwrap();

@@ -1,6 +1,8 @@
 //! Lines of one shape, wherever they stand -> templates, and rows of what differs: listings, tables, compilers' messages, lists of
 //! imports, records of several lines, whatever they are of. See [`lines`] for how, and its `book` for the notation.
 //!
+//! Of a listing whose lines are numbered only the numbers may go ([`numbers`]), where that saves more.
+//!
 //! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
 //! folds that want the same lines, those stay that save most.
 //!
@@ -15,8 +17,9 @@ use crate::content::hints::expected;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
+use crate::pipeline::measure::{is_worth, saving};
 use crate::pipeline::restore::{Prior, is_marker_line};
-use crate::pipeline::{Edit, FusionContext, Stage, lines};
+use crate::pipeline::{Edit, FusionContext, Stage, lines, numbers};
 
 /// Shorter texts cannot pay for the legend.
 const MIN_BYTES: usize = 120;
@@ -54,16 +57,23 @@ impl Stage for StructuralCollapse {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let stretches = stretches(context).into_iter();
-        stretches.flat_map(|(range, worth)| lines::worthy_edits(context, self.name(), range, worth)).collect()
+        let saved =
+            |edits: &[Edit]| edits.iter().map(|edit| saving(context.text, edit, context.encoding)).sum::<isize>();
+        let best = |(range, worth): (Range<usize>, _)| {
+            let mut listings = numbers::edits(context, self.name(), range.clone());
+            listings.retain(|edit| is_worth(context, edit, worth));
+            let shapes = lines::worthy_edits(context, self.name(), range, worth);
+            if saved(&listings) > saved(&shapes) { listings } else { shapes }
+        };
+        stretches(context).into_iter().flat_map(best).collect()
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        lines::unfold(fold)
+        numbers::unfold(fold).or_else(|| lines::unfold(fold))
     }
 
     fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        lines::is_canonical(fold, text, |_| false)
+        numbers::is_canonical(fold, text) || lines::is_canonical(fold, text, |_| false)
     }
 
     fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {

@@ -45,6 +45,15 @@ fn a_listing_says_once_what_all_rows_share() {
 }
 
 #[test]
+fn of_a_listing_only_numbers_go_where_its_lines_have_no_shape() {
+    let words = ["use std::fmt;", "", "fn one() {", "    let a = 12;", "}", "// the end", "struct B(u8);"];
+    let text: String = (1..40).map(|number| format!("{number:>6}\t{}\n", words[number * number % 7])).collect();
+    let body = body(&text);
+    assert!(body.starts_with("     1\t\n}\n"), "{body}");
+    assert_eq!(body.lines().filter(|line| line.contains('\t')).count(), 4, "{body}");
+}
+
+#[test]
 fn records_of_several_lines_are_rows() {
     let record = |(file, size): (&str, u32)| {
         format!("  File: /usr/bin/{file}\n  Size: {size} Blocks: 8\nAccess: (0755/-rwxr-xr-x) Uid: (0/root)\n\n")

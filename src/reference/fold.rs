@@ -7,7 +7,7 @@
 use std::fmt;
 
 /// What every fold starts with, at the start of a line.
-pub(super) const OPENING: &str = "[[FOLD:";
+pub(crate) const OPENING: &str = "[[FOLD:";
 
 /// One folded run of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Option<(Fold, usize)> {
 }
 
 /// [`parse`] without reading the body: returns where the header ends and where the fold does.
-pub(super) fn parse_extent(text: &str) -> Option<(Fold, usize, usize)> {
+pub(crate) fn parse_extent(text: &str) -> Option<(Fold, usize, usize)> {
     let mut ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
     let header_end = ends.next()?;
     let (fold, lines) = parse_header(&text[..header_end])?;
@@ -66,7 +66,7 @@ pub(super) fn parse_extent(text: &str) -> Option<(Fold, usize, usize)> {
 }
 
 /// Reads a header line; returns the fold, still without its body, and how many lines its body has.
-pub(super) fn parse_header(line: &str) -> Option<(Fold, usize)> {
+pub(crate) fn parse_header(line: &str) -> Option<(Fold, usize)> {
     let (head, legend) = line.strip_prefix(OPENING)?.split_once("]]")?;
     let (stage, lines) = head.split_once(' ')?;
     let legend = match legend {
