@@ -17,7 +17,7 @@ use crate::plan::prices::{Family, Prices};
 use crate::reference::ContentHash;
 use crate::store::figures::{FoldedKind, Recent, Request, Turn};
 use crate::store::{Ledger, Millis, Scope, TurnStatus};
-use crate::transcript::{Kind, Role, Transcript};
+use crate::transcript::{Kind, Transcript};
 
 /// Sessions remembered.
 const MOST: usize = 1000;
@@ -58,7 +58,7 @@ fn answers(transcript: &Transcript) -> Vec<Answer> {
     let mut is_for_fetch = false;
     for (index, message) in transcript.messages.iter().enumerate() {
         let usage = usage_of(message.raw);
-        if message.role != Role::Assistant || (usage.is_none() && was_never_sent(message.raw)) {
+        if !message.is_call() {
             continue;
         }
         let model = message.raw["model"].as_str().map(str::to_owned);
@@ -277,9 +277,4 @@ fn usage_of(answer: &Value) -> Option<Usage> {
     let number = |key: &str| answer["usage"][key].as_f64().map_or(0, |tokens| tokens.max(0.0) as u64);
     let usage = Usage { input: number("input"), read: number("cacheRead"), written: number("cacheWrite") };
     (usage.total() > 0).then_some(usage)
-}
-
-/// Whether an answer without usage was written by the host itself, or never came.
-fn was_never_sent(answer: &Value) -> bool {
-    answer["provider"] == "openclaw" || matches!(answer["stopReason"].as_str(), Some("error" | "aborted"))
 }

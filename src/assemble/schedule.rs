@@ -13,7 +13,7 @@ use crate::plan::cache::{Cache, Cold};
 use crate::plan::economics::{Item, Situation, Thinking, Young, decide};
 use crate::plan::prices::{Family, FinishedThinking, Prices};
 use crate::store::{Ledger, Millis};
-use crate::transcript::{Block, Kind, Role, Transcript, is_cache_point};
+use crate::transcript::{Block, Kind, Transcript, is_cache_point};
 
 /// A block to fold.
 #[derive(Debug, Clone, Copy)]
@@ -168,7 +168,7 @@ impl Engine {
 
 /// What the session has saved so far. A call without a time, and all before it, count for nothing.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
-    let calls = transcript.messages.iter().rev().filter(|message| message.role == Role::Assistant);
+    let calls = transcript.messages.iter().rev().filter(|message| message.is_call());
     // Newest first; a clock that was set back does not make an earlier call a later one.
     let earliest = |earliest: &mut Millis, time: Millis| {
         *earliest = time.min(*earliest);

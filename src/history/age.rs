@@ -53,13 +53,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
                 }
                 _ => return Fate::Stays,
             };
-            Fate::MayGo(MayGo {
-                reason,
-                is_old: old.is_some(),
-                is_shown_later: later.is_some_and(|later| later.is_shown),
-                calls,
-                turns: clock.turns_since(calls),
-            })
+            Fate::MayGo(MayGo { reason, is_old: old.is_some(), calls, turns: clock.turns_since(calls) })
         };
         fates.push(message.blocks.iter().enumerate().map(of).collect());
     }

@@ -10,7 +10,7 @@ use super::path::{is_rooted, resolve};
 use super::shown::Lines;
 use crate::content::ContentType;
 use crate::content::hints::of_path;
-use crate::transcript::Call;
+use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS};
 
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +32,6 @@ pub(super) struct FileUse {
     pub(super) is_in_shell: bool,
 }
 
-/// The keys under which file tools take their path.
-const PATH: &[&str] = &["path", "file_path", "filePath", "filename", "file", "target_file"];
-
 /// The keys under which tools take the folder that a path starts in.
 const FOLDER: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "working_dir", "workingDir"];
 
@@ -48,7 +45,7 @@ const RANGE: &[&str] =
 /// The keys that hold a whole file.
 const BODY: &[&str] = &["content", "contents", "text", "file_text", "fileText"];
 
-/// File tools by their exact names, with the keys that they may have beside [`PATH`] and [`ASIDE`]; an edit may have any.
+/// File tools by their exact names, with the keys that they may have beside [`FILE_KEYS`] and [`ASIDE`]; an edit may have any.
 const TOOLS: &[(&[&str], Use, &[&str])] = &[
     (
         &["read", "Read", "read_file", "readFile", "ReadFile", "view", "View", "view_file", "open_file", "cat"],
@@ -93,7 +90,7 @@ pub(super) fn file_use(call: &Call) -> Option<FileUse> {
     let arguments = call.arguments.value()?;
     let arguments = arguments.as_object()?;
     let folder = folder(arguments)?;
-    let path = PATH.iter().find_map(|key| arguments.get(*key)?.as_str());
+    let path = FILE_KEYS.iter().find_map(|key| arguments.get(*key)?.as_str());
     let Some(path) = path else { return shell_use(call.name, arguments, folder) };
     let (does, keys) = if EDITORS.contains(&call.name) {
         match arguments.get("command")?.as_str()? {
@@ -106,7 +103,7 @@ pub(super) fn file_use(call: &Call) -> Option<FileUse> {
         let (_, does, keys) = TOOLS.iter().find(|(names, ..)| names.contains(&call.name))?;
         (*does, *keys)
     };
-    let is_known = |key: &str| PATH.contains(&key) || keys.contains(&key) || key == "command";
+    let is_known = |key: &str| FILE_KEYS.contains(&key) || keys.contains(&key) || key == "command";
     let does = match does {
         Use::Edit { .. } => Use::Edit { keeps_lines: keeps_lines(arguments) },
         _ if !has_only(arguments, is_known) => return None,
@@ -182,8 +179,7 @@ const SHELLS: &[&str] = &["exec", "bash", "Bash", "shell", "run_command", "run_t
 /// Those of them that stay in the folder that a command has gone to.
 const STAYING: &[&str] = &["bash", "Bash", "run_terminal_cmd"];
 
-/// The keys of a command, and those that say how it is run, on this machine and to its end.
-const COMMAND: &[&str] = &["command", "cmd", "script"];
+/// The keys that say how a command is run, on this machine and to its end.
 const RUN: &[&str] = &["timeout_ms", "timeoutMs", "yieldMs", "title", "justification", "pty", "login"];
 
 /// Whether a call may change the folder that later commands of its shell start in.
@@ -196,8 +192,8 @@ pub(super) fn may_change_folder(call: &Call) -> bool {
 }
 
 fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -> Option<FileUse> {
-    let command = COMMAND.iter().find_map(|key| arguments.get(*key)?.as_str())?;
-    if !SHELLS.contains(&tool) || !has_only(arguments, |key| COMMAND.contains(&key) || RUN.contains(&key)) {
+    let command = COMMAND_KEYS.iter().find_map(|key| arguments.get(*key)?.as_str())?;
+    if !SHELLS.contains(&tool) || !has_only(arguments, |key| COMMAND_KEYS.contains(&key) || RUN.contains(&key)) {
         return None;
     }
     let (folder, command) = match command.trim().strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {

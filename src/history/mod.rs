@@ -70,8 +70,6 @@ pub struct MayGo {
     pub reason: Reason,
     /// Whether its age alone is enough.
     pub is_old: bool,
-    /// Whether something later shows its content.
-    pub is_shown_later: bool,
     /// How many model calls were made since it might have gone.
     pub calls: u64,
     /// How many user turns have begun since it might have gone.

@@ -52,9 +52,19 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     const SILENT_CUT_LINES: u64 = 500;
     let whole = renumbered(text);
     let text = &*whole;
-    if text.starts_with("[REF_ID: ") || text.contains("[[FOLD:") || ends_in_marker(text) || NOTHING.is_match(text) {
+    if text.starts_with("[REF_ID: ")
+        || text.contains("[[FOLD:")
+        || ends_in_marker(text)
+        || NOTHING.is_match(text)
+        || GAP.is_match(text)
+    {
         return None;
     }
+    // Where the words are glued to what they cut, they stand in its last line.
+    let (text, glued) = match GLUED.captures(text).and_then(|found| found.name("words")) {
+        Some(words) => (&text[..words.start()], Some(words.as_str())),
+        None => (text, None),
+    };
     let (mut count, mut end) = (0, 0);
     let mut cut: Option<&str> = None;
     for line in text.split_inclusive('\n') {
@@ -73,8 +83,14 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
             end += line.len();
         }
     }
-    let text = text[..end].trim_end();
-    if text.is_empty() {
+    let cut = cut.or(glued);
+    let mut text = text[..end].trim_end();
+    if cut.is_some_and(|cut| CHARACTERS.is_match(cut) && last_before(cut).is_none()) {
+        // The last line is what the cut left of it.
+        text = text[..text.rfind('\n')?].trim_end();
+        count = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+    }
+    if text.is_empty() || cut.and_then(|cut| place(cut, "first")).is_some_and(|first| first != asked.first) {
         return None;
     }
     let len = text.len();
@@ -109,14 +125,37 @@ static CUT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern of cuts is valid")
 });
 
+/// The same words of a cut by characters, behind what is left of a line.
+static GLUED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z")
+        .expect("the pattern of glued cuts is valid")
+});
+
+/// How hosts say that something is missing before the end, or that nothing of it is left.
+static GAP: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated|\A\s*\[(?:tool result elided|partial:|read )",
+    )
+    .expect("the pattern of gaps is valid")
+});
+
+/// A cut that counts characters or bytes ends within a line.
+static CHARACTERS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:char\w*|bytes)\b").expect("the pattern of characters is valid"));
+
+/// The places that a host's word on a cut names: the line to go on with, and which lines it shows.
+static PLACES: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)")
+        .expect("the pattern of places is valid")
+});
+
+fn place(cut: &str, name: &str) -> Option<u64> {
+    PLACES.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
+}
+
 /// The line before the one that a host's word on a cut says to go on with, or the last that it says to show.
 fn last_before(cut: &str) -> Option<u64> {
-    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:use offset[= ]+(?<next>[0-9]+)|lines [0-9]+ ?- ?(?<last>[0-9]+))")
-            .expect("the pattern of places is valid")
-    });
-    let number = |name| NUMBER.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse::<u64>().ok());
-    number("next").and_then(|next| next.checked_sub(1)).or_else(|| number("last"))
+    place(cut, "next").and_then(|next| next.checked_sub(1)).or_else(|| place(cut, "last"))
 }
 
 /// What shells and tools print where there is nothing to print.
@@ -149,6 +188,18 @@ pub(super) fn tells_of_failure(text: &str) -> bool {
     });
     let is_failure = |line: &str| FAILURE.is_match(&line[..line.floor_char_boundary(400)]);
     text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
+}
+
+/// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not do.
+pub(super) fn tells_of_no_change(text: &str) -> bool {
+    static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)missing tool result|(?-ui:\bE[A-Z]{3,}:)|denied|rejected|cancell?ed|aborted|interrupted|unable to|not been read|no changes|doesn't want to",
+        )
+        .expect("the pattern of changes that were not made is valid")
+    });
+    let first = text.lines().next().unwrap_or_default();
+    NO_CHANGE.is_match(&first[..first.floor_char_boundary(400)])
 }
 
 #[cfg(test)]
@@ -206,6 +257,46 @@ mod tests {
         let shows = |text: &str| shown(Lines::ALL, text).map(|shown| shown.text.len());
         assert_eq!(shows("one\ntwo\n\n[7 more lines in file. Use offset=3 to continue]"), Some(7));
         assert_eq!(shows("one\ntwo\n<system-reminder>\nmind this\n</system-reminder>"), Some(7));
+    }
+
+    #[test]
+    fn a_cut_within_a_line_or_in_the_middle_shows_no_more_than_whole_lines() {
+        let head = numbered(40);
+        let lines = |asked, text: &str| shown(asked, text).map(|shown| shown.came_back);
+        for glued in ["line 4[... 2000 more characters truncated; narrow it]", "line 4\n[... 99 chars truncated]\n"] {
+            assert_eq!(lines(Lines::ALL, &format!("{head}{glued}")), Some(of(1, 40)), "{glued}");
+        }
+        for gap in [
+            "⚠️ [... middle content omitted — showing head and tail ...]\n",
+            "…2345 tokens truncated…\n",
+            "<response clipped><NOTE>only part of this file is shown</NOTE>\n",
+        ] {
+            assert_eq!(lines(Lines::ALL, &format!("{head}{gap}{head}")), None, "{gap}");
+        }
+        for gone in ["[tool result elided: aggregate tool-result budget exceeded]", "[partial: see the file]"] {
+            assert_eq!(lines(Lines::ALL, gone), None, "{gone}");
+        }
+        let tail = format!("{head}\n[Showing lines 1500-1539 of 1539 (50.0KB limit). Full output: /tmp/x]");
+        assert_eq!(lines(Lines::ALL, &tail), None, "the end of a file is not its beginning");
+        assert_eq!(lines(of(1500, 1600), &tail), Some(of(1500, 1539)));
+    }
+
+    #[test]
+    fn what_was_refused_or_failed_changed_nothing() {
+        for text in [
+            "User denied this operation.",
+            "The user doesn't want to proceed with this tool use.",
+            "EISDIR: illegal operation on a directory",
+            "Unable to write file: disk",
+            "[concertina] missing tool result — synthetic error inserted for API compatibility.",
+            "File has not been read yet. Read it first before writing to it.",
+            "[Request interrupted by user]",
+        ] {
+            assert!(tells_of_no_change(text), "{text}");
+        }
+        for text in ["done", "Successfully wrote 120 bytes to a.rs", "The file /w/EXAMPLE.md has been updated."] {
+            assert!(!tells_of_no_change(text), "{text}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use memchr::memmem;
 use quick_cache::DefaultHashBuilder;
 
 use super::files::{FileUse, Use, file_use, may_change_folder};
-use super::shown::{Lines, Shown, shown, tells_of_failure};
+use super::shown::{Lines, Shown, shown, tells_of_failure, tells_of_no_change};
 use super::{At, Reason};
 use crate::transcript::{Kind, Transcript};
 
@@ -21,8 +21,6 @@ use crate::transcript::{Kind, Transcript};
 pub(super) struct Superseded {
     /// [`Reason::Superseded`] or [`Reason::Duplicate`].
     pub(super) reason: Reason,
-    /// Whether what supersedes it shows its content: a whole read, or the same text.
-    pub(super) is_shown: bool,
     /// How many model calls were made since.
     pub(super) calls: u64,
 }
@@ -43,6 +41,9 @@ const SEARCHES: u8 = 8;
 
 /// How many gaps a range may have that several reads together are to close.
 const GAPS: usize = 16;
+
+/// How many later reads of a file are known at once.
+const READS: usize = 256;
 
 /// The later uses of a file, as seen walking back from the newest message.
 #[derive(Default)]
@@ -79,12 +80,14 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn has_failed(&self) -> bool {
-        self.is_error || self.texts.iter().any(|(_, text)| tells_of_failure(text))
+    fn has_failed(&self, does: Use) -> bool {
+        let is_change = !matches!(does, Use::Read(_));
+        let fails = |text| tells_of_failure(text) || is_change && tells_of_no_change(text);
+        self.is_error || self.texts.iter().any(|(_, text)| fails(text))
     }
 }
 
-/// What is held elsewhere. Linear in the messages, but for the ranges read of one file.
+/// What is held elsewhere. Linear in the messages.
 pub(super) fn held(transcript: &Transcript) -> Held {
     let mut answers = answers(transcript);
     let (mut superseded, mut written) = (HashMap::new(), HashSet::new());
@@ -100,7 +103,7 @@ pub(super) fn held(transcript: &Transcript) -> Held {
             match (block.kind, block.result) {
                 (Kind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
                     if let Some(calls) = texts.insert(text, message.calls_after) {
-                        superseded.insert(at, Superseded { reason: Reason::Duplicate, is_shown: true, calls });
+                        superseded.insert(at, Superseded { reason: Reason::Duplicate, calls });
                     }
                 }
                 (Kind::Call(call), None) => {
@@ -112,7 +115,9 @@ pub(super) fn held(transcript: &Transcript) -> Held {
                     let later = files.entry((path, is_in_shell.then_some(folders))).or_default();
                     let moved = later.moves + unclear;
                     later.moves += u64::from(!matches!(does, Use::Read(_) | Use::Edit { keeps_lines: true }));
-                    let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed()) else { continue };
+                    let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed(does)) else {
+                        continue;
+                    };
                     match does {
                         Use::Read(asked) => {
                             let shown = answer.shown(asked);
@@ -127,6 +132,10 @@ pub(super) fn held(transcript: &Transcript) -> Held {
                             if let Some(Shown { lines, text, .. }) = shown {
                                 let calls = message.calls_after;
                                 later.reads.retain(|known| !lines.cover(known.lines));
+                                // The newest is forgotten: then more stays than has to.
+                                if later.reads.len() == READS {
+                                    later.reads.remove(0);
+                                }
                                 later.reads.push(Read { lines, text, calls, moves: moved, searches: SEARCHES });
                             }
                         }
@@ -167,7 +176,7 @@ impl Later<'_> {
     fn of_read(&mut self, asked: Lines, shown: Option<&Shown>, moves: u64) -> Option<Superseded> {
         let read = self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), moves);
         let calls = read.max(self.write)?;
-        Some(Superseded { reason: Reason::Superseded, is_shown: read == Some(calls), calls })
+        Some(Superseded { reason: Reason::Superseded, calls })
     }
 
     /// Since when later reads show these lines, by their numbers or by their text.
@@ -196,6 +205,6 @@ impl Later<'_> {
     fn of_body(&self) -> Option<Superseded> {
         let read = self.reads.iter().filter(|read| read.lines == Lines::ALL).map(|read| read.calls).max();
         let calls = read.max(self.write)?;
-        Some(Superseded { reason: Reason::Superseded, is_shown: read.is_some(), calls })
+        Some(Superseded { reason: Reason::Superseded, calls })
     }
 }

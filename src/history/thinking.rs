@@ -12,11 +12,10 @@ pub(super) fn finished_until(transcript: &Transcript) -> usize {
         message.role == Role::Assistant && !message.blocks.iter().any(|block| matches!(block.kind, Kind::Call(_)))
     };
     // Words beside results belong to the turn that the results go on.
-    let begins = |message: &Message| message.starts_turn && message.blocks.iter().all(|block| block.result.is_none());
     let spoke = |message: &&Message| matches!(message.role, Role::User | Role::Assistant | Role::Tool);
     match messages.iter().rev().find(spoke) {
         Some(last) if is_answer(last) => messages.len(),
-        _ => messages.iter().rposition(begins).unwrap_or(0),
+        _ => messages.iter().rposition(|message| message.starts_turn).unwrap_or(0),
     }
 }
 

@@ -4,7 +4,7 @@
 //! answer reported. Where they say nothing the cache is taken to be warm, because a needless epoch costs more than a late one.
 
 use super::prices::Prices;
-use crate::transcript::{Message, Role, Transcript};
+use crate::transcript::{Message, Transcript};
 
 /// Why nothing of the history is cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ const MARGIN_PERCENT: i64 = 5;
 impl Cache {
     /// Reads the state off a history. `tools_changed` is what the ledger says.
     pub fn of(transcript: &Transcript, prices: &Prices, model: Option<&str>, tools_changed: bool, now: i64) -> Self {
-        let is_call = |message: &&Message| message.role == Role::Assistant;
+        let is_call = |message: &&Message| message.is_call();
         let Some(at) = transcript.messages.iter().rposition(|message| is_call(&message)) else {
             return Self { cold: Some(Cold::Fresh), sent: 0, last_request: 0 };
         };
@@ -115,7 +115,13 @@ impl Usage {
 fn is_same_model(a: &str, b: &str) -> bool {
     let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let (a, b) = (bare(a), bare(b));
-    a.starts_with(&b) || b.starts_with(&a)
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let is_date = |rest: &str| {
+        let digits = rest.strip_prefix(['-', '@']).unwrap_or_default();
+        digits.bytes().filter(u8::is_ascii_digit).count() >= 6
+            && digits.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+    };
+    long.strip_prefix(&*short).is_some_and(|rest| rest.is_empty() || rest == "-latest" || is_date(rest))
 }
 
 fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
@@ -178,5 +184,22 @@ mod tests {
             None,
             "writes are never reported"
         );
+    }
+
+    #[test]
+    fn one_model_may_have_a_prefix_and_a_date_and_no_other_name() {
+        for (a, b) in [
+            ("claude-opus-4-6", "anthropic/claude-opus-4-6"),
+            ("claude-sonnet-4-20250514", "claude-sonnet-4"),
+            ("gpt-4o-2024-08-06", "GPT-4o"),
+            ("claude-sonnet-4@20250514", "claude-sonnet-4"),
+            ("claude-3-7-sonnet-latest", "claude-3-7-sonnet"),
+        ] {
+            assert!(is_same_model(a, b) && is_same_model(b, a), "{a} {b}");
+        }
+        for (a, b) in [("gpt-5.4", "gpt-5.4-mini"), ("claude-sonnet-4", "claude-sonnet-4-6"), ("grok-4", "grok-4-fast")]
+        {
+            assert!(!is_same_model(a, b) && !is_same_model(b, a), "{a} {b}");
+        }
     }
 }

@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn ripe(tokens: u64, calls: u64) -> Item {
-        let ripe = Some(MayGo { reason: Reason::Stale, is_old: true, is_shown_later: false, calls, turns: calls });
+        let ripe = Some(MayGo { reason: Reason::Stale, is_old: true, calls, turns: calls });
         Item { tokens, frees: tokens - 50, ripe, young: None, is_sent: true, thinking: None }
     }
 

@@ -120,10 +120,10 @@ fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
 }
 
 /// The placeholder of a stale block, unless it would cost as much as the block. What goes from here is gone, so what something later
-/// holds goes only where that shows it: a written body that was read back.
+/// holds stays until it is old.
 fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Folded> {
     let part = part(message, block)?;
-    fate.may_go().filter(|may_go| may_go.is_old || (part == Part::Arguments && may_go.is_shown_later))?;
+    fate.may_go().filter(|may_go| may_go.is_old)?;
     let tokens = meter.block(block);
     if (tokens as u64) < config.min_tokens_to_squeeze || is_placeholder(block, config) {
         return None;
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_was_read_back_goes_at_once() {
+    fn a_body_that_was_read_back_stays_until_it_is_old() {
         let messages = [
             user("go"),
             call("write", &json!({ "path": "a.rs", "content": output(100) })),
@@ -382,9 +382,7 @@ mod tests {
             call("read", &json!({ "path": "a.rs" })),
             result(&json!(output(100))),
         ];
-        let (after, stats) = squeezed(&messages, &json!({}));
-        assert_eq!((stats.tool_calls_evicted, stats.blocks_evicted), (1, 1));
-        assert_eq!(after[4], messages[4]);
+        assert_eq!(squeezed(&messages, &json!({})).0, messages);
     }
 
     #[test]

@@ -32,17 +32,17 @@ struct Call<'a> {
     message: usize,
     link: CallLink<'a>,
     answered: bool,
-    /// A result that stood before its call and moves behind it.
-    early: Option<Place>,
+    /// A result that did not stand behind its call, with nothing but results between, and moves there.
+    displaced: Option<Place>,
 }
 
-/// Makes calls and results pair up: orphan and second results go, a result before its call moves behind it, a missing one is
+/// Makes calls and results pair up: orphan and second results go, a result that stands elsewhere moves behind its call, a missing one is
 /// replaced by a synthetic error. Calls of a message that ended in an error or abort are left alone, and their results are orphans.
 pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     let mut stats = RepairStats::default();
     let (calls, dropped) = pair(messages, &mut stats);
     let mut edits: Vec<Edit> = messages.iter().map(|_| Edit::default()).collect();
-    for &(message, block) in dropped.iter().chain(calls.iter().filter_map(|call| call.early.as_ref())) {
+    for &(message, block) in dropped.iter().chain(calls.iter().filter_map(|call| call.displaced.as_ref())) {
         match block {
             None => edits[message].is_removed = true,
             Some(block) => {
@@ -76,16 +76,23 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
     // Results met before any call with their id.
     let mut early: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut dropped = Vec::new();
+    // The last message without results.
+    let mut plain = 0;
     for (message_index, message) in messages.iter().enumerate() {
         let links = if has_failed(message) { Vec::new() } else { call_links(message) };
         for link in links {
             open.entry(link.id).or_default().push(calls.len());
-            calls.push(Call { message: message_index, link, answered: false, early: None });
+            calls.push(Call { message: message_index, link, answered: false, displaced: None });
         }
-        for ResultLink { id, block } in result_links(message) {
+        let results = result_links(message);
+        if results.is_empty() {
+            plain = message_index;
+        }
+        for ResultLink { id, block } in results {
             let place = (message_index, block);
             match open.get_mut(id).map(Vec::pop) {
-                Some(Some(call)) => calls[call].answered = true,
+                Some(Some(call)) if calls[call].message == plain => calls[call].answered = true,
+                Some(Some(call)) => calls[call].displaced = Some(place),
                 Some(None) => {
                     stats.duplicate_results_dropped += 1;
                     dropped.push(place);
@@ -99,7 +106,7 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
         let mut waiting = open.remove(id).unwrap_or_default().into_iter();
         for place in places {
             match waiting.next() {
-                Some(call) => calls[call].early = Some(place),
+                Some(call) => calls[call].displaced = Some(place),
                 None => {
                     let count = if was_called {
                         &mut stats.duplicate_results_dropped
@@ -139,7 +146,7 @@ fn result_to_insert(
     has_tool_messages: bool,
     stats: &mut RepairStats,
 ) -> Option<Inserted> {
-    if let Some((message, block)) = call.early {
+    if let Some((message, block)) = call.displaced {
         return Some(match block {
             None => Inserted::Message(Slot::Keep(message)),
             Some(block) => Inserted::Block(messages[message]["content"][block].clone()),
@@ -254,6 +261,19 @@ mod tests {
     }
 
     #[test]
+    fn a_result_that_stands_further_behind_moves_behind_its_call() {
+        let words = json!({ "role": "assistant", "content": [{ "type": "text", "text": "hm" }] });
+        for between in [user("wait"), words] {
+            for (call, result) in pairs("c") {
+                let messages = [user("go"), call.clone(), between.clone(), result.clone(), user("next")];
+                let (after, stats) = repaired(&messages);
+                assert_eq!(after, [user("go"), call, result, between.clone(), user("next")]);
+                assert_eq!(stats, RepairStats { repaired: true, ..RepairStats::default() });
+            }
+        }
+    }
+
+    #[test]
     fn a_missing_result_becomes_a_synthetic_error() {
         let synthetic = [
             json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec",
@@ -358,6 +378,7 @@ mod tests {
         let [(call, result), ..] = pairs("c");
         let messages: Vec<Value> =
             std::iter::repeat_n(call, 20_000).chain(std::iter::repeat_n(result, 20_000)).collect();
-        assert!(repair_tool_pairing(&messages).0.is_empty());
+        let (after, stats) = repaired(&messages);
+        assert_eq!((after.len(), stats), (40_000, RepairStats { repaired: true, ..RepairStats::default() }));
     }
 }

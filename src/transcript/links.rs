@@ -51,7 +51,7 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     });
     let tool_calls = parts(message, "tool_calls").map(|part| CallLink {
         id: text_of(part, &["id"]),
-        name: part["function"]["name"].as_str(),
+        name: part["function"]["name"].as_str().or(part["custom"]["name"].as_str()),
         shape: Shape::OpenAi,
     });
     blocks.chain(tool_calls).filter(|call| !call.id.is_empty()).collect()

@@ -53,13 +53,23 @@ pub struct Message<'a> {
     pub timestamp: Option<i64>,
     /// The parts that Concertina understands, in order.
     pub blocks: Vec<Block<'a>>,
-    /// Whether this message starts a user turn: a user message with words or images of its own, not only tool results.
+    /// Whether this message starts a user turn: a user message with words or images, and no tool results beside them.
     pub starts_turn: bool,
     /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages before the
     /// first turn start are the oldest. 0 when no turn has started or begins, so that nothing is stale.
     pub turn_age: u64,
-    /// How many assistant messages follow: the model calls made since.
+    /// How many model calls were made since.
     pub calls_after: u64,
+}
+
+impl Message<'_> {
+    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before it was billed.
+    pub fn is_call(&self) -> bool {
+        let is_billed =
+            || ["input", "cacheRead", "cacheWrite"].iter().any(|key| self.raw["usage"][key].as_f64() > Some(0.0));
+        let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
+        self.role == Role::Assistant && (!(self.raw["provider"] == "openclaw" || has_failed()) || is_billed())
+    }
 }
 
 /// One part of a message.
@@ -153,14 +163,20 @@ impl<'a> Arguments<'a> {
 
     /// The path that a file tool works on.
     pub fn file_path(&self) -> Option<String> {
-        self.string(&["path", "file_path", "filePath", "filename", "file"])
+        self.string(FILE_KEYS)
     }
 
     /// The command that a shell tool runs.
     pub fn command(&self) -> Option<String> {
-        self.string(&["command", "cmd", "script"])
+        self.string(COMMAND_KEYS)
     }
 }
+
+/// The keys under which file tools take their path.
+pub const FILE_KEYS: &[&str] = &["path", "file_path", "filePath", "filename", "file", "target_file"];
+
+/// The keys under which shells take their command.
+pub const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
 /// A picture in a message.
 #[derive(Debug, Clone, Copy)]

@@ -42,7 +42,8 @@ fn message(raw: &Value) -> Message<'_> {
         calls(raw, &mut blocks);
     }
     let starts_turn = role == Role::User
-        && blocks.iter().any(|block| block.result.is_none() && matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
+        && blocks.iter().all(|block| block.result.is_none())
+        && blocks.iter().any(|block| matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
     Message {
         raw,
         role,
@@ -111,10 +112,12 @@ fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
 /// OpenAI's `tool_calls` beside the content.
 fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
     for (index, part) in raw["tool_calls"].as_array().into_iter().flatten().enumerate() {
-        let function = &part["function"];
-        if let (Some(name), Some(given)) = (function["name"].as_str(), function.get("arguments")) {
+        // A custom tool takes a text.
+        for (kind, key) in [("function", "arguments"), ("custom", "input")] {
+            let called = &part[kind];
+            let (Some(name), Some(given)) = (called["name"].as_str(), called.get(key)) else { continue };
             blocks.push(Block {
-                path: Path::new().key("tool_calls").index(index).key("function").key("arguments"),
+                path: Path::new().key("tool_calls").index(index).key(kind).key(key),
                 kind: Kind::Call(Call { id: text_of(part, &["id"]), name, arguments: arguments(given) }),
                 result: None,
             });
@@ -271,7 +274,7 @@ pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
         message.turn_age = age.min(turns);
         message.calls_after = calls;
         age += u64::from(message.starts_turn);
-        calls += u64::from(message.role == Role::Assistant);
+        calls += u64::from(message.is_call());
     }
 }
 
