@@ -24,13 +24,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::directory::Directory;
 use self::failure::{Failure, Outcome};
 use self::opened::{Opened, Which};
-use self::turn::Turn;
+use self::turn::{REST, Turn};
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
 use super::memory::Memory;
 use super::payload::pack_new;
@@ -133,6 +134,29 @@ impl SqliteStore {
         })
     }
 
+    /// Looks for what may go, and removes it step by step; leaves the file to others in between.
+    fn remove<T>(
+        &self,
+        look: impl Fn(&Transaction<'_>) -> Outcome<Vec<T>>,
+        step: impl Fn(&Transaction<'_>, &[T]) -> Outcome<sweep::Step>,
+    ) -> Result<u64> {
+        let mut removed = 0;
+        loop {
+            let found = self.read(|transaction, _| look(transaction))?;
+            for rows in found.chunks(sweep::STEP) {
+                let (more, has_more) = self.write(|transaction, _| step(transaction, rows))?;
+                removed += more;
+                if !has_more {
+                    return Ok(removed);
+                }
+                thread::sleep(REST);
+            }
+            if (found.len() as i64) < sweep::LOOK {
+                return Ok(removed);
+            }
+        }
+    }
+
     /// Gives the space of what was removed back and says how much that was.
     fn shrink_from(&self, bytes_before: u64, removed: Removed) -> Result<Removed> {
         self.in_memory.clear();
@@ -141,6 +165,7 @@ impl SqliteStore {
         };
         let mut free = alone(sweep::free_pages)?;
         while free > 0 {
+            thread::sleep(REST);
             let rest = alone(sweep::vacuum)?;
             if rest >= free {
                 break;
@@ -245,25 +270,21 @@ impl Store for SqliteStore {
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
         let options = &self.options;
+        let target = options.max_bytes;
         let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
-        let mut removed = Removed::default();
-        loop {
-            let (originals, has_more) = self.write(|transaction, _| sweep::expire(transaction, options, now))?;
-            removed.originals += originals;
-            if !has_more {
-                break;
-            }
-        }
-        loop {
-            let originals =
-                self.write(|transaction, _| sweep::evict(transaction, options, options.max_bytes, now, sweep::STEP))?;
-            removed.originals += originals as u64;
-            if originals < sweep::STEP {
-                break;
-            }
-        }
-        removed.sessions = self.write(|transaction, _| sweep::forget_silent_sessions(transaction, options, now))?;
-        self.shrink_from(before, removed)
+        let expired = self.remove(
+            |transaction| sweep::find_expired(transaction, options, now),
+            |transaction, grants| sweep::expire(transaction, options, now, grants),
+        )?;
+        let evicted = self.remove(
+            |transaction| sweep::find_idle(transaction, options, target, now, sweep::LOOK),
+            |transaction, originals| sweep::evict(transaction, options, target, now, originals),
+        )?;
+        let sessions = self.remove(
+            |transaction| sweep::find_silent(transaction, options, now),
+            |transaction, sessions| sweep::forget(transaction, options, now, sessions),
+        )?;
+        self.shrink_from(before, Removed { originals: expired + evicted, sessions, bytes: 0 })
     }
 
     fn purge(&self, session_id: &str) -> Result<Removed> {
