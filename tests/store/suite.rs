@@ -58,6 +58,7 @@ cases![
     a_shared_original_lives_as_long_as_its_last_session,
     a_sweep_takes_the_ledger_rows_along,
     totals_survive_the_sessions_that_a_sweep_forgets,
+    a_session_that_is_off_stays_so,
     a_purge_forgets_all_that_no_other_session_shares,
     a_purge_of_nothing_removes_nothing,
 ];
@@ -692,6 +693,15 @@ fn totals_survive_the_sessions_that_a_sweep_forgets(store: &dyn Store) {
     assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.turns, stats.tokens_before, stats.tokens_after), (0, 1, 100, 10));
+}
+
+fn a_session_that_is_off_stays_so(store: &dyn Store) {
+    let me = scope("main", "s");
+    store.switch(&me, true, START).unwrap();
+    assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 0);
+    assert!(store.is_off(&me).unwrap());
+    store.switch(&me, false, START).unwrap();
+    assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
 }
 
 fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {

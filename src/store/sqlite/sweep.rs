@@ -36,7 +36,7 @@ pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
   GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original LIMIT ?2";
 
 /// What is said of a session that is forgotten.
-const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1)
+const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
     AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
     AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
@@ -110,7 +110,8 @@ pub(super) fn evict(
     Ok((removed, true))
 }
 
-/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`].
+/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing is to be folded
+/// in one is kept.
 pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
     Ok(connection
         .prepare_cached(&format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2"))?
