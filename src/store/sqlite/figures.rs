@@ -11,7 +11,7 @@ use crate::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
 };
-use crate::store::sums::{DAY_MS, Sums};
+use crate::store::sums::{DAY_MS, Sums, date};
 use crate::store::{Millis, Scope};
 
 /// The sums of requests, in this order; `swept_requests` has them as columns.
@@ -159,9 +159,9 @@ pub(super) fn figures(
     let days_range = params![session_id, since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS)];
     let of_session = "(?1 IS NULL OR session_id = ?1) AND at >= ?2 AND at < ?3";
 
-    let mut by_day: BTreeMap<String, Sums> = connection
+    let mut by_day: BTreeMap<i64, Sums> = connection
         .prepare_cached(&format!(
-            "SELECT date(at / 1000, 'unixepoch'), {SUMS} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
+            "SELECT at / {DAY_MS}, {SUMS} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
         ))?
         .query_map(range, |row| Ok((row.get(0)?, read_sums(row, 1)?)))?
         .collect::<rusqlite::Result<_>>()?;
@@ -170,9 +170,9 @@ pub(super) fn figures(
             "SELECT count(*) FROM fetches JOIN sessions ON sessions.id = session WHERE {of_session}"
         ))?
         .query_row(range, |row| count(row, 0))?;
-    let swept: Vec<(String, Sums, u64)> = connection
+    let swept: Vec<(i64, Sums, u64)> = connection
         .prepare_cached(
-            "SELECT date(day * 86400, 'unixepoch'), requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
+            "SELECT day, requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
                without_usd, unpriced, fetches FROM swept_requests WHERE ?1 IS NULL AND day >= ?2 AND day <= ?3",
         )?
         .query_map(days_range, |row| Ok((row.get(0)?, read_sums(row, 1)?, count(row, 12)?)))?
@@ -268,7 +268,7 @@ pub(super) fn figures(
             fetch_tokens: all.fetched,
             overhead_tokens: all.overhead,
         },
-        days: by_day.into_iter().map(|(day, sums)| Day { day, amount: sums.amount(in_usd) }).collect(),
+        days: by_day.into_iter().map(|(day, sums)| Day { day: date(day), amount: sums.amount(in_usd) }).collect(),
         sessions,
         epochs,
         kinds,
