@@ -149,14 +149,13 @@ impl Opened {
             drop(checkpoint(&side.connection));
         }
         (*writer, *reader) = (State::Lost, State::Lost);
-        let mut notices = Vec::new();
-        (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
-        self.generation.fetch_add(1, Ordering::Relaxed);
         let file = self.directory.file.display();
-        notices.push(match found.file {
+        let mut notices = vec![match found.file {
             None => format!("the store at {file} was deleted while it was in use; a new one is in use"),
             Some(_) => format!("the store at {file} was replaced while it was in use; what lies there now is in use"),
-        });
+        }];
+        (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
+        self.generation.fetch_add(1, Ordering::Relaxed);
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).append(&mut notices);
         Ok(())
     }
