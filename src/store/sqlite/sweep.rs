@@ -168,9 +168,8 @@ pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Re
         .prepare_cached(
             "SELECT count(*), coalesce(sum(length(payload)), 0),
                (SELECT count(*) FROM sessions WHERE session_id = ?1)
-             FROM originals WHERE
-               EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
-                       WHERE original = originals.id AND session_id = ?1)
+             FROM originals WHERE id IN (
+                 SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session_id = ?1))
                AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
                                WHERE original = originals.id AND session_id <> ?1)",
         )?
