@@ -30,7 +30,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::directory::Directory;
 use self::failure::{Failure, Outcome};
-use self::opened::{Opened, Which};
+use self::opened::Opened;
 use self::turn::{REST, Turn};
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
 use super::memory::Memory;
@@ -96,17 +96,12 @@ impl SqliteStore {
     }
 
     /// Works on a connection; also says which generation of the file it is to.
-    fn with<T>(&self, which: Which, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
-        self.attempt(which, turn, work).map_err(|failure| self.named(failure))
+    fn with<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
+        self.attempt(turn, work).map_err(|failure| self.named(failure))
     }
 
-    fn attempt<T>(
-        &self,
-        which: Which,
-        turn: Turn,
-        work: impl FnOnce(&mut Connection, u64) -> Outcome<T>,
-    ) -> Outcome<T> {
-        self.opened.take(which, turn).and_then(|in_use| {
+    fn attempt<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
+        self.opened.take(turn).and_then(|in_use| {
             let generation = in_use.generation;
             if self.remembered.swap(generation, Ordering::Relaxed) != generation {
                 self.in_memory.clear();
@@ -121,12 +116,12 @@ impl SqliteStore {
 
     /// Reads a consistent state.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
-        self.with(Which::Reader, Turn::Shared, |connection, generation| work(&connection.transaction()?, generation))
+        self.with(Turn::Shared, |connection, generation| work(&connection.transaction()?, generation))
     }
 
     /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
-        self.with(Which::Writer, Turn::Alone, |connection, generation| {
+        self.with(Turn::Alone, |connection, generation| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction, generation)?;
             transaction.commit()?;
@@ -160,9 +155,7 @@ impl SqliteStore {
     /// Gives the space of what was removed back and says how much that was.
     fn shrink_from(&self, bytes_before: u64, removed: Removed) -> Result<Removed> {
         self.in_memory.clear();
-        let alone = |work: fn(&Connection) -> Outcome<u64>| {
-            self.with(Which::Writer, Turn::Alone, |connection, _| work(connection))
-        };
+        let alone = |work: fn(&Connection) -> Outcome<u64>| self.with(Turn::Alone, |connection, _| work(connection));
         let mut free = alone(sweep::free_pages)?;
         while free > 0 {
             thread::sleep(REST);
@@ -289,7 +282,7 @@ impl Store for SqliteStore {
 
     fn purge(&self, session_id: &str) -> Result<Removed> {
         let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
-        let removed = self.with(Which::Writer, Turn::Alone, |connection, _| {
+        let removed = self.with(Turn::Alone, |connection, _| {
             // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
             connection.pragma_update(None, "secure_delete", "ON")?;
             let purged = (|| {
@@ -320,7 +313,7 @@ impl Store for SqliteStore {
     fn check(&self, today: Option<&str>) -> Result<bool> {
         let today = today.map(date).transpose()?;
         let mut looked_at = None;
-        let found = self.attempt(Which::Reader, Turn::Shared, |connection, generation| {
+        let found = self.attempt(Turn::Shared, |connection, generation| {
             looked_at = Some(generation);
             schema::check(connection)
         });

@@ -16,7 +16,7 @@ fn batch(texts: &[&str]) -> Batch {
 }
 
 fn writer<T>(store: &SqliteStore, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Result<T> {
-    store.with(Which::Writer, Turn::Alone, |connection, _| work(connection))
+    store.with(Turn::Alone, |connection, _| work(connection))
 }
 
 fn noise(length: usize) -> String {
@@ -153,7 +153,7 @@ fn a_sweep_looks_once_and_takes_as_many_steps_as_there_is_to_remove() {
         let looked = |status| {
             let read =
                 |connection: &mut Connection, _| Ok(connection.prepare_cached(sweep::EXPIRED)?.get_status(status));
-            store.with(Which::Reader, Turn::Shared, read).unwrap()
+            store.with(Turn::Shared, read).unwrap()
         };
         let status = [rusqlite::StatementStatus::Run, rusqlite::StatementStatus::VmStep];
         let before = status.map(looked);
