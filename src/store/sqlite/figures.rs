@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::failure::Outcome;
+use super::read::{is_theirs, stored};
 use super::row::Count;
 use super::session::find_session;
 use crate::store::figures::{
@@ -151,13 +152,13 @@ pub(super) fn figures(
     query: &FiguresQuery,
     (max_bytes, path): (u64, String),
 ) -> Outcome<Figures> {
-    // Rows of the session ?1, where one is asked for, from ?2 on and before ?3. A condition that holds for all lets no index be used.
+    // Rows of the session ?1, where one is asked for, from ?2 on and before ?3.
     let session_id = query.session_id.as_deref();
     let since = query.since.map_or(Millis::MIN, |at| at as Millis);
     let until = query.until.map_or(Millis::MAX, |at| at as Millis);
     let range = params![session_id, since, until];
     let days_range = params![session_id, since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS)];
-    let is_theirs = if session_id.is_some() { "session_id = ?1" } else { "true" };
+    let is_theirs = is_theirs(session_id);
     let of_session = format!("{is_theirs} AND at >= ?2 AND at < ?3");
 
     let mut by_day: BTreeMap<i64, Sums> = connection
@@ -240,25 +241,7 @@ pub(super) fn figures(
             })
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let granted = match session_id {
-        Some(_) => {
-            "WHERE id IN (SELECT original FROM grants JOIN sessions ON sessions.id = grants.session WHERE session_id = ?1)"
-        }
-        None => "WHERE ?1 IS NULL",
-    };
-    let stored = connection
-        .prepare_cached(&format!(
-            "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals {granted}"
-        ))?
-        .query_row((session_id,), |row| {
-            Ok(Stored {
-                originals: count(row, 0)?,
-                original_bytes: count(row, 1)?,
-                stored_bytes: count(row, 2)?,
-                max_bytes,
-                path,
-            })
-        })?;
+    let [originals, original_bytes, stored_bytes] = stored(connection, session_id)?;
     let last_fold_at = connection
         .prepare_cached(&format!(
             "SELECT max(at) FROM (
@@ -279,7 +262,7 @@ pub(super) fn figures(
         epochs,
         kinds,
         fetched,
-        store: stored,
+        store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
         last_fold_at,
     })
 }

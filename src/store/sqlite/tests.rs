@@ -65,7 +65,7 @@ fn a_panic_in_one_call_costs_only_that_call() {
     let dir = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(dir.path(), StoreOptions::default()).unwrap());
     let panicking = Arc::clone(&store);
-    let panicked = std::thread::spawn(move || {
+    let panicked = thread::spawn(move || {
         panicking.write(|transaction, _| -> Outcome<()> {
             session::ensure_session(transaction, &scope(), 1)?;
             panic!("in the middle of a transaction");
