@@ -6,7 +6,7 @@ use concertina::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
 };
-use concertina::store::sums::{DAY_MS, Sums};
+use concertina::store::sums::{DAY_MS, Sums, date};
 use concertina::store::{Millis, Scope};
 use tokio_postgres::Row;
 
@@ -278,19 +278,6 @@ fn fetched(row: &Row) -> Outcome<FetchedOriginal> {
     })
 }
 
-/// The date of a day since 1970, in the Gregorian calendar (H. Hinnant, `civil_from_days`).
-fn date(day: i64) -> String {
-    let shifted = day.saturating_add(719_468);
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 /// All sessions, the last seen first.
 pub(crate) const KNOWN: &str =
     "SELECT agent_id, session_id, session_key, last_seen, is_off FROM sessions ORDER BY last_seen DESC, id DESC";
@@ -304,23 +291,4 @@ pub(crate) fn known(row: &Row) -> Outcome<KnownSession> {
         last_seen: at(row, 3)?,
         is_off: at(row, 4)?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_have_their_dates() {
-        for (day, expected) in [
-            (0, "1970-01-01"),
-            (-1, "1969-12-31"),
-            (11_016, "2000-02-29"),
-            (20_484, "2026-01-31"),
-            (47_540, "2100-02-28"),
-            (47_541, "2100-03-01"),
-        ] {
-            assert_eq!(date(day), expected);
-        }
-    }
 }

@@ -34,8 +34,8 @@ const PRINTED: &str = "INSERT INTO printed (session, text, is_answer, original, 
      SELECT $2, text, is_answer, original, saved FROM printed WHERE session = $1 AND original = ANY($3::bigint[])
      ON CONFLICT (session, text) DO NOTHING";
 
-/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. What the child
-/// already has stays as it is.
+/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
+/// child already shows a text stays; what it could see already is granted anew, as its task may name it now.
 pub(crate) fn inherit(
     writing: &mut Writing<'_>,
     parent: &Scope,

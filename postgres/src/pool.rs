@@ -135,6 +135,7 @@ impl Pool {
             .connection_timeout(server.connect_timeout)
             .test_on_check_out(false)
             .max_lifetime(None)
+            .idle_timeout(None)
             .build(Places)
             .map_err(|error| Error::StoreUnavailable { path: server.name.clone(), reason: error.to_string() })?;
         let busy_timeout_ms = store.busy_timeout_ms;

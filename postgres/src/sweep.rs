@@ -122,10 +122,10 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
 }
 
 /// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to stays
-/// in the totals. Adds the changes of what is stored up, too.
+/// in the totals; that nothing is to be folded in one is kept. Adds the changes of what is stored up, too.
 fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
     const SILENT: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
-         AND (NOT held OR ended_at < $1)
+         AND (NOT held OR ended_at < $1) AND NOT is_off
          AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
          AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
          AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1) LIMIT $3";

@@ -143,17 +143,25 @@ fn unkept(dir: &Path, error: &io::Error) -> String {
     )
 }
 
-/// Adds what dead processes left to the list, and learns the list.
+/// Adds what dead processes left to the list, and learns the list. What cannot be read of it is said and left out.
 fn collect(dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        if entry.file_name().as_encoded_bytes().starts_with(RUNNING_NAME.as_bytes()) {
-            collect_from(&entry.path(), dir, notices)?;
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(RUNNING_NAME.as_bytes())
+            && let Err(error) = collect_from(&path, dir, notices)
+        {
+            notices.push(unread(&path, &error));
         }
     }
-    match fs::read_to_string(dir.join(LIST_NAME)) {
+    let path = dir.join(LIST_NAME);
+    match fs::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        list => list?.lines().filter_map(of_this_version).for_each(|(code, hash)| learn(code, hash)),
+        Err(error) => notices.push(unread(&path, &error)),
+        Ok(list) => {
+            let list = String::from_utf8_lossy(&list);
+            list.lines().filter_map(of_this_version).for_each(|(code, hash)| learn(code, hash));
+        }
     }
     Ok(())
 }
@@ -168,12 +176,13 @@ fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Resul
         Err(fs::TryLockError::WouldBlock) => return Ok(()),
         locked => locked?,
     }
-    let mut notes = String::new();
-    file.read_to_string(&mut notes)?;
-    for note in notes.lines() {
-        if let Some((code, hash)) = note.trim().rsplit_once(' ') {
-            let line = format!("{VERSION} {} {hash}\n", code.trim());
-            append(dir, &line)?;
+    let mut notes = Vec::new();
+    file.read_to_end(&mut notes)?;
+    for note in String::from_utf8_lossy(&notes).lines() {
+        if let Some((code, hash)) = note.trim().rsplit_once(' ')
+            && let Ok(hash) = u128::from_str_radix(hash, 16)
+        {
+            append(dir, &format!("{VERSION} {} {hash:032x}\n", code.trim()))?;
             notices.push(said(code.trim()));
         }
     }
@@ -181,6 +190,10 @@ fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Resul
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+fn unread(path: &Path, error: &io::Error) -> String {
+    format!("what ended processes inside parsers cannot be read from {}: {error}", path.display())
 }
 
 fn said(code: &str) -> String {
@@ -269,6 +282,24 @@ mod tests {
         drop(journal);
         assert!(Journal::open(dir.path()).notices().is_empty());
         assert_eq!(list(dir.path()).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let unreadable = dir.path().join(format!("{RUNNING_NAME}0-1"));
+        fs::create_dir(&unreadable).unwrap();
+        let hash = xxhash_rust::xxh3::xxh3_128(b"deadly");
+        let left = dir.path().join(format!("{RUNNING_NAME}1-1"));
+        fs::write(&left, [b"\xff\xff nonsense\n".to_vec(), format!("odd parser {hash:032x}\n").into_bytes()].concat())
+            .unwrap();
+        fs::write(dir.path().join(LIST_NAME), b"\xff\n").unwrap();
+        let journal = Journal::open(dir.path());
+        let notices = journal.notices();
+        assert_eq!(notices.len(), 2);
+        assert!(notices.iter().any(|notice| notice.contains(&*unreadable.to_string_lossy())), "{notices:?}");
+        assert!(lock(&journal.running).is_some() && !left.exists());
+        assert_eq!(calling("odd parser", b"deadly", || Ok(())), None);
     }
 
     #[test]

@@ -50,10 +50,19 @@ fn directory_and_files_are_for_the_owner_only() {
         assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
     }
     drop(store);
-    fs::set_permissions(dir.join(FILE), fs::Permissions::from_mode(0o644)).unwrap();
+    let names = [FILE, "concertina.sqlite-wal", "concertina.sqlite-shm", "concertina.lock", "concertina.crashes"];
+    fs::write(dir.join("concertina.crashes"), "").unwrap();
+    for name in names {
+        fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
     let store = open(&dir).unwrap();
-    assert_eq!(mode(store.path()), 0o600);
-    assert_eq!(mode(&dir.join("concertina.sqlite-wal")), 0o600);
+    for name in names {
+        assert_eq!(mode(&dir.join(name)), 0o600, "{name}");
+    }
+    let notices = store.notices();
+    assert!(notices.len() == 1 && names.iter().all(|name| notices[0].contains(name)), "{notices:?}");
+    drop(store);
+    assert!(open(&dir).unwrap().notices().is_empty());
 }
 
 #[test]

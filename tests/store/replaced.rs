@@ -279,13 +279,13 @@ mod rights {
     }
 
     #[test]
-    fn a_directory_with_other_files_keeps_its_rights_and_is_refused_where_everyone_may_write() {
+    fn a_directory_with_other_files_keeps_its_rights_and_is_refused_where_others_may_write() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("notes.txt"), "mine").unwrap();
         set(dir.path(), 0o755);
         assert_eq!(SqliteStore::open(dir.path(), options()).unwrap().notices(), [""; 0]);
         assert_eq!(mode(dir.path()), 0o755);
-        for wide in [0o777, 0o1777] {
+        for wide in [0o777, 0o1777, 0o770, 0o733] {
             set(dir.path(), wide);
             let error = SqliteStore::open(dir.path(), options()).unwrap_err();
             assert!(matches!(&error, Error::StoreUnavailable { reason, .. } if reason.contains("files")), "{error}");

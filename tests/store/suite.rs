@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use concertina::error::Error;
 use concertina::reference::{ContentHash, Media, Original, RefId};
+use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
     Batch, BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats, Store,
     StoreOptions, TurnStatus,
@@ -50,6 +51,7 @@ cases![
     a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round,
     a_turn_is_committed_once_per_session,
     stats_add_up,
+    figures_have_any_time_that_a_request_was_given,
     what_left_the_context_expires,
     what_is_in_the_context_never_expires,
     a_clock_that_is_wrong_for_a_while_makes_nothing_old,
@@ -58,6 +60,7 @@ cases![
     a_shared_original_lives_as_long_as_its_last_session,
     a_sweep_takes_the_ledger_rows_along,
     totals_survive_the_sessions_that_a_sweep_forgets,
+    a_session_that_is_off_stays_so,
     a_purge_forgets_all_that_no_other_session_shares,
     a_purge_of_nothing_removes_nothing,
 ];
@@ -588,6 +591,24 @@ fn stats_add_up(store: &dyn Store) {
     assert_eq!(store.stats(None).unwrap().receipts[0].1.tokens_before, 149);
 }
 
+fn figures_have_any_time_that_a_request_was_given(store: &dyn Store) {
+    // Of the second session the time is in microseconds, and so beyond the year 9999.
+    for (session, at) in [("s", START), ("t", 1_700_000_000_000_000)] {
+        let turn = Turn { requests: vec![Request { at, sent: 9, ..Request::default() }], ..Turn::from("turn:1") };
+        store.commit_turn(&scope("main", session), &turn, START).unwrap();
+    }
+    let days = |session_id: Option<&str>| {
+        let query = FiguresQuery { session_id: session_id.map(str::to_owned), ..FiguresQuery::default() };
+        let figures = store.figures(&query).unwrap();
+        assert_eq!(figures.days.iter().map(|day| day.amount.requests).sum::<u64>(), figures.total.amount.requests);
+        figures.days.into_iter().map(|day| day.day).collect::<Vec<_>>()
+    };
+    let [first, second] = ["s", "t"].map(|session| days(Some(session)).remove(0));
+    assert_eq!(second, "55840-11-08");
+    assert_eq!(days(None), [first, second]);
+    assert!(days(Some("u")).is_empty());
+}
+
 fn what_left_the_context_expires(store: &dyn Store) {
     let me = scope("main", "s");
     let id = put_text(store, &me, "text", START);
@@ -692,6 +713,15 @@ fn totals_survive_the_sessions_that_a_sweep_forgets(store: &dyn Store) {
     assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.turns, stats.tokens_before, stats.tokens_after), (0, 1, 100, 10));
+}
+
+fn a_session_that_is_off_stays_so(store: &dyn Store) {
+    let me = scope("main", "s");
+    store.switch(&me, true, START).unwrap();
+    assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 0);
+    assert!(store.is_off(&me).unwrap());
+    store.switch(&me, false, START).unwrap();
+    assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
 }
 
 fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {

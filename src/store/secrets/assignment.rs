@@ -69,6 +69,10 @@ const HASHES: [&str; 6] = ["sha1-", "sha256-", "sha384-", "sha512-", "sha256:", 
 /// Longest value, in bytes.
 const LONGEST: usize = 512;
 
+/// Longest value of base64, such as the session tokens of AWS. No name and sign stand within one, so however long they are, none is read
+/// twice.
+const LONGEST_BASE64: usize = 4096;
+
 /// The value assigned to a name that ends, but for a suffix, with [`NAMES`]`[which]`, at `name`.
 pub(super) fn find(text: &str, which: usize, name: Range<usize>) -> Option<Range<usize>> {
     if is_other_token(text, name.start) {
@@ -250,20 +254,24 @@ fn read_literal(text: &str, at: usize) -> Option<(Range<usize>, bool)> {
         Some(quote) => byte.is_ascii_graphic() && *byte != quote && *byte != b'\\',
         None => byte.is_ascii_graphic() && !b"\"'`,;)}]<>|\\&=".contains(byte),
     };
-    let mut end = start + bytes[start..].iter().take(LONGEST).take_while(|byte| is_part(byte)).count();
+    let is_base64 = |byte: &u8| is_word(*byte) || matches!(byte, b'+' | b'/' | b'-' | b'.');
+    let is_base64 = bytes[start..].iter().take(LONGEST).all(is_base64);
+    let longest = if is_base64 { LONGEST_BASE64 } else { LONGEST };
+    let mut end = start + bytes[start..].iter().take(longest).take_while(|byte| is_part(byte)).count();
     if !is_quoted {
         // Padding of base64.
         end += bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
     }
     let is_closed = match quote {
         Some(quote) => bytes.get(end) == Some(&quote) || bytes.get(end) == Some(&b'\\'),
-        None => end - start < LONGEST,
+        None => end - start < longest,
     };
     is_closed.then_some((start..end, is_quoted))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::noise::{MIXED, noise};
     use super::super::{find_secrets, secrets_in};
 
     #[test]
@@ -284,6 +292,18 @@ mod tests {
         ] {
             let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");
+        }
+    }
+
+    #[test]
+    fn the_long_tokens_of_sessions_are_found() {
+        let token = format!("{}/+==", noise(MIXED, 1600));
+        for text in [
+            format!("export AWS_SESSION_TOKEN={token}\n"),
+            format!("aws_session_token = {token}"),
+            format!("{{\"SessionToken\": \"{token}\"}}"),
+        ] {
+            assert_eq!(secrets_in(&text), [token.as_str()]);
         }
     }
 

@@ -114,8 +114,19 @@ fn find_password(text: &str, start: usize) -> Option<Range<usize>> {
     let colon = start + memchr::memchr(b':', &bytes[start..end])?;
     let (user, password) = (&text[start..colon], &text[colon + 1..end]);
     let is_word = WORDS.contains(&password.to_ascii_lowercase().as_str()) || password == user;
-    let is_template = password.contains(['{', '(', '[', '*', '$', '%', '\\']) || is_placeholder(password);
+    let written = without_escapes(password);
+    let is_template = written.contains(['{', '(', '[', '*', '$', '%', '\\']) || is_placeholder(&written);
     (password.len() >= 4 && !is_word && !is_template).then_some(colon + 1..end)
+}
+
+/// A part of a URL without the characters in it that are written as `%40`.
+fn without_escapes(part: &str) -> String {
+    let mut pieces = part.split('%');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |shown, piece| {
+        let is_escape = piece.len() >= 2 && piece.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+        if is_escape { shown + &piece[2..] } else { shown + "%" + piece }
+    })
 }
 
 /// A Telegram bot token; `colon` stands between the bot's number and the key.
@@ -173,9 +184,14 @@ mod tests {
             (format!("token {bot}"), bot),
             ("postgres://app:s3cr3tPw@db:5432/x".into(), "s3cr3tPw".into()),
             ("redis://:longpassword@cache".into(), "longpassword".into()),
+            ("postgres://app:p%40ss9word%21Qz@db/x".into(), "p%40ss9word%21Qz".into()),
+            ("postgres://app:%23summer@db/x".into(), "%23summer".into()),
         ] {
             let found: Vec<&str> = find(&text).into_iter().map(|range| &text[range]).collect();
             assert_eq!(found, [expected.as_str()], "{text}");
+        }
+        for template in ["postgres://%s:%s@db/x", "http://u:%(password)s@h/", "http://u:a%%41@h/"] {
+            assert!(find(template).is_empty(), "{template}");
         }
     }
 }

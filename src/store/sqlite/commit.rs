@@ -11,7 +11,7 @@ use super::figures::{add_folded, insert_fetch};
 use super::read;
 use super::row::Count;
 use super::session::{self, ensure_session};
-use super::sweep::{evict, used_bytes};
+use super::sweep::{evict, find_idle, used_bytes};
 use crate::error::Error;
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::payload::{Packed, Packer, Payload};
@@ -164,7 +164,8 @@ fn make_room(transaction: &Transaction<'_>, options: &StoreOptions, packed: &[Pa
     }
     // A little more than needed, so that not every commit at the limit has to look for what may go.
     let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
-    evict(transaction, options, target, now, usize::MAX)?;
+    let idle = find_idle(transaction, options, target, now, i64::MAX)?;
+    evict(transaction, options, target, now, &idle)?;
     if fits(used_bytes(transaction)?) {
         return Ok(());
     }

@@ -1,7 +1,10 @@
 //! The directory of a store: that it is there, ours and for nobody else, which files lie in it, and what is set aside there.
 //!
-//! Nobody's other files are touched: a directory that holds any is not made narrower, and one that everyone may write is refused.
+//! Nobody's other files are touched: a directory that holds any is not made narrower, and one that others may write is refused. Who
+//! may only read or enter it finds files that are for their owner alone.
 
+#[cfg(unix)]
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,10 @@ use crate::private;
 
 /// Name of the database file.
 pub(super) const FILE_NAME: &str = "concertina.sqlite";
+
+/// What the names of all files of a store begin with.
+#[cfg(unix)]
+const OURS: &[u8] = b"concertina.";
 
 /// Name of the file whose lock says whose turn it is.
 const LOCK_NAME: &str = "concertina.lock";
@@ -83,8 +90,8 @@ impl Directory {
         (identity, file.and_then(|file| file.modified().ok()))
     }
 
-    /// Creates the directory where it is missing, for the owner only, and checks whose it is. Returns a line where its rights
-    /// were mended.
+    /// Creates the directory where it is missing, for the owner only, and checks whose it is. Takes the group's and others' rights off
+    /// what is the store's, and returns a line where there were any.
     pub(super) fn prepare(&self) -> Outcome<Option<String>> {
         let dir = &self.dir;
         private::create_dir(dir).map_err(|error| unavailable(dir, &error))?;
@@ -103,23 +110,28 @@ impl Directory {
             return Err(refused(format!("{reason} (its owner is {}, this process runs as {us})", found.uid())));
         }
         let mode = found.mode() & 0o7777;
-        if mode & 0o077 == 0 {
-            return Ok(None);
-        }
-        if self.holds_other_files()? {
+        let (ours, others): (Vec<_>, Vec<_>) =
+            self.names()?.into_iter().partition(|name| name.as_encoded_bytes().starts_with(OURS));
+        if !others.is_empty() && mode & 0o022 != 0 {
             let reason =
-                "everyone may write the directory, and it holds files that are not the store's; use one of its own";
-            return if mode & 0o002 == 0 {
-                Ok(None)
-            } else {
-                Err(refused(format!("{reason} (its mode is {mode:04o})")))
-            };
+                "others may write the directory, and it holds files that are not the store's; use one of its own";
+            return Err(refused(format!("{reason} (its mode is {mode:04o})")));
         }
-        let line = format!("others might use the store's directory {dir} (mode {mode:04o})");
-        Ok(Some(match fs::set_permissions(&self.dir, fs::Permissions::from_mode(0o700)) {
-            Ok(()) => format!("{line}; it is for its owner only now"),
-            Err(error) => format!("{line}, and the system does not let that be changed: {error}"),
-        }))
+        let (mut wide, mut outcome) = (Vec::new(), "now only its owner has".to_owned());
+        if others.is_empty() && mode & 0o077 != 0 {
+            wide.push(format!("the directory (mode {mode:04o})"));
+            if let Err(error) = fs::set_permissions(&self.dir, fs::Permissions::from_mode(0o700)) {
+                outcome = format!("the system does not let those to the directory be changed: {error}");
+            }
+        }
+        for name in ours {
+            let path = self.dir.join(&name);
+            if let Some(mode) = narrow(&path).map_err(|error| unavailable(&path, &error))? {
+                wide.push(format!("{} (mode {mode:04o})", name.display()));
+            }
+        }
+        let line = || format!("others had rights to the store at {dir}: {}; {outcome}", wide.join(", "));
+        Ok((!wide.is_empty()).then(line))
     }
 
     #[cfg(not(unix))]
@@ -127,16 +139,11 @@ impl Directory {
         Ok(None)
     }
 
+    /// The names of all that is in the directory.
     #[cfg(unix)]
-    fn holds_other_files(&self) -> Outcome<bool> {
-        let entries = fs::read_dir(&self.dir).map_err(|error| unavailable(&self.dir, &error))?;
-        for entry in entries {
-            let name = entry.map_err(|error| unavailable(&self.dir, &error))?.file_name();
-            if !name.as_encoded_bytes().starts_with(b"concertina.") {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    fn names(&self) -> Outcome<Vec<OsString>> {
+        let entries = fs::read_dir(&self.dir).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+        entries.map_err(|error| unavailable(&self.dir, &error))
     }
 
     /// Creates the empty database file where it is missing, for the owner only.
@@ -216,20 +223,29 @@ impl Directory {
     }
 }
 
-/// Checks what can be seen from outside, and takes the group's and others' rights off a file that someone widened; SQLite
-/// gives its side files the same rights.
+/// Checks what can be seen of a database file from outside.
 fn check_file(path: &Path) -> Outcome<()> {
     let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
     // SQLite takes a file of one byte for an empty one.
     if (1..100).contains(&found.len()) {
         return Err(Failure::Damaged(format!("not a database: it has only {} bytes", found.len())));
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        if found.is_file() && found.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|error| unavailable(path, &error))?;
-        }
-    }
     Ok(())
+}
+
+/// Takes the group's and others' rights off a file; returns its rights where it had such. A file is never opened for that: closing it
+/// would drop the locks that other connections of this process hold.
+#[cfg(unix)]
+fn narrow(path: &Path) -> std::io::Result<Option<u32>> {
+    use std::os::unix::fs::PermissionsExt;
+    let narrowed = fs::metadata(path).and_then(|found| {
+        let mode = found.permissions().mode() & 0o7777;
+        let is_wide = found.is_file() && mode & 0o077 != 0;
+        is_wide.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map(|()| mode)).transpose()
+    });
+    match narrowed {
+        // Another process was done with it.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        narrowed => narrowed,
+    }
 }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::failure::Outcome;
+use super::read::{is_theirs, stored};
 use super::row::Count;
 use super::session::find_session;
 use crate::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
 };
-use crate::store::sums::{DAY_MS, Sums};
+use crate::store::sums::{DAY_MS, Sums, date};
 use crate::store::{Millis, Scope};
 
 /// The sums of requests, in this order; `swept_requests` has them as columns.
@@ -151,17 +152,18 @@ pub(super) fn figures(
     query: &FiguresQuery,
     (max_bytes, path): (u64, String),
 ) -> Outcome<Figures> {
-    // Rows that match ?1 (a session's id, or NULL), from ?2 on and before ?3.
+    // Rows of the session ?1, where one is asked for, from ?2 on and before ?3.
     let session_id = query.session_id.as_deref();
     let since = query.since.map_or(Millis::MIN, |at| at as Millis);
     let until = query.until.map_or(Millis::MAX, |at| at as Millis);
     let range = params![session_id, since, until];
     let days_range = params![session_id, since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS)];
-    let of_session = "(?1 IS NULL OR session_id = ?1) AND at >= ?2 AND at < ?3";
+    let is_theirs = is_theirs(session_id);
+    let of_session = format!("{is_theirs} AND at >= ?2 AND at < ?3");
 
-    let mut by_day: BTreeMap<String, Sums> = connection
+    let mut by_day: BTreeMap<i64, Sums> = connection
         .prepare_cached(&format!(
-            "SELECT date(at / 1000, 'unixepoch'), {SUMS} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
+            "SELECT at / {DAY_MS}, {SUMS} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
         ))?
         .query_map(range, |row| Ok((row.get(0)?, read_sums(row, 1)?)))?
         .collect::<rusqlite::Result<_>>()?;
@@ -170,9 +172,9 @@ pub(super) fn figures(
             "SELECT count(*) FROM fetches JOIN sessions ON sessions.id = session WHERE {of_session}"
         ))?
         .query_row(range, |row| count(row, 0))?;
-    let swept: Vec<(String, Sums, u64)> = connection
+    let swept: Vec<(i64, Sums, u64)> = connection
         .prepare_cached(
-            "SELECT date(day * 86400, 'unixepoch'), requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
+            "SELECT day, requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
                without_usd, unpriced, fetches FROM swept_requests WHERE ?1 IS NULL AND day >= ?2 AND day <= ?3",
         )?
         .query_map(days_range, |row| Ok((row.get(0)?, read_sums(row, 1)?, count(row, 12)?)))?
@@ -217,10 +219,10 @@ pub(super) fn figures(
         })?
         .collect::<rusqlite::Result<_>>()?;
     let kinds = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT kind, sum(tokens_before), sum(tokens_after) FROM folded JOIN sessions ON sessions.id = session
-             WHERE (?1 IS NULL OR session_id = ?1) AND day >= ?2 AND day <= ?3 GROUP BY kind ORDER BY 2 DESC",
-        )?
+             WHERE {is_theirs} AND day >= ?2 AND day <= ?3 GROUP BY kind ORDER BY 2 DESC"
+        ))?
         .query_map(days_range, |row| {
             Ok(KindTokens { kind: row.get(0)?, before: count(row, 1)?, after: count(row, 2)? })
         })?
@@ -239,20 +241,7 @@ pub(super) fn figures(
             })
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let stored = connection
-        .prepare_cached(
-            "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals WHERE ?1 IS NULL OR id IN
-               (SELECT original FROM grants JOIN sessions ON sessions.id = grants.session WHERE session_id = ?1)",
-        )?
-        .query_row((session_id,), |row| {
-            Ok(Stored {
-                originals: count(row, 0)?,
-                original_bytes: count(row, 1)?,
-                stored_bytes: count(row, 2)?,
-                max_bytes,
-                path,
-            })
-        })?;
+    let [originals, original_bytes, stored_bytes] = stored(connection, session_id)?;
     let last_fold_at = connection
         .prepare_cached(&format!(
             "SELECT max(at) FROM (
@@ -268,12 +257,12 @@ pub(super) fn figures(
             fetch_tokens: all.fetched,
             overhead_tokens: all.overhead,
         },
-        days: by_day.into_iter().map(|(day, sums)| Day { day, amount: sums.amount(in_usd) }).collect(),
+        days: by_day.into_iter().map(|(day, sums)| Day { day: date(day), amount: sums.amount(in_usd) }).collect(),
         sessions,
         epochs,
         kinds,
         fetched,
-        store: stored,
+        store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
         last_fold_at,
     })
 }

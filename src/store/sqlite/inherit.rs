@@ -9,8 +9,8 @@ use crate::reference::RefId;
 use crate::store::id::hash_range;
 use crate::store::{Millis, Scope, StoreOptions};
 
-/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. What the child
-/// already has stays as it is.
+/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
+/// child already shows a text stays; what it could see already is granted anew, as its task may name it now.
 pub(super) fn inherit(
     transaction: &Transaction<'_>,
     options: &StoreOptions,

@@ -24,13 +24,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::directory::Directory;
 use self::failure::{Failure, Outcome};
-use self::opened::{Opened, Which};
-use self::turn::Turn;
+use self::opened::Opened;
+use self::turn::{REST, Turn};
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
 use super::memory::Memory;
 use super::payload::pack_new;
@@ -57,7 +58,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs to another
-    /// user, and when everyone may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store or
+    /// user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store or
     /// comes from a newer version (it is left as it is); [`Error::StoreLocked`] when another process keeps it locked.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
         Ok(Self::open_with(dir, options, None)?.0)
@@ -95,17 +96,12 @@ impl SqliteStore {
     }
 
     /// Works on a connection; also says which generation of the file it is to.
-    fn with<T>(&self, which: Which, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
-        self.attempt(which, turn, work).map_err(|failure| self.named(failure))
+    fn with<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
+        self.attempt(turn, work).map_err(|failure| self.named(failure))
     }
 
-    fn attempt<T>(
-        &self,
-        which: Which,
-        turn: Turn,
-        work: impl FnOnce(&mut Connection, u64) -> Outcome<T>,
-    ) -> Outcome<T> {
-        self.opened.take(which, turn).and_then(|in_use| {
+    fn attempt<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
+        self.opened.take(turn).and_then(|in_use| {
             let generation = in_use.generation;
             if self.remembered.swap(generation, Ordering::Relaxed) != generation {
                 self.in_memory.clear();
@@ -120,12 +116,12 @@ impl SqliteStore {
 
     /// Reads a consistent state.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
-        self.with(Which::Reader, Turn::Shared, |connection, generation| work(&connection.transaction()?, generation))
+        self.with(Turn::Shared, |connection, generation| work(&connection.transaction()?, generation))
     }
 
     /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
-        self.with(Which::Writer, Turn::Alone, |connection, generation| {
+        self.with(Turn::Alone, |connection, generation| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction, generation)?;
             transaction.commit()?;
@@ -133,14 +129,36 @@ impl SqliteStore {
         })
     }
 
+    /// Looks for what may go, and removes it step by step; leaves the file to others in between.
+    fn remove<T>(
+        &self,
+        look: impl Fn(&Transaction<'_>) -> Outcome<Vec<T>>,
+        step: impl Fn(&Transaction<'_>, &[T]) -> Outcome<sweep::Step>,
+    ) -> Result<u64> {
+        let mut removed = 0;
+        loop {
+            let found = self.read(|transaction, _| look(transaction))?;
+            for rows in found.chunks(sweep::STEP) {
+                let (more, has_more) = self.write(|transaction, _| step(transaction, rows))?;
+                removed += more;
+                if !has_more {
+                    return Ok(removed);
+                }
+                thread::sleep(REST);
+            }
+            if (found.len() as i64) < sweep::LOOK {
+                return Ok(removed);
+            }
+        }
+    }
+
     /// Gives the space of what was removed back and says how much that was.
     fn shrink_from(&self, bytes_before: u64, removed: Removed) -> Result<Removed> {
         self.in_memory.clear();
-        let alone = |work: fn(&Connection) -> Outcome<u64>| {
-            self.with(Which::Writer, Turn::Alone, |connection, _| work(connection))
-        };
+        let alone = |work: fn(&Connection) -> Outcome<u64>| self.with(Turn::Alone, |connection, _| work(connection));
         let mut free = alone(sweep::free_pages)?;
         while free > 0 {
+            thread::sleep(REST);
             let rest = alone(sweep::vacuum)?;
             if rest >= free {
                 break;
@@ -245,30 +263,26 @@ impl Store for SqliteStore {
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
         let options = &self.options;
+        let target = options.max_bytes;
         let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
-        let mut removed = Removed::default();
-        loop {
-            let (originals, has_more) = self.write(|transaction, _| sweep::expire(transaction, options, now))?;
-            removed.originals += originals;
-            if !has_more {
-                break;
-            }
-        }
-        loop {
-            let originals =
-                self.write(|transaction, _| sweep::evict(transaction, options, options.max_bytes, now, sweep::STEP))?;
-            removed.originals += originals as u64;
-            if originals < sweep::STEP {
-                break;
-            }
-        }
-        removed.sessions = self.write(|transaction, _| sweep::forget_silent_sessions(transaction, options, now))?;
-        self.shrink_from(before, removed)
+        let expired = self.remove(
+            |transaction| sweep::find_expired(transaction, options, now),
+            |transaction, grants| sweep::expire(transaction, options, now, grants),
+        )?;
+        let evicted = self.remove(
+            |transaction| sweep::find_idle(transaction, options, target, now, sweep::LOOK),
+            |transaction, originals| sweep::evict(transaction, options, target, now, originals),
+        )?;
+        let sessions = self.remove(
+            |transaction| sweep::find_silent(transaction, options, now),
+            |transaction, sessions| sweep::forget(transaction, options, now, sessions),
+        )?;
+        self.shrink_from(before, Removed { originals: expired + evicted, sessions, bytes: 0 })
     }
 
     fn purge(&self, session_id: &str) -> Result<Removed> {
         let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
-        let removed = self.with(Which::Writer, Turn::Alone, |connection, _| {
+        let removed = self.with(Turn::Alone, |connection, _| {
             // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
             connection.pragma_update(None, "secure_delete", "ON")?;
             let purged = (|| {
@@ -299,7 +313,7 @@ impl Store for SqliteStore {
     fn check(&self, today: Option<&str>) -> Result<bool> {
         let today = today.map(date).transpose()?;
         let mut looked_at = None;
-        let found = self.attempt(Which::Reader, Turn::Shared, |connection, generation| {
+        let found = self.attempt(Turn::Shared, |connection, generation| {
             looked_at = Some(generation);
             schema::check(connection)
         });

@@ -55,13 +55,6 @@ pub(super) struct InUse<'a> {
     taken: Option<Taken>,
 }
 
-/// Which connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
-    Reader,
-    Writer,
-}
-
 impl Opened {
     /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that says so.
     pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
@@ -98,19 +91,20 @@ impl Opened {
         std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn state(&self, which: Which) -> MutexGuard<'_, State> {
-        let side = match which {
-            Which::Reader => &self.reader,
-            Which::Writer => &self.writer,
+    /// The connection that takes such turns.
+    fn state(&self, turn: Turn) -> MutexGuard<'_, State> {
+        let side = match turn {
+            Turn::Shared => &self.reader,
+            Turn::Alone => &self.writer,
         };
         // A panic in earlier work only lost that work: its transaction was rolled back.
         side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a connection and a turn, to the file that lies under the name now.
-    pub(super) fn take(&self, which: Which, turn: Turn) -> Outcome<InUse<'_>> {
+    /// Takes a turn with its connection, to the file that lies under the name now.
+    pub(super) fn take(&self, turn: Turn) -> Outcome<InUse<'_>> {
         for _ in 0..ATTEMPTS {
-            let mut state = self.state(which);
+            let mut state = self.state(turn);
             match &mut *state {
                 State::Closed => return Err(Failure::Other(crate::error::Error::Closed)),
                 State::Open(side) => {
@@ -131,7 +125,7 @@ impl Opened {
 
     /// Opens what lies under the name now. Both connections at once: two that are to different files would share locks.
     fn open_anew(&self) -> Outcome<()> {
-        let (mut writer, mut reader) = (self.state(Which::Writer), self.state(Which::Reader));
+        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
         let before = match (&*writer, &*reader) {
             (State::Closed, _) | (_, State::Closed) => return Ok(()),
             (State::Open(side), _) | (_, State::Open(side)) => Some(side.identity),
@@ -149,14 +143,13 @@ impl Opened {
             drop(checkpoint(&side.connection));
         }
         (*writer, *reader) = (State::Lost, State::Lost);
-        let mut notices = Vec::new();
-        (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
-        self.generation.fetch_add(1, Ordering::Relaxed);
         let file = self.directory.file.display();
-        notices.push(match found.file {
+        let mut notices = vec![match found.file {
             None => format!("the store at {file} was deleted while it was in use; a new one is in use"),
             Some(_) => format!("the store at {file} was replaced while it was in use; what lies there now is in use"),
-        });
+        }];
+        (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
+        self.generation.fetch_add(1, Ordering::Relaxed);
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).append(&mut notices);
         Ok(())
     }
@@ -164,7 +157,7 @@ impl Opened {
     /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns whether it did:
     /// not where something else lies under the name meanwhile.
     pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
-        let (mut writer, mut reader) = (self.state(Which::Writer), self.state(Which::Reader));
+        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
         let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
         if !matches!(&*writer, State::Open(side) if is_same(side)) {
             return Ok(false);
@@ -183,7 +176,7 @@ impl Opened {
 
     /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the file.
     pub(super) fn close(&self) {
-        let (mut writer, mut reader) = (self.state(Which::Writer), self.state(Which::Reader));
+        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
         let taken = match &*writer {
             State::Open(side) => side.lock.take(Turn::Alone, self.wait_ms).ok(),
             State::Lost | State::Closed => None,

@@ -185,32 +185,49 @@ pub(super) fn ledger(
     Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation, standing })
 }
 
+/// The condition that a row of `sessions` has the name `?1`, where one is asked for. One that holds for NULL, too, would let no index be
+/// used.
+pub(super) fn is_theirs(session_id: Option<&str>) -> &'static str {
+    session_id.map_or("?1 IS NULL", |_| "session_id = ?1")
+}
+
+/// How many originals the sessions of this name were granted, or the whole store has; their bytes as they were, and as they are stored.
+pub(super) fn stored(connection: &Connection, session_id: Option<&str>) -> Outcome<[u64; 3]> {
+    let granted = session_id.map_or(
+        "?1 IS NULL",
+        |_| "id IN (SELECT original FROM grants JOIN sessions ON sessions.id = grants.session WHERE session_id = ?1)",
+    );
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals WHERE {granted}"
+        ))?
+        .query_row((session_id,), |row| Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?]))?)
+}
+
 /// Totals of the sessions of this name, or of the whole store.
 pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcome<Stats> {
     let sum = |sql: &str| -> Outcome<[u64; 3]> {
         let mut query = connection.prepare_cached(sql)?;
         Ok(query.query_row((session_id,), |row| Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?]))?)
     };
-    let [sessions, turns, _] = sum("SELECT count(*),
-           (SELECT count(*) FROM turns JOIN sessions ON sessions.id = turns.session
-            WHERE ?1 IS NULL OR session_id = ?1), 0
-         FROM sessions WHERE ?1 IS NULL OR session_id = ?1")?;
-    let [originals, original_bytes, stored_bytes] =
-        sum("SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals
-         WHERE ?1 IS NULL OR id IN
-           (SELECT original FROM grants JOIN sessions ON sessions.id = grants.session WHERE session_id = ?1)")?;
-    let [tokens_before, tokens_after, _] =
-        sum("SELECT coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0), 0
-         FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE ?1 IS NULL OR session_id = ?1")?;
+    let is_theirs = is_theirs(session_id);
+    let [sessions, turns, _] = sum(&format!(
+        "SELECT count(*), (SELECT count(*) FROM turns JOIN sessions ON sessions.id = turns.session WHERE {is_theirs}), 0
+         FROM sessions WHERE {is_theirs}"
+    ))?;
+    let [originals, original_bytes, stored_bytes] = stored(connection, session_id)?;
+    let [tokens_before, tokens_after, _] = sum(&format!(
+        "SELECT coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0), 0
+         FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE {is_theirs}"
+    ))?;
     let [swept_turns, swept_before, swept_after] =
         sum("SELECT coalesce(sum(turns), 0), coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0)
          FROM swept WHERE ?1 IS NULL")?;
     let receipts = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT at, kind, tokens_before, tokens_after, detail FROM receipts
-             JOIN sessions ON sessions.id = receipts.session
-             WHERE ?1 IS NULL OR session_id = ?1 ORDER BY receipts.id DESC LIMIT 100",
-        )?
+             JOIN sessions ON sessions.id = receipts.session WHERE {is_theirs} ORDER BY receipts.id DESC LIMIT 100"
+        ))?
         .query_map((session_id,), |row| {
             let receipt = Receipt {
                 kind: row.get(1)?,
@@ -222,11 +239,10 @@ pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcom
         })?
         .collect::<rusqlite::Result<_>>()?;
     let epochs = connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT at, reason, tokens_freed, tokens_rebilled, blocks FROM epochs
-             JOIN sessions ON sessions.id = epochs.session
-             WHERE ?1 IS NULL OR session_id = ?1 ORDER BY epochs.id DESC LIMIT 100",
-        )?
+             JOIN sessions ON sessions.id = epochs.session WHERE {is_theirs} ORDER BY epochs.id DESC LIMIT 100"
+        ))?
         .query_map((session_id,), logged_epoch)?
         .collect::<rusqlite::Result<_>>()?;
     Ok(Stats {

@@ -1,6 +1,8 @@
 //! Removes what nobody refers to any more, and gives the space back to the system.
 //!
-//! Works in steps of [`STEP`] rows, each its own transaction, so that a long sweep never keeps another process from writing.
+//! What may go is looked for in a read, at most [`LOOK`] rows of it; then it is removed by its key in steps of [`STEP`] rows, each a
+//! transaction of its own, which looks again at its own rows only. Between steps the file is left to whoever waits for it. So a sweep
+//! never keeps another process from writing for long.
 //! Rows below a removed one (projections, printed texts) go with it by foreign key.
 
 use rusqlite::{Connection, Transaction};
@@ -13,76 +15,124 @@ use crate::store::{Millis, Removed, StoreOptions};
 /// Rows removed in one transaction.
 pub(super) const STEP: usize = 256;
 
+/// Rows looked for at once.
+pub(super) const LOOK: i64 = 256 * STEP as i64;
+
 /// Pages given back to the system in one transaction: 8 MB.
 const PAGES: u32 = 2048;
+
+/// What a step did: how many rows it removed, and whether there may be more.
+pub(super) type Step = (u64, bool);
+
+/// Grants that expired, in the order in which they lie in the file.
+pub(super) const EXPIRED: &str =
+    "SELECT session, original FROM access WHERE referred_at < ?1 ORDER BY session, original LIMIT ?2";
 
 /// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that is stored is still
 /// shown, no commit at the limit finds anything, and each looks.
 pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
-  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original";
+  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original LIMIT ?2";
 
-/// Removes one step of grants that expired, and the originals that nobody else may see.
-///
-/// Returns how many originals went, and whether there may be more.
-pub(super) fn expire(transaction: &Transaction<'_>, options: &StoreOptions, now: Millis) -> Outcome<(u64, bool)> {
-    let expired = transaction
-        .prepare_cached(
-            "DELETE FROM grants WHERE (session, original) IN
-               (SELECT session, original FROM access WHERE referred_at < ?1 LIMIT ?2)
-             RETURNING original",
-        )?
-        .query_map((options.expired_before(now), STEP as i64), |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
-    Ok((remove_ungranted(transaction, &expired)?, expired.len() == STEP))
+/// What is said of a session that is forgotten.
+const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
+    AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
+    AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
+    AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
+
+/// Grants that expired, at most [`LOOK`].
+pub(super) fn find_expired(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<(i64, i64)>> {
+    Ok(connection
+        .prepare_cached(EXPIRED)?
+        .query_map((options.expired_before(now), LOOK), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?)
 }
 
-/// Removes originals that no live session shows, those of ended sessions first and then the least recently referred to first, until
-/// the file's content is no larger than `target` bytes or `limit` of them are gone. Returns how many went.
+/// Removes those of some grants that are still expired, and the originals that nobody else may see, which it counts.
+pub(super) fn expire(
+    transaction: &Transaction<'_>,
+    options: &StoreOptions,
+    now: Millis,
+    grants: &[(i64, i64)],
+) -> Outcome<Step> {
+    let mut delete = transaction.prepare_cached(
+        "DELETE FROM grants WHERE session = ?1 AND original = ?2
+           AND EXISTS (SELECT 1 FROM access WHERE session = ?1 AND original = ?2 AND referred_at < ?3)",
+    )?;
+    let mut expired = Vec::with_capacity(grants.len());
+    for (session, original) in grants {
+        if delete.execute((session, original, options.expired_before(now)))? > 0 {
+            expired.push(*original);
+        }
+    }
+    Ok((remove_ungranted(transaction, &expired)?, true))
+}
+
+/// Originals that no live session shows, those of ended sessions first and then the least recently referred to first, at most `limit`.
+/// None where the file's content is no larger than `target` bytes.
+pub(super) fn find_idle(
+    connection: &Connection,
+    options: &StoreOptions,
+    target: u64,
+    now: Millis,
+    limit: i64,
+) -> Outcome<Vec<i64>> {
+    if used_bytes(connection)? <= target {
+        return Ok(Vec::new());
+    }
+    Ok(connection
+        .prepare_cached(IDLE)?
+        .query_map((options.expired_before(now), limit), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?)
+}
+
+/// Removes those of some originals that still no live session shows, in their order, until the file's content is no larger than `target`
+/// bytes.
 pub(super) fn evict(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
     target: u64,
     now: Millis,
-    limit: usize,
-) -> Outcome<usize> {
-    if used_bytes(transaction)? <= target {
-        return Ok(0);
-    }
-    let idle = transaction
-        .prepare_cached(IDLE)?
-        .query_map((options.expired_before(now),), |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
-    let mut delete = transaction.prepare_cached("DELETE FROM originals WHERE id = ?1")?;
+    originals: &[i64],
+) -> Outcome<Step> {
+    let mut delete = transaction.prepare_cached(
+        "DELETE FROM originals WHERE id = ?1
+           AND NOT EXISTS (SELECT 1 FROM access WHERE original = ?1 AND live AND referred_at >= ?2)",
+    )?;
     let mut removed = 0;
-    for original in idle.into_iter().take(limit) {
-        removed += delete.execute((original,))?;
+    for original in originals {
         if used_bytes(transaction)? <= target {
-            break;
+            return Ok((removed, false));
         }
+        removed += delete.execute((original, options.expired_before(now)))? as u64;
     }
-    Ok(removed)
+    Ok((removed, true))
 }
 
-/// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to stays
-/// in the totals.
-pub(super) fn forget_silent_sessions(
+/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing is to be folded
+/// in one is kept.
+pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2"))?
+        .query_map((options.expired_before(now), LOOK), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?)
+}
+
+/// Forgets those of some sessions that are still silent. What they added up to stays in the totals.
+pub(super) fn forget(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
     now: Millis,
-) -> Outcome<u64> {
+    sessions: &[i64],
+) -> Outcome<Step> {
     let since = options.expired_before(now);
-    let silent = transaction
-        .prepare_cached(
-            "SELECT id FROM sessions WHERE last_seen < ?1 AND (NOT held OR ended_at < ?1)
-               AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
-               AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
-               AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)",
-        )?
-        .query_map((since,), |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
-    for session in &silent {
+    let mut is_silent = transaction.prepare_cached(&format!("SELECT 1 FROM sessions WHERE id = ?2 AND {SILENT}"))?;
+    let mut forgotten = 0;
+    for session in sessions {
+        if !is_silent.exists((since, session))? {
+            continue;
+        }
         transaction
             .prepare_cached(
                 "UPDATE swept SET
@@ -94,9 +144,9 @@ pub(super) fn forget_silent_sessions(
             )?
             .execute((session,))?;
         keep_sums(transaction, *session)?;
-        transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
+        forgotten += transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))? as u64;
     }
-    Ok(silent.len() as u64)
+    Ok((forgotten, true))
 }
 
 /// Forgets all sessions of this name with everything they have.
@@ -118,9 +168,8 @@ pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Re
         .prepare_cached(
             "SELECT count(*), coalesce(sum(length(payload)), 0),
                (SELECT count(*) FROM sessions WHERE session_id = ?1)
-             FROM originals WHERE
-               EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
-                       WHERE original = originals.id AND session_id = ?1)
+             FROM originals WHERE id IN (
+                 SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session_id = ?1))
                AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
                                WHERE original = originals.id AND session_id <> ?1)",
         )?

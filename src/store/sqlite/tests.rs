@@ -16,7 +16,7 @@ fn batch(texts: &[&str]) -> Batch {
 }
 
 fn writer<T>(store: &SqliteStore, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Result<T> {
-    store.with(Which::Writer, Turn::Alone, |connection, _| work(connection))
+    store.with(Turn::Alone, |connection, _| work(connection))
 }
 
 fn noise(length: usize) -> String {
@@ -65,7 +65,7 @@ fn a_panic_in_one_call_costs_only_that_call() {
     let dir = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(dir.path(), StoreOptions::default()).unwrap());
     let panicking = Arc::clone(&store);
-    let panicked = std::thread::spawn(move || {
+    let panicked = thread::spawn(move || {
         panicking.write(|transaction, _| -> Outcome<()> {
             session::ensure_session(transaction, &scope(), 1)?;
             panic!("in the middle of a transaction");
@@ -131,7 +131,7 @@ fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
     let steps = || {
         let count = |connection: &mut Connection| {
             let mut idle = connection.prepare(sweep::IDLE)?;
-            let found = idle.query_map((0,), |row| row.get::<_, i64>(0))?.count();
+            let found = idle.query_map((0, 1000), |row| row.get::<_, i64>(0))?.count();
             Ok((found, idle.get_status(rusqlite::StatementStatus::VmStep)))
         };
         writer(&store, count).unwrap()
@@ -141,4 +141,29 @@ fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
     let (found_at_end, at_end) = steps();
     assert_eq!((found, found_at_end), (0, 200));
     assert!(while_held < 100 && at_end > 10 * while_held, "{while_held}, {at_end}");
+}
+
+#[test]
+fn a_sweep_looks_once_and_takes_as_many_steps_as_there_is_to_remove() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path(), StoreOptions { ttl_seconds: 1, ..StoreOptions::default() }).unwrap();
+    let sweep_of = |count: usize, now| {
+        let texts: Vec<String> = (0..count).map(|number| format!("{now} {number}")).collect();
+        store.commit(&scope(), &batch(&texts.iter().map(String::as_str).collect::<Vec<_>>()), now).unwrap();
+        let looked = |status| {
+            let read =
+                |connection: &mut Connection, _| Ok(connection.prepare_cached(sweep::EXPIRED)?.get_status(status));
+            store.with(Turn::Shared, read).unwrap()
+        };
+        let status = [rusqlite::StatementStatus::Run, rusqlite::StatementStatus::VmStep];
+        let before = status.map(looked);
+        assert_eq!(store.sweep(now + 10_000).unwrap().originals, count as u64);
+        let after = status.map(looked);
+        (after[0] - before[0], after[1] - before[1])
+    };
+    let (runs, few) = sweep_of(2 * sweep::STEP, 0);
+    assert_eq!(runs, 1);
+    let (runs, many) = sweep_of(8 * sweep::STEP, 100_000);
+    assert_eq!(runs, 1);
+    assert!(many < 5 * few, "{few}, {many}");
 }

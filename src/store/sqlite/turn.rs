@@ -16,6 +16,9 @@ use crate::private;
 /// How long it is until the next attempt.
 const ATTEMPT: Duration = Duration::from_millis(1);
 
+/// How long the file is left alone by who takes turn after turn: each of those who wait makes an attempt meanwhile.
+pub(super) const REST: Duration = ATTEMPT.saturating_mul(4);
+
 /// How the file is about to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
