@@ -131,13 +131,15 @@ mod tests {
             ("Basically, we really need the logs.", "we need logs."),
             ("It is, of course, the default.", "It is default."),
             ("Sure! Here is the list.", "Here is list."),
-            ("Done. Thanks!\nNext", "Done.\nNext"),
+            ("It is done. Thanks!\nNext", "It is done.\nNext"),
             ("Please note that the port is 80.", "port is 80."),
             ("In order to build it, run the script.", "To build it, run script."),
             ("You might want to look at the logs.", "You might look at logs."),
             ("I would recommend reading the docs.", "Recommend reading docs."),
             ("I think that the docs are old.", "I think docs are old."),
             ("  - the first\n  - the second\n", "  - first\n  - second\n"),
+            ("At the end of the day, it is a simple map.", "it is simple map."),
+            ("Is it there? Yes, of course.\nOf course, it is the default.", "Is it there? Yes.\nit is default."),
         ] {
             assert_eq!(full(text), expected, "{text}");
         }
@@ -170,12 +172,18 @@ mod tests {
     }
 
     #[test]
+    fn the_application_of_a_rule_is_no_app() {
+        let text = "Application of the rule to that application.";
+        assert_eq!(ultra(text), "Application of rule to that app.");
+    }
+
+    #[test]
     fn a_short_form_that_the_text_uses_is_not_put_in() {
         for (text, expected) in [
             ("Run `db` on the database, then stop.", "Run `db` on database, then stop."),
-            ("database, as in db.json", "db, as in db.json"),
-            ("configuration of cfg", "config of cfg"),
-            ("at most 10 maximum, or maximum of 10", "at most 10 maximum, or max of 10"),
+            ("their database, as in db.json", "their db, as in db.json"),
+            ("their configuration of cfg", "their config of cfg"),
+            ("about 10 maximum, or maximum of 10", "about 10 maximum, or max of 10"),
         ] {
             assert_eq!(ultra(text), expected);
             assert_eq!(ultra(expected), expected);

@@ -138,11 +138,6 @@ pub fn tokenize_inline(text: &str) -> Vec<Token> {
     joined(inline_atoms(text, 0..text.len()), text.len())
 }
 
-/// The parts of a text that are no prose.
-pub fn protected_spans(text: &str) -> Vec<Token> {
-    atoms(text).into_iter().filter(|atom| atom.kind != Kind::Prose).map(Atom::token).collect()
-}
-
 /// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at words.
 pub(crate) fn blocks(text: &str) -> impl Iterator<Item = Token> {
     Blocks::new(text)
@@ -242,6 +237,10 @@ mod tests {
             ("a <b class=\"the x\">c</b>", vec![("html", "<b class=\"the x\">"), ("html", "c</b>")]),
             ("run SELECT a FROM the WHERE b IN (1); then", vec![("sql", "SELECT a FROM the WHERE b IN (1);")]),
             ("called \"the name\" and 'a b'", vec![("quoted", "\"the name\""), ("quoted", "'a b'")]),
+            (
+                "“the a”, ‘the user’s’, « the b »",
+                vec![("quoted", "“the a”"), ("quoted", "‘the user’s’"), ("quoted", "« the b »")],
+            ),
             ("## The a\ntext", vec![("heading", "## The a\n")]),
             ("The a\n=====\ntext", vec![("heading", "The a\n=====\n")]),
             ("| a | the |\n|---|---|\nb", vec![("table-row", "| a | the |\n"), ("table-row", "|---|---|\n")]),
