@@ -8,6 +8,7 @@
 import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
 import type { AssembleParams, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
+import { memorySection } from "./memory.js";
 import { pricesOf } from "./prices.js";
 import { hostRedactor } from "./redactor.js";
 import { noteBudget } from "./room.js";
@@ -46,7 +47,9 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const isInCodex = params.runtimeSettings?.executionHost?.id === CODEX;
       state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
       noteBudget(params.sessionId, params.tokenBudget);
-      const untouched = { messages: params.messages, estimatedTokens: 0, contextProjection };
+      // Codex is told of the host's memory by Codex's own instructions.
+      const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
+      const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
       if (!state.enabled || !canFetch || !state.hasLibrary) return untouched;
       if (!isInCodex) warnOfPruner(state, config, params);
       await inheritFromParent(state, params, scope);
@@ -54,7 +57,7 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const view = isInCodex ? untouched : await engine.assemble({ ...params, model });
       await state.logNotices();
       state.sweepWhenDue();
-      return { ...view, contextProjection };
+      return { ...view, systemPromptAddition, contextProjection };
     },
     async commitTurn(params) {
       // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
