@@ -41,7 +41,8 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
     // The prompt names what the session of another agent may fetch.
     info: { ...engine.info, acceptedHostParams: [...engine.info.acceptedHostParams, "prompt"] },
     async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
-      const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
+      const { availableTools = new Set() } = params;
+      const canFetch = availableTools.has(FETCH_TOOL) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       const model = params.runtimeSettings?.model?.resolved ?? params.model;
       const isInCodex = params.runtimeSettings?.executionHost?.id === CODEX;
@@ -50,11 +51,11 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       // Codex is told of the host's memory by Codex's own instructions.
       const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
-      if (!state.enabled || !canFetch || !state.hasLibrary) return untouched;
-      if (!isInCodex) warnOfPruner(state, config, params);
-      await inheritFromParent(state, params, scope);
+      if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) return untouched;
+      if (canFetch && !isInCodex) warnOfPruner(state, config, params);
+      if (canFetch) await inheritFromParent(state, params, scope);
       // What would be folded here stands in Codex's thread, which nobody can change.
-      const view = isInCodex ? untouched : await engine.assemble({ ...params, model });
+      const view = isInCodex ? untouched : await engine.assemble({ ...params, model, availableTools });
       await state.logNotices();
       state.sweepWhenDue();
       return { ...view, systemPromptAddition, contextProjection };

@@ -5,8 +5,9 @@ mod corpus;
 
 use std::sync::Arc;
 
-use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
+use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock, FinishedTurn};
 use concertina::config::{Config, RulesScope};
+use concertina::store::figures::FiguresQuery;
 use concertina::store::{Scope, SqliteStore, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -184,6 +185,29 @@ fn a_truncated_database_does_not_stop_the_turn() {
     rusqlite::Connection::open(&file).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(5_000).unwrap();
     turn_goes_on(&engine, "CONCERTINA_STORE_DAMAGED");
+}
+
+#[test]
+fn a_turn_whose_assembly_failed_saves_nothing() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let messages = aged(result(&"the first output, soon stale ".repeat(100)));
+    let saved = |key: &str, now| {
+        let answer = json!({ "role": "assistant", "content": "done", "timestamp": now, "usage": { "input": 500 } });
+        let turn = FinishedTurn { advancement_key: key, messages: &[answer], ..FinishedTurn::default() };
+        engine.commit_turn(&scope(), &turn, now).unwrap();
+        let total = engine.store().figures(&FiguresQuery::default()).unwrap().total.amount;
+        total.without_tokens - total.sent_tokens
+    };
+    engine.assemble(&scope(), &messages, &AssembleOptions::default(), 20);
+    let before = saved("1", 21);
+    assert!(before > 0);
+    let other = rusqlite::Connection::open(dir.path().join("concertina.sqlite")).unwrap();
+    other.execute_batch("ALTER TABLE projections RENAME TO gone").unwrap();
+    let failed = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 30);
+    assert!(failed.rewrite.is_empty() && failed.report.warning.is_some());
+    other.execute_batch("ALTER TABLE gone RENAME TO projections").unwrap();
+    assert_eq!(saved("2", 31), before);
 }
 
 #[test]

@@ -105,12 +105,12 @@ impl Engine {
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         let unfolded = |warning: Option<&Error>| {
             let known = know(&transcript, &fates, &Decided::default(), &self.memo, &meter);
-            Reply::unchanged(Report { warning: warning.map(Into::into), ..untouched(&known) })
+            let report = Report { warning: warning.map(Into::into), ..untouched(&known) };
+            self.views.keep(scope, View::untouched(report.tokens_after, now));
+            Reply::unchanged(report)
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
-            let reply = unfolded(None);
-            self.views.keep(scope, View::untouched(reply.report.tokens_after, now));
-            return reply;
+            return unfolded(None);
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
