@@ -141,7 +141,7 @@ impl Engine {
             options,
             ledger,
             tools_changed: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
-            is_rewritten: !ledger.projections.is_empty() && !states.iter().any(|state| *state != State::Open),
+            is_rewritten: is_rewritten(ledger, &states, &shown),
             now,
         };
         let choice = if ledger.is_off { Choice::default() } else { self.choose(transcript, known, &states, &moment) };
@@ -408,6 +408,15 @@ fn names_around(known: &[Known], states: &[State], shown: &Shown) -> Around {
         }
     }
     around
+}
+
+/// Whether something was folded in the last assembly, and nothing that was is in sight now.
+fn is_rewritten(ledger: &Ledger, states: &[State], shown: &Shown) -> bool {
+    let has_left = |row: &Projection| {
+        let stood = ledger.standing.as_ref().is_some_and(|standing| standing.in_context.contains(&row.original));
+        stood && !shown.in_context.contains(&row.original)
+    };
+    states.iter().all(|state| *state == State::Open) && ledger.projections.iter().any(has_left)
 }
 
 /// What a list of tools is known by, whatever its order.
