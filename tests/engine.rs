@@ -6,7 +6,7 @@ mod corpus;
 use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock, FinishedTurn};
-use concertina::config::{Config, RulesScope};
+use concertina::config::{Config, RulesScope, Schedule};
 use concertina::store::figures::FiguresQuery;
 use concertina::store::{Scope, SqliteStore, StoreOptions};
 use serde_json::{Value, json};
@@ -94,6 +94,20 @@ fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
     }
     assert_eq!(engine.stats(None).unwrap().originals, 1);
     assert_eq!(fetch(&engine, admitted.report.actions[0].ref_id.as_deref().unwrap()), FetchedBlock::Text(text));
+}
+
+#[test]
+fn a_placeholder_that_was_printed_for_another_session_is_not_folded() {
+    let text: String = (0..1500).map(|line| format!("unit {line} took {} ms\n", line * 7919 % 977)).collect();
+    for schedule in [Schedule::EveryTurn, Schedule::CacheAware] {
+        let dir = TempDir::new().unwrap();
+        let engine = open_with(&dir, Config { schedule, fusion_enabled: false, ..Config::default() });
+        let born = [result(&text)];
+        let shown = engine.admit(&scope(), None, &born[0], 1).rewrite.apply(&born).remove(0);
+        assert!(shown["content"][0]["text"].as_str().unwrap().starts_with("[REF_ID: "));
+        let fork = Scope { session_id: "fork".into(), ..scope() };
+        assert!(engine.assemble(&fork, &aged(shown), &AssembleOptions::default(), 20).rewrite.is_empty());
+    }
 }
 
 #[test]
