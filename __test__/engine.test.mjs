@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { register } from "node:module";
 import { test } from "node:test";
 
-import { freshDir } from "./conversation.mjs";
+import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 /** The host's modules, as far as they are imported here. */
 const HOST = {
@@ -59,4 +59,51 @@ test("there is no memory section where the host's own engine has none, or where 
   assert.ok(!lines.some((line) => line.includes("memory")), lines.join("\n"));
   assert.equal((await assembled(state, { citationsMode: "on" })).systemPromptAddition, undefined);
   assert.match(lines.at(-1), /memory section failed \(no memory today\)/);
+});
+
+const OTHER = "agent:other:subagent:1";
+
+/** An output that was folded at birth in a session of the agent `main`: its id, and the message that shows it. */
+async function born(state, seed) {
+  const [, message] = toolRound("c", "exec", { command: "x" }, noise(1500, seed));
+  const { message: shown } = await (await state.store()).admitToolResult({ sessionId: "s", agentId: "main", message });
+  return { id: /REF_ID: (\w+)/.exec(shown.content[0].text)[1], shown };
+}
+
+const found = async (state, id, agentId, sessionId) => (await (await state.store()).fetch({ refIds: [id], agentId, sessionId })).found;
+
+test("a sub-agent of another agent may fetch what its first task names, and what a later prompt names", async () => {
+  const { state } = plugin();
+  await assembled(state);
+  const [first, second] = [await born(state, 1), await born(state, 2)];
+  await createEngine(state, undefined).prepareSubagentSpawn({ parentSessionKey: KEY, childSessionKey: OTHER });
+  const turn = (prompt) => assembled(state, { sessionId: "child", sessionKey: OTHER, prompt });
+  const both = async () => [await found(state, first.id, "other"), await found(state, second.id, "other")];
+  await turn(`Look at ${first.id}.`);
+  assert.deepEqual(await both(), [1, 0]);
+  await turn("Thank you.");
+  assert.deepEqual(await both(), [1, 0]);
+  await turn(`Now look at ${second.id.toUpperCase()}.`);
+  assert.deepEqual(await both(), [1, 1]);
+});
+
+test("a session that the host copied from another one keeps its originals when the other one is gone", async () => {
+  const { state } = plugin();
+  state.forkSource = async () => ({ agentId: "main", sessionId: "s" });
+  const { id, shown } = await born(state, 1);
+  const messages = [user("go", 1), shown];
+  await assembled(state, { sessionId: "fork", messages });
+  const store = await state.store();
+  const { unfolded } = await store.unfold({ sessionId: "fork", agentId: "main", messages });
+  assert.equal(unfolded, 1);
+  await store.purge({ sessionId: "s" });
+  assert.equal(await found(state, id, "main", "fork"), 1);
+});
+
+test("a copy for another agent takes over nothing", async () => {
+  const { state } = plugin();
+  state.forkSource = async () => ({ agentId: "main", sessionId: "s" });
+  const { id, shown } = await born(state, 1);
+  await assembled(state, { sessionId: "fork", sessionKey: "agent:other:work", messages: [user("go", 1), shown] });
+  assert.equal(await found(state, id, "other"), 0);
 });

@@ -46,6 +46,7 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       const model = params.runtimeSettings?.model?.resolved ?? params.model;
       const isInCodex = params.runtimeSettings?.executionHost?.id === CODEX;
+      const isFirst = !state.sessions.isKnown(params.sessionId);
       state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
       noteBudget(params.sessionId, params.tokenBudget);
       // Codex is told of the host's memory by Codex's own instructions.
@@ -53,7 +54,7 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
       if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) return untouched;
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
-      if (canFetch) await inheritFromParent(state, params, scope);
+      await inherit(state, params, scope, isFirst);
       // What would be folded here stands in Codex's thread, which nobody can change.
       const view = isInCodex ? untouched : await engine.assemble({ ...params, model, availableTools });
       await state.logNotices();
@@ -81,16 +82,29 @@ function warnOfPruner(state: PluginState, config: HostConfig | undefined, params
   if (state.sessions.noteWarning(params.sessionId, warning)) state.warn(`session ${params.sessionId}: ${warning}`);
 }
 
-/** A sub-agent of the same agent may fetch all that its parent may; one of another agent what its task names. */
-async function inheritFromParent(state: PluginState, params: AssembleParams, child: Scope): Promise<void> {
-  const parent = state.sessions.takeParent(params.sessionKey);
-  if (parent === undefined) return;
-  const named = parent.agentId === child.agentId ? undefined : idsIn(`${params.prompt ?? ""}\n${JSON.stringify(params.messages)}`);
+/**
+ * A sub-agent of the same agent, and a session that began as a copy of another one, may fetch all that the other session may, and see it
+ * as it was shown there. A sub-agent of another agent may fetch what its first turn and its later prompts name.
+ */
+async function inherit(state: PluginState, params: AssembleParams, child: Scope, isFirst: boolean): Promise<void> {
+  const { prompt = "", messages, sessionKey } = params;
   try {
-    await state.use((store) => store.inherit({ parent, child, named }));
+    const parent = state.sessions.parent(sessionKey) ?? (isFirst && messages.length > 0 ? await forkedFrom(state, child) : undefined);
+    if (parent === undefined) return;
+    const isOwn = parent.agentId === child.agentId;
+    const named = isOwn ? undefined : idsIn(isFirst ? `${prompt}\n${JSON.stringify(messages)}` : prompt);
+    if (isFirst || named?.length) await state.use((store) => store.inherit({ parent, child, named }));
   } catch (error) {
-    state.complain("preparing a sub-agent", error, "it cannot fetch its parent's originals");
+    state.complain("preparing a session that goes on from another one", error, "it cannot fetch that one's originals");
   }
+}
+
+/** The session of the same agent that one which the store does not know was copied from. */
+async function forkedFrom(state: PluginState, session: Scope): Promise<Scope | undefined> {
+  const known = await state.use((store) => store.sessions());
+  if (known === undefined || known.some(({ agentId, sessionId }) => agentId === session.agentId && sessionId === session.sessionId)) return undefined;
+  const source = await state.forkSource(session);
+  return source?.agentId === session.agentId ? source : undefined;
 }
 
 /** The ids that a text names, in markers or bare; a model may write them in capitals. */
