@@ -1,8 +1,9 @@
-// The plugin's engine, with what it imports from the host in place of it.
+// The plugin's engine and its middleware, with what they import from the host in place of it.
 
 import assert from "node:assert/strict";
 import { register } from "node:module";
 import { test } from "node:test";
+import { crc32, deflateSync } from "node:zlib";
 
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
@@ -22,6 +23,7 @@ register(asUrl(`const urls = ${JSON.stringify(urls)};
   export const resolve = (name, context, next) => (name in urls ? { url: urls[name], shortCircuit: true } : next(name, context));`));
 
 const { createEngine } = await import("../dist/plugin/engine.js");
+const { foldToolResult } = await import("../dist/plugin/middleware.js");
 const { PluginState } = await import("../dist/plugin/state.js");
 
 const KEY = "agent:main:work";
@@ -106,4 +108,36 @@ test("a copy for another agent takes over nothing", async () => {
   const { id, shown } = await born(state, 1);
   await assembled(state, { sessionId: "fork", sessionKey: "agent:other:work", messages: [user("go", 1), shown] });
   assert.equal(await found(state, id, "other"), 0);
+});
+
+/** A PNG of colours that no coder makes small, in base64. */
+function picture(width, height) {
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name), data]);
+    const [size, sum] = [data.length, crc32(body)].map((number) => Buffer.from(number.toString(16).padStart(8, "0"), "hex"));
+    return Buffer.concat([size, body, sum]);
+  };
+  let x = 1;
+  const pixels = Buffer.alloc((1 + 3 * width) * height, 0).map((_, at) => (at % (1 + 3 * width) === 0 ? 0 : (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) >>> 24));
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const signature = Buffer.from("89504e470d0a1a0a", "hex");
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(pixels, { level: 0 })), chunk("IEND", Buffer.alloc(0))]).toString("base64");
+}
+
+test("an image that is too large for the host is scaled down, and the model is told where that is not possible", async () => {
+  const { state } = plugin();
+  await assembled(state);
+  const shown = async (data) => {
+    const event = { toolName: "screenshot", toolCallId: "c", args: {}, result: { content: [{ type: "image", mimeType: "image/png", data }], details: {} } };
+    return (await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY })).result.content;
+  };
+  const large = picture(2000, 1000);
+  assert.ok(large.length > 5_000_000);
+  const [image] = await shown(large);
+  assert.ok(image.type === "image" && image.data.length < 5_000_000, JSON.stringify(image).slice(0, 300));
+  const [told] = await shown("A".repeat(5_000_001));
+  assert.match(told.text, /^\[The tool answered with image\/png of 5000001 base64 characters, which is too large\. It cannot be shown: .* images of up to 5000000 base64 characters\.\]$/);
 });
