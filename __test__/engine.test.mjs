@@ -1,7 +1,9 @@
-// The plugin's engine and its middleware, with what they import from the host in place of it.
+// The plugin's engine, its middleware and its hook, with what they import from the host in place of it.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { register } from "node:module";
+import path from "node:path";
 import { test } from "node:test";
 import { crc32, deflateSync } from "node:zlib";
 
@@ -24,6 +26,7 @@ register(asUrl(`const urls = ${JSON.stringify(urls)};
 
 const { createEngine } = await import("../dist/plugin/engine.js");
 const { foldToolResult } = await import("../dist/plugin/middleware.js");
+const { refreshRules } = await import("../dist/plugin/rules.js");
 const { PluginState } = await import("../dist/plugin/state.js");
 
 const KEY = "agent:main:work";
@@ -140,4 +143,17 @@ test("an image that is too large for the host is scaled down, and the model is t
   assert.ok(image.type === "image" && image.data.length < 5_000_000, JSON.stringify(image).slice(0, 300));
   const [told] = await shown("A".repeat(5_000_001));
   assert.match(told.text, /^\[The tool answered with image\/png of 5000001 base64 characters, which is too large\. It cannot be shown: .* images of up to 5000000 base64 characters\.\]$/);
+});
+
+test("rules are repeated every so many turns, however few of them are in sight", async () => {
+  const { state } = plugin({ rules: { refreshEveryTurns: 3 } });
+  const workspaceDir = freshDir();
+  writeFileSync(path.join(workspaceDir, "AGENTS.md"), "# Rules\n\nNever push to main.\n");
+  const repeated = [];
+  for (let turn = 1; turn <= 9; turn++) {
+    const messages = [{ role: "compactionSummary", summary: "all before" }, ...(turn > 1 ? [user("go")] : [])];
+    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY })) repeated.push(turn);
+    await createEngine(state, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: `${turn}`, messages: [user("go")] });
+  }
+  assert.deepEqual(repeated, [3, 6, 9]);
 });
