@@ -157,3 +157,19 @@ test("rules are repeated every so many turns, however few of them are in sight",
   }
   assert.deepEqual(repeated, [3, 6, 9]);
 });
+
+test("Codex takes the history anew after an answer that is not its own, and only then", async () => {
+  const { state } = plugin();
+  const answer = (timestamp, by) => ({ role: "assistant", content: [{ type: "text", text: "done" }], timestamp, ...by });
+  const codex = { provider: "openai", idempotencyKey: "codex-app-server:thread:turn" };
+  const messages = [];
+  const epochs = [];
+  for (const by of [codex, codex, { provider: "anthropic" }, codex, codex, { provider: "openclaw" }]) {
+    const at = 10 * epochs.length;
+    messages.push(user("go", at), answer(at + 1, by));
+    epochs.push((await assembled(state, { messages, runtimeSettings: { executionHost: { id: "codex-app-server" } } })).contextProjection.epoch);
+  }
+  assert.equal(epochs[0], epochs[1]);
+  assert.notEqual(epochs[1], epochs[2]);
+  assert.equal(new Set(epochs.slice(2)).size, 1);
+});

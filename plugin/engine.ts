@@ -19,10 +19,18 @@ import type { PluginState } from "./state.js";
 const CODEX = "codex-app-server";
 
 /**
- * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins. Without this it would
- * take all of it again into every prompt, beside the thread that holds it already. OpenClaw's own runtime does not read this.
+ * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins, and anew after an answer
+ * that its thread does not hold, because another runtime gave it. Without this it would take all of it again into every prompt, beside
+ * the thread that holds it already. OpenClaw's own runtime does not read this.
  */
-const contextProjection: ContextProjection = { mode: "thread_bootstrap", epoch: "concertina" };
+function projectionOf(messages: readonly AnyMessage[]): ContextProjection {
+  const answers = messages as readonly { role?: unknown; provider?: unknown; idempotencyKey?: unknown; timestamp?: unknown }[];
+  // What the host itself writes into a transcript is no answer.
+  const others = answers.findLast(
+    ({ role, provider, idempotencyKey }) => role === "assistant" && provider !== "openclaw" && !String(idempotencyKey).startsWith(`${CODEX}:`),
+  );
+  return { mode: "thread_bootstrap", epoch: others === undefined ? "concertina" : `concertina:${others.timestamp}` };
+}
 
 /** The engine of one turn. */
 export function createEngine(state: PluginState, config: HostConfig | undefined): ContextEngine {
@@ -51,6 +59,7 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       noteBudget(params.sessionId, params.tokenBudget);
       // Codex is told of the host's memory by Codex's own instructions.
       const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
+      const contextProjection = projectionOf(params.messages);
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
       if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) return untouched;
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
