@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { Concertina, countMessageTokens } from "openclaw-concertina";
+import { Concertina, countMessageTokens, createContextEngine } from "openclaw-concertina";
 
-import { freshDir, noise, toolRound, user } from "./conversation.mjs";
+import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const sessionId = "s1";
 const DAY = 86_400_000;
@@ -55,6 +55,23 @@ test("what the provider did not report is counted, and is said not to be measure
   assert.equal(total.sentTokens, countMessageTokens([...history, turn[0]]) + total.overheadTokens);
   assert.ok(total.overheadTokens > 50, "the fetch tool is charged");
   assert.equal(total.withoutTokens, total.sentTokens - total.overheadTokens);
+});
+
+test("a turn without the fetch tool, in which nothing is folded, saves nothing", async () => {
+  const concertina = await opened();
+  const engine = createContextEngine(concertina, { compact: async () => ({}) });
+  const messages = staleConversation();
+  const turn = async (advancementKey, tools) => {
+    const { messages: sent } = await engine.assemble({ sessionId, messages, availableTools: new Set(tools) });
+    const at = Date.now();
+    const usage = { input: countMessageTokens(sent) };
+    await engine.commitTurn({ sessionId, advancementKey, messages: [user("go", at), answer(at + 1, usage)] });
+    const { sentTokens, withoutTokens } = (await concertina.figures()).total;
+    return withoutTokens - sentTokens;
+  };
+  const saved = await turn("1", ["exec", "fetch_original_data"]);
+  assert.ok(saved > 1000);
+  assert.equal(await turn("2", ["exec"]), saved);
 });
 
 test("what a result was spared at birth is spared in every request that holds it", async () => {

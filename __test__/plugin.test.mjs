@@ -1,11 +1,15 @@
 // Parts of the plugin that need no host.
 
 import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { complaintLine } from "../dist/plugin/complaints.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
 import { isIncognito } from "../dist/plugin/sessions.js";
+import { freshDir } from "./conversation.mjs";
 
 const MINUTE_MS = 60_000;
 const failure = (code, message = "it is away") => Object.assign(new Error(message), { code });
@@ -41,4 +45,13 @@ test("the operator is told of the host's pruner, by route and by what it spares"
 test("a session that the host keeps in memory only is known by its key", () => {
   for (const key of ["agent:main:dashboard:incognito-1f", "agent:Other:subagent:incognito-2a"]) assert.ok(isIncognito(key), key);
   for (const key of [undefined, "", "agent:main:incognito-1f", "agent:main:dashboard:1f", "agent:main:dashboard:incognito-a:b"]) assert.ok(!isIncognito(key), key);
+});
+
+test("health says that the native library does not load", async () => {
+  const root = freshDir();
+  for (const part of ["dist", "package.json"]) cpSync(fileURLToPath(new URL(`../${part}`, import.meta.url)), path.join(root, part), { recursive: true });
+  const [{ healthOf }, { PluginState }] = await Promise.all(["health", "state"].map((name) => import(pathToFileURL(path.join(root, "dist", "plugin", `${name}.js`)).href)));
+  const state = new PluginState({ logger: { error() {} }, runtime: { state: { resolveStateDir: () => root } } });
+  const { engine, why, warnings } = await healthOf(state, await state.store());
+  assert.deepEqual([engine, why, warnings], ["inactive", "the native library does not load: the gateway's log says why", []]);
 });

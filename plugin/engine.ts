@@ -8,6 +8,7 @@
 import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
 import type { AssembleParams, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
+import { memorySection } from "./memory.js";
 import { pricesOf } from "./prices.js";
 import { hostRedactor } from "./redactor.js";
 import { noteBudget } from "./room.js";
@@ -18,10 +19,18 @@ import type { PluginState } from "./state.js";
 const CODEX = "codex-app-server";
 
 /**
- * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins. Without this it would
- * take all of it again into every prompt, beside the thread that holds it already. OpenClaw's own runtime does not read this.
+ * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins, and anew after an answer
+ * that its thread does not hold, because another runtime gave it. Without this it would take all of it again into every prompt, beside
+ * the thread that holds it already. OpenClaw's own runtime does not read this.
  */
-const contextProjection: ContextProjection = { mode: "thread_bootstrap", epoch: "concertina" };
+function projectionOf(messages: readonly AnyMessage[]): ContextProjection {
+  const answers = messages as readonly { role?: unknown; provider?: unknown; idempotencyKey?: unknown; timestamp?: unknown }[];
+  // What the host itself writes into a transcript is no answer.
+  const others = answers.findLast(
+    ({ role, provider, idempotencyKey }) => role === "assistant" && provider !== "openclaw" && !String(idempotencyKey).startsWith(`${CODEX}:`),
+  );
+  return { mode: "thread_bootstrap", epoch: others === undefined ? "concertina" : `concertina:${others.timestamp}` };
+}
 
 /** The engine of one turn. */
 export function createEngine(state: PluginState, config: HostConfig | undefined): ContextEngine {
@@ -40,21 +49,26 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
     // The prompt names what the session of another agent may fetch.
     info: { ...engine.info, acceptedHostParams: [...engine.info.acceptedHostParams, "prompt"] },
     async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
-      const canFetch = (params.availableTools?.has(FETCH_TOOL) ?? false) && !isIncognito(params.sessionKey);
+      const { availableTools = new Set() } = params;
+      const canFetch = availableTools.has(FETCH_TOOL) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       const model = params.runtimeSettings?.model?.resolved ?? params.model;
       const isInCodex = params.runtimeSettings?.executionHost?.id === CODEX;
+      const isFirst = !state.sessions.isKnown(params.sessionId);
       state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
       noteBudget(params.sessionId, params.tokenBudget);
-      const untouched = { messages: params.messages, estimatedTokens: 0, contextProjection };
-      if (!state.enabled || !canFetch || !state.hasLibrary) return untouched;
-      if (!isInCodex) warnOfPruner(state, config, params);
-      await inheritFromParent(state, params, scope);
+      // Codex is told of the host's memory by Codex's own instructions.
+      const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
+      const contextProjection = projectionOf(params.messages);
+      const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
+      if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) return untouched;
+      if (canFetch && !isInCodex) warnOfPruner(state, config, params);
+      await inherit(state, params, scope, isFirst);
       // What would be folded here stands in Codex's thread, which nobody can change.
-      const view = isInCodex ? untouched : await engine.assemble({ ...params, model });
+      const view = isInCodex ? untouched : await engine.assemble({ ...params, model, availableTools });
       await state.logNotices();
       state.sweepWhenDue();
-      return { ...view, contextProjection };
+      return { ...view, systemPromptAddition, contextProjection };
     },
     async commitTurn(params) {
       // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
@@ -77,16 +91,29 @@ function warnOfPruner(state: PluginState, config: HostConfig | undefined, params
   if (state.sessions.noteWarning(params.sessionId, warning)) state.warn(`session ${params.sessionId}: ${warning}`);
 }
 
-/** A sub-agent of the same agent may fetch all that its parent may; one of another agent what its task names. */
-async function inheritFromParent(state: PluginState, params: AssembleParams, child: Scope): Promise<void> {
-  const parent = state.sessions.takeParent(params.sessionKey);
-  if (parent === undefined) return;
-  const named = parent.agentId === child.agentId ? undefined : idsIn(`${params.prompt ?? ""}\n${JSON.stringify(params.messages)}`);
+/**
+ * A sub-agent of the same agent, and a session that began as a copy of another one, may fetch all that the other session may, and see it
+ * as it was shown there. A sub-agent of another agent may fetch what its first turn and its later prompts name.
+ */
+async function inherit(state: PluginState, params: AssembleParams, child: Scope, isFirst: boolean): Promise<void> {
+  const { prompt = "", messages, sessionKey } = params;
   try {
-    await state.use((store) => store.inherit({ parent, child, named }));
+    const parent = state.sessions.parent(sessionKey) ?? (isFirst && messages.length > 0 ? await forkedFrom(state, child) : undefined);
+    if (parent === undefined) return;
+    const isOwn = parent.agentId === child.agentId;
+    const named = isOwn ? undefined : idsIn(isFirst ? `${prompt}\n${JSON.stringify(messages)}` : prompt);
+    if (isFirst || named?.length) await state.use((store) => store.inherit({ parent, child, named }));
   } catch (error) {
-    state.complain("preparing a sub-agent", error, "it cannot fetch its parent's originals");
+    state.complain("preparing a session that goes on from another one", error, "it cannot fetch that one's originals");
   }
+}
+
+/** The session of the same agent that one which the store does not know was copied from. */
+async function forkedFrom(state: PluginState, session: Scope): Promise<Scope | undefined> {
+  const known = await state.use((store) => store.sessions());
+  if (known === undefined || known.some(({ agentId, sessionId }) => agentId === session.agentId && sessionId === session.sessionId)) return undefined;
+  const source = await state.forkSource(session);
+  return source?.agentId === session.agentId ? source : undefined;
 }
 
 /** The ids that a text names, in markers or bare; a model may write them in capitals. */

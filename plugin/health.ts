@@ -28,7 +28,7 @@ export async function healthOf(state: PluginState, store: Concertina | undefined
     why: why ?? null,
     lastFoldAt: figures.lastFoldAt,
     store: figures.store,
-    warnings: [...[pruner, ...state.optionWarnings].filter((text) => text !== undefined).map((text) => ({ at: now, text })), ...warnings],
+    warnings: [...[pruner, ...(state.hasLibrary ? state.optionWarnings : [])].filter((text) => text !== undefined).map((text) => ({ at: now, text })), ...warnings],
     skipped: (store?.skipped() ?? []).map(skippedText),
   };
 }

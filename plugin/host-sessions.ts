@@ -3,7 +3,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
+import { agentOf } from "../node/lib/index.js";
 import { eventsOf, reading, sessionsIn } from "../node/lib/transcript-database.js";
+import type { Scope } from "./sessions.js";
 
 /** One transcript of the host. */
 export interface HostSession {
@@ -18,6 +20,8 @@ export interface HostSession {
 const AGENT_DATABASE = "openclaw-agent.sqlite";
 /** The host's own list of its agents' databases, below its state directory. */
 const REGISTRY = join("state", "openclaw.sqlite");
+const FORK = `SELECT fork_source_session_key, fork_source_session_id FROM session_nodes
+  WHERE current_session_id = ? AND fork_source_session_key IS NOT NULL AND fork_source_session_id IS NOT NULL`;
 
 /** Every session that the host can show. @throws when one of its databases cannot be read: then nobody knows which are gone. */
 export async function hostSessions(stateDir: string): Promise<HostSession[]> {
@@ -31,6 +35,15 @@ export async function hostSessions(stateDir: string): Promise<HostSession[]> {
 /** The events of a transcript, each as the JSON that the host wrote. @throws when they cannot be read. */
 export function transcriptOf({ sessionId, database }: HostSession): Promise<string[]> {
   return eventsOf(database, sessionId);
+}
+
+/** The session whose transcript the host copied when this one began. @throws when the databases of its agent cannot be read. */
+export async function forkSource(stateDir: string, { agentId, sessionId }: Scope): Promise<Scope | undefined> {
+  for (const [database, agent] of await agentDatabases(stateDir)) {
+    const row = agent === agentId && (await reading(database, (open) => open.prepare(FORK).get(sessionId)));
+    if (row) return { agentId: agentOf(String(row.fork_source_session_key)), sessionId: String(row.fork_source_session_id) };
+  }
+  return undefined;
 }
 
 /** The databases of all agents with the agent of each: those that the host lists, and those where it puts them by itself. */

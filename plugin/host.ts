@@ -48,6 +48,8 @@ export interface HostModel {
 export interface AssembleParams<M extends AnyMessage = AnyMessage> extends AssembleParameters<M> {
   /** What the turn was started with. */
   prompt?: string;
+  /** How the model is to name what it finds in the host's memory. */
+  citationsMode?: "auto" | "on" | "off";
   runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null }; executionHost?: { id?: string | null } };
 }
 

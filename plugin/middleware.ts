@@ -22,8 +22,15 @@ export async function foldToolResult(
   event: ToolResultEvent,
   context: ToolResultContext,
 ): Promise<{ result: ToolResult } | undefined> {
-  const unheard = refused(event.result.content);
-  if (unheard !== undefined) return { result: { ...event.result, content: [tellOf(state, event.toolName, unheard)] } };
+  const folded = await fold(state, event, context);
+  // An image that was too large may have been scaled down.
+  const unheard = refused(folded ?? event.result.content);
+  const content = unheard === undefined ? folded : [tellOf(state, event.toolName, unheard)];
+  return content && { result: { ...event.result, content } };
+}
+
+/** What is shown in place of a result, where that is not the result itself. */
+async function fold(state: PluginState, event: ToolResultEvent, context: ToolResultContext): Promise<ContentBlock[] | undefined> {
   if (!goesToModel(event, context)) return;
   const { sessionId } = context;
   if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
@@ -44,8 +51,7 @@ export async function foldToolResult(
     if (admitted === undefined) return;
     const { message, report } = admitted;
     if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
-    if (message === fresh) return;
-    return { result: { ...event.result, content: message.content } };
+    return message === fresh ? undefined : message.content;
   } catch (error) {
     state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
     return;
@@ -65,7 +71,8 @@ function goesToModel({ threadId, toolCallId }: ToolResultEvent, { runtime }: Too
 function refused(content: readonly unknown[]): string | undefined {
   const blocks = content as { type?: string; mimeType?: string; data?: unknown; text?: unknown }[];
   if (blocks.length === 0 || blocks.some(isTaken)) return undefined;
-  return blocks.map(({ type, mimeType, data }) => `${mimeType ?? type ?? "something"}${typeof data === "string" ? ` of ${data.length} base64 characters` : ""}`).join(", ");
+  const sizeOf = (data: string) => ` of ${data.length} base64 characters${data.length > HOST_IMAGE_CHARS ? ", which is too large" : ""}`;
+  return blocks.map(({ type, mimeType, data }) => `${mimeType ?? type ?? "something"}${typeof data === "string" ? sizeOf(data) : ""}`).join("; ");
 }
 
 function isTaken({ type, mimeType, data, text }: { type?: string; mimeType?: string; data?: unknown; text?: unknown }): boolean {
@@ -76,7 +83,7 @@ function isTaken({ type, mimeType, data, text }: { type?: string; mimeType?: str
 
 /** The host would say that the tool failed, for every plugin that looks at results: the model is told what happened instead. */
 function tellOf(state: PluginState, toolName: string, unheard: string): ContentBlock {
-  const why = "where a plugin looks at tool results, OpenClaw passes on texts and images only";
+  const why = `where a plugin looks at tool results, OpenClaw passes on only texts, and images of up to ${HOST_IMAGE_CHARS} base64 characters`;
   state.complain(`passing on a result of ${toolName}`, new Error(`${why}, and this one is ${unheard}`), "the model is told so");
   return { type: "text", text: `[The tool answered with ${unheard}. It cannot be shown: ${why}.]` };
 }

@@ -2,6 +2,16 @@
 // are installed, `test/host/tsconfig.json` leaves this file out, and the plugin is compiled against the host's own types.
 declare module "openclaw/plugin-sdk/core" {
   export function delegateCompactionToRuntime(params: Record<string, unknown>): Promise<unknown>;
+  export function buildMemorySystemPromptAddition(params: {
+    availableTools: Set<string>;
+    citationsMode?: "auto" | "on" | "off";
+    agentSessionKey?: string;
+  }): string | undefined;
+}
+
+declare module "openclaw/plugin-sdk/routing" {
+  export function isCronSessionKey(sessionKey: string | undefined): boolean;
+  export function isSubagentSessionKey(sessionKey: string | undefined): boolean;
 }
 
 declare module "openclaw/plugin-sdk/logging-core" {

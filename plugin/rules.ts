@@ -23,9 +23,10 @@ export async function refreshRules(
   context: PromptContext,
 ): Promise<{ appendContext: string } | undefined> {
   const { workspaceDir } = context;
-  if (workspaceDir === undefined || turnOf(event) % refreshEvery(state.given) !== 0) return;
+  if (workspaceDir === undefined) return;
   const complaints: unknown[] = [];
   try {
+    if ((await turnOf(state, event, context)) % refreshEvery(state.given) !== 0) return;
     const { files: globs = [], level, maxChars } = state.options.rules;
     const files = await readRuleFiles(workspaceDir, globs, (error) => complaints.push(error));
     if (files.length === 0) return;
@@ -42,10 +43,14 @@ export async function refreshRules(
   }
 }
 
-/** 1 for a session's first turn. */
-function turnOf({ messages }: PromptBuild): number {
+/**
+ * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight; where it was told of
+ * none, as by Codex and by another engine, those in sight count.
+ */
+async function turnOf(state: PluginState, { messages }: PromptBuild, { sessionId }: PromptContext): Promise<number> {
+  const stats = sessionId === undefined ? undefined : await state.use((store) => store.stats({ sessionId }));
   const isUser = (message: unknown) => (message as { role?: unknown } | null)?.role === "user";
-  return messages.filter(isUser).length + 1;
+  return (stats?.turns || messages.filter(isUser).length) + 1;
 }
 
 async function compressed(

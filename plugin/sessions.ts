@@ -91,11 +91,9 @@ export class Sessions {
     this.#parents.delete(childKey);
   }
 
-  /** The session for which the one under this key was started; answered once. */
-  takeParent(childKey: string | undefined): Scope | undefined {
-    const parent = this.#parents.get(childKey ?? "");
-    this.#parents.delete(childKey ?? "");
-    return parent;
+  /** The session for which the one under this key was started. */
+  parent(childKey: string | undefined): Scope | undefined {
+    return this.#parents.get(childKey ?? "");
   }
 }
 

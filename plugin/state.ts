@@ -16,10 +16,10 @@ import { native } from "../node/lib/native.js";
 import { complaintLine, isNews } from "./complaints.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
-import { hostSessions, type HostSession } from "./host-sessions.js";
+import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
 import { resolvedSecret } from "./secret.js";
 import { whyUnused } from "./slot.js";
-import { Sessions } from "./sessions.js";
+import { type Scope, Sessions } from "./sessions.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 const REOPEN_AFTER_MS = 60_000;
@@ -194,6 +194,11 @@ export class PluginState {
   /** Every session that the host can still show. @throws when the host cannot tell. */
   hostSessions(): Promise<HostSession[]> {
     return hostSessions(this.#api.runtime.state.resolveStateDir());
+  }
+
+  /** The session whose transcript the host copied when this one began. @throws when the host cannot tell. */
+  forkSource(session: Scope): Promise<Scope | undefined> {
+    return forkSource(this.#api.runtime.state.resolveStateDir(), session);
   }
 
   /** Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. */

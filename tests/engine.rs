@@ -5,8 +5,9 @@ mod corpus;
 
 use std::sync::Arc;
 
-use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
-use concertina::config::{Config, RulesScope};
+use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock, FinishedTurn};
+use concertina::config::{Config, RulesScope, Schedule};
+use concertina::store::figures::FiguresQuery;
 use concertina::store::{Scope, SqliteStore, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -93,6 +94,20 @@ fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
     }
     assert_eq!(engine.stats(None).unwrap().originals, 1);
     assert_eq!(fetch(&engine, admitted.report.actions[0].ref_id.as_deref().unwrap()), FetchedBlock::Text(text));
+}
+
+#[test]
+fn a_placeholder_that_was_printed_for_another_session_is_not_folded() {
+    let text: String = (0..1500).map(|line| format!("unit {line} took {} ms\n", line * 7919 % 977)).collect();
+    for schedule in [Schedule::EveryTurn, Schedule::CacheAware] {
+        let dir = TempDir::new().unwrap();
+        let engine = open_with(&dir, Config { schedule, fusion_enabled: false, ..Config::default() });
+        let born = [result(&text)];
+        let shown = engine.admit(&scope(), None, &born[0], 1).rewrite.apply(&born).remove(0);
+        assert!(shown["content"][0]["text"].as_str().unwrap().starts_with("[REF_ID: "));
+        let fork = Scope { session_id: "fork".into(), ..scope() };
+        assert!(engine.assemble(&fork, &aged(shown), &AssembleOptions::default(), 20).rewrite.is_empty());
+    }
 }
 
 #[test]
@@ -184,6 +199,29 @@ fn a_truncated_database_does_not_stop_the_turn() {
     rusqlite::Connection::open(&file).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(5_000).unwrap();
     turn_goes_on(&engine, "CONCERTINA_STORE_DAMAGED");
+}
+
+#[test]
+fn a_turn_whose_assembly_failed_saves_nothing() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let messages = aged(result(&"the first output, soon stale ".repeat(100)));
+    let saved = |key: &str, now| {
+        let answer = json!({ "role": "assistant", "content": "done", "timestamp": now, "usage": { "input": 500 } });
+        let turn = FinishedTurn { advancement_key: key, messages: &[answer], ..FinishedTurn::default() };
+        engine.commit_turn(&scope(), &turn, now).unwrap();
+        let total = engine.store().figures(&FiguresQuery::default()).unwrap().total.amount;
+        total.without_tokens - total.sent_tokens
+    };
+    engine.assemble(&scope(), &messages, &AssembleOptions::default(), 20);
+    let before = saved("1", 21);
+    assert!(before > 0);
+    let other = rusqlite::Connection::open(dir.path().join("concertina.sqlite")).unwrap();
+    other.execute_batch("ALTER TABLE projections RENAME TO gone").unwrap();
+    let failed = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 30);
+    assert!(failed.rewrite.is_empty() && failed.report.warning.is_some());
+    other.execute_batch("ALTER TABLE gone RENAME TO projections").unwrap();
+    assert_eq!(saved("2", 31), before);
 }
 
 #[test]

@@ -168,6 +168,26 @@ fn another_model_other_tools_and_compaction_make_it_cold() {
 }
 
 #[test]
+fn a_history_that_begins_anew_is_cold_at_its_first_call_only() {
+    let dir = TempDir::new().unwrap();
+    let before = session(30);
+    let (engine, _) = played(&dir, &before);
+    let later = next(&before) + HOUR_MS;
+    assert_eq!(reason(&engine.assemble(&scope(), &before, &options(), later)), Some("cold: idle"));
+    let mut anew: Vec<Value> =
+        serde_json::from_str(&json!(session(60)).to_string().replace("step", "stage")).expect("a session");
+    for message in &mut anew {
+        message["timestamp"] = (message["timestamp"].as_i64().unwrap() + later).into();
+    }
+    let opened = (3..=anew.len()).step_by(2).filter_map(|end| {
+        let history = &anew[..end];
+        reason(&engine.assemble(&scope(), history, &options(), next(history))).map(str::to_owned)
+    });
+    let opened: Vec<String> = opened.collect();
+    assert!(!opened.is_empty() && opened.iter().all(|reason| reason == "ski-rental"), "{opened:?}");
+}
+
+#[test]
 fn a_full_context_is_folded_at_once_and_by_a_good_part() {
     let messages = session(10);
     let dir = TempDir::new().unwrap();

@@ -6,7 +6,6 @@
 import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
 import type { Concertina } from "./concertina.js";
 import { needObject } from "./errors.js";
-import { FETCH_TOOL } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
 /** What the host passes to `assemble`. */
@@ -101,7 +100,6 @@ export function createContextEngine<C extends Compact>(
     // By the fence that is declared above, the message that begins the turn is not among these.
     async assemble<M extends AnyMessage>(parameters: AssembleParameters<M>) {
       const { messages, tokenBudget, model, availableTools } = parameters;
-      if (availableTools && !availableTools.has(FETCH_TOOL)) return { messages, estimatedTokens: 0 };
       const view: AssembleResult<M> = { messages, estimatedTokens: 0 };
       try {
         const store = await open();

@@ -1,8 +1,8 @@
 /**
  * Whose content it is: agents and sessions as OpenClaw names them.
  *
- * The engine is told a session key alone, tools and middleware also an agent. What one of them puts the others must find, so where
- * there is a key it decides, and where there is none the agent that was stated.
+ * OpenClaw tells its engine a session key alone, and tools and middleware also an agent. What one of them puts the others must find, so
+ * the plugin goes by the key alone. A caller of the library may have no keys: where there is none, the agent that it states decides.
  */
 
 import { needObject, needString } from "./errors.js";

@@ -105,12 +105,12 @@ impl Engine {
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         let unfolded = |warning: Option<&Error>| {
             let known = know(&transcript, &fates, &Decided::default(), &self.memo, &meter);
-            Reply::unchanged(Report { warning: warning.map(Into::into), ..untouched(&known) })
+            let report = Report { warning: warning.map(Into::into), ..untouched(&known) };
+            self.views.keep(scope, View::untouched(report.tokens_after, now));
+            Reply::unchanged(report)
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
-            let reply = unfolded(None);
-            self.views.keep(scope, View::untouched(reply.report.tokens_after, now));
-            return reply;
+            return unfolded(None);
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
@@ -141,7 +141,7 @@ impl Engine {
             options,
             ledger,
             tools_changed: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
-            is_rewritten: !ledger.projections.is_empty() && !states.iter().any(|state| *state != State::Open),
+            is_rewritten: is_rewritten(ledger, &states, &shown),
             now,
         };
         let choice = if ledger.is_off { Choice::default() } else { self.choose(transcript, known, &states, &moment) };
@@ -408,6 +408,15 @@ fn names_around(known: &[Known], states: &[State], shown: &Shown) -> Around {
         }
     }
     around
+}
+
+/// Whether something was folded in the last assembly, and nothing that was is in sight now.
+fn is_rewritten(ledger: &Ledger, states: &[State], shown: &Shown) -> bool {
+    let has_left = |row: &Projection| {
+        let stood = ledger.standing.as_ref().is_some_and(|standing| standing.in_context.contains(&row.original));
+        stood && !shown.in_context.contains(&row.original)
+    };
+    states.iter().all(|state| *state == State::Open) && ledger.projections.iter().any(has_left)
 }
 
 /// What a list of tools is known by, whatever its order.

@@ -5,6 +5,7 @@
 use super::identity::Known;
 use super::placeholder::expected_savings;
 use super::replay::State;
+use super::unfold::{is_output, is_reference};
 use super::{AssembleOptions, Engine, FETCH_TOOL};
 use crate::config::{self, Schedule};
 use crate::history::{Fate, is_over, may_go_fresh};
@@ -61,7 +62,7 @@ impl Engine {
     }
 
     fn choose_by_age(&self, known: &[Known], states: &[State], options: &AssembleOptions) -> Choice {
-        let is_open = |(index, known): &(usize, &Known)| states[*index] == State::Open && !stays_in_part(known);
+        let is_open = |(index, known): &(usize, &Known)| states[*index] == State::Open && !stays(known);
         let open = known.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, known)| {
             let reason = match known.fate.may_go() {
@@ -87,7 +88,7 @@ impl Engine {
             .map(|(index, known)| {
                 let is_sent = known.message < cache.sent;
                 let (tokens, is_open) = match states[index] {
-                    State::Open => (known.tokens, !stays_in_part(known)),
+                    State::Open => (known.tokens, !stays(known)),
                     State::Placeholder(tokens) | State::Replaced(tokens) => (tokens, false),
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
@@ -186,9 +187,15 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     balance(fresh.chain(epochs), prices)
 }
 
-/// Whether a caller has put a cache breakpoint on a call: of its arguments a part always stays, and such a block leaves whole or not at all.
-fn stays_in_part(known: &Known) -> bool {
-    matches!(known.block.kind, Kind::Call(_)) && is_cache_point(known.view.raw, &known.block.path)
+/// Whether a block is never folded, though it may go: an output that is a placeholder already, whichever session it was printed for;
+/// and a call on which a caller has put a cache breakpoint, for of its arguments a part always stays, and such a block leaves whole or
+/// not at all.
+fn stays(known: &Known) -> bool {
+    match known.block.kind {
+        Kind::Text(text) => is_output(known.block) && is_reference(text),
+        Kind::Call(_) => is_cache_point(known.view.raw, &known.block.path),
+        _ => false,
+    }
 }
 
 fn is_fetched(block: &Block) -> bool {

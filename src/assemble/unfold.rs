@@ -312,7 +312,7 @@ impl Unfolding<'_> {
 const IMAGE_WAS_HERE: &str = "[image was here";
 
 /// Whether a text begins as the placeholder of a whole output does.
-fn is_reference(text: &str) -> bool {
+pub(super) fn is_reference(text: &str) -> bool {
     marker_at_start(text).is_some()
 }
 
@@ -325,7 +325,7 @@ fn marker_at_start(text: &str) -> Option<RefId> {
 }
 
 /// Whether a block is a tool's output, and not what the model fetched on purpose.
-fn is_output(block: &Block) -> bool {
+pub(super) fn is_output(block: &Block) -> bool {
     block.result.is_some_and(|result| result.tool_name != Some(FETCH_TOOL))
 }
 

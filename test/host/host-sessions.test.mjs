@@ -10,7 +10,7 @@ import { after, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { zstdCompressSync } from "node:zlib";
 
-import { hostSessions, transcriptOf } from "../../dist/plugin/host-sessions.js";
+import { forkSource, hostSessions, transcriptOf } from "../../dist/plugin/host-sessions.js";
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-sessions-"));
 let state;
@@ -71,6 +71,16 @@ test("what a reset archived counts as there, and what a deletion archived does n
   const read = async (id) => transcriptOf(sessions.find(({ sessionId }) => sessionId === id));
   assert.deepEqual(await read("reset"), [EVENT]);
   assert.deepEqual(await read("plain"), [EVENT, EVENT]);
+});
+
+test("a session that was copied from another one is known by the host's record of it", async () => {
+  agentDatabase(ofAgent("a"), "one", (database) => {
+    database.exec(`CREATE TABLE session_nodes (session_key TEXT, current_session_id TEXT, fork_source_session_key TEXT, fork_source_session_id TEXT);
+      INSERT INTO session_nodes VALUES ('agent:a:work', 'one', NULL, NULL), ('agent:a:copy', 'two', 'agent:a:work', 'one')`);
+  });
+  const source = (sessionId, agentId = "a") => forkSource(state, { agentId, sessionId });
+  assert.deepEqual(await source("two"), { agentId: "a", sessionId: "one" });
+  assert.deepEqual([await source("one"), await source("two", "b")], [undefined, undefined]);
 });
 
 test("events are read as they are, compressed, and from cold storage", async () => {

@@ -74,6 +74,12 @@ test("the requests of the session are at least 45 % smaller than without the plu
   assert.ok(saved >= 0.45, `saved ${saved}`);
 });
 
+test("the system prompt says how to use the host's memory, as it does without the plugin", () => {
+  const section = ({ requests: [{ rows }] }) => /## Memory Recall\n((?![#<]).+\n?)+/.exec(rows.find(({ role }) => role === "system").text)?.[0].trim();
+  assert.ok(section(baseline[0]));
+  for (const turn of played) assert.equal(section(turn), section(baseline[0]));
+});
+
 test("a result is folded before the model first sees it", () => {
   const tests = findResult(turnAbout("Run the tests").requests[1], about("sh run-tests.sh"));
   assert.ok(isFolded(tests.text, testOutput(false)), tests.text);

@@ -1,0 +1,175 @@
+// The plugin's engine, its middleware and its hook, with what they import from the host in place of it.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { register } from "node:module";
+import path from "node:path";
+import { test } from "node:test";
+import { crc32, deflateSync } from "node:zlib";
+
+import { freshDir, noise, toolRound, user } from "./conversation.mjs";
+
+/** The host's modules, as far as they are imported here. */
+const HOST = {
+  "openclaw/plugin-sdk/core": `export const buildMemorySystemPromptAddition = ({ availableTools, citationsMode, agentSessionKey }) => {
+    if (citationsMode === "on") throw new Error("no memory today");
+    return availableTools.has("memory_search") ? "## Memory Recall for " + agentSessionKey : undefined;
+  };`,
+  "openclaw/plugin-sdk/routing": `export const isSubagentSessionKey = (key) => key.includes(":subagent:");
+    export const isCronSessionKey = (key) => key.includes(":cron:");`,
+  "openclaw/plugin-sdk/logging-core": "export const redactToolPayloadText = undefined;",
+};
+const asUrl = (code) => `data:text/javascript,${encodeURIComponent(code)}`;
+const urls = Object.fromEntries(Object.entries(HOST).map(([name, code]) => [name, asUrl(code)]));
+register(asUrl(`const urls = ${JSON.stringify(urls)};
+  export const resolve = (name, context, next) => (name in urls ? { url: urls[name], shortCircuit: true } : next(name, context));`));
+
+const { createEngine } = await import("../dist/plugin/engine.js");
+const { foldToolResult } = await import("../dist/plugin/middleware.js");
+const { refreshRules } = await import("../dist/plugin/rules.js");
+const { PluginState } = await import("../dist/plugin/state.js");
+
+const KEY = "agent:main:work";
+const TOOLS = ["exec", "fetch_original_data", "memory_search"];
+
+/** The state of a plugin that was registered with some options, and what it logs. */
+function plugin(pluginConfig = {}) {
+  const lines = [];
+  const log = (line) => lines.push(line);
+  const directory = freshDir();
+  const api = { pluginConfig, logger: { info() {}, warn: log, error: log }, runtime: { state: { resolveStateDir: () => directory } } };
+  return { state: new PluginState(api), lines };
+}
+
+/** A turn, with an engine of its own as the host makes one. */
+const assembled = (state, given) =>
+  createEngine(state, undefined).assemble({ sessionId: "s", sessionKey: KEY, messages: [], availableTools: new Set(TOOLS), ...given });
+
+test("the host's memory section stays in the system prompt, whatever becomes of the history", async () => {
+  for (const options of [{}, { sccsEnabled: false }]) {
+    const { state } = plugin(options);
+    for (const given of [{}, { availableTools: new Set(["memory_search"]) }, { sessionKey: "agent:main:dashboard:incognito-1" }]) {
+      const { systemPromptAddition } = await assembled(state, given);
+      assert.equal(systemPromptAddition, `## Memory Recall for ${given.sessionKey ?? KEY}`);
+    }
+  }
+});
+
+test("there is no memory section where the host's own engine has none, or where it fails, which is logged", async () => {
+  const { state, lines } = plugin();
+  const codex = { runtimeSettings: { executionHost: { id: "codex-app-server" } } };
+  for (const given of [{ availableTools: new Set(["exec"]) }, { sessionKey: "agent:main:subagent:1" }, { sessionKey: "agent:main:cron:1" }, codex]) {
+    assert.equal((await assembled(state, given)).systemPromptAddition, undefined);
+  }
+  assert.ok(!lines.some((line) => line.includes("memory")), lines.join("\n"));
+  assert.equal((await assembled(state, { citationsMode: "on" })).systemPromptAddition, undefined);
+  assert.match(lines.at(-1), /memory section failed \(no memory today\)/);
+});
+
+const OTHER = "agent:other:subagent:1";
+
+/** An output that was folded at birth in a session of the agent `main`: its id, and the message that shows it. */
+async function born(state, seed) {
+  const [, message] = toolRound("c", "exec", { command: "x" }, noise(1500, seed));
+  const { message: shown } = await (await state.store()).admitToolResult({ sessionId: "s", agentId: "main", message });
+  return { id: /REF_ID: (\w+)/.exec(shown.content[0].text)[1], shown };
+}
+
+const found = async (state, id, agentId, sessionId) => (await (await state.store()).fetch({ refIds: [id], agentId, sessionId })).found;
+
+test("a sub-agent of another agent may fetch what its first task names, and what a later prompt names", async () => {
+  const { state } = plugin();
+  await assembled(state);
+  const [first, second] = [await born(state, 1), await born(state, 2)];
+  await createEngine(state, undefined).prepareSubagentSpawn({ parentSessionKey: KEY, childSessionKey: OTHER });
+  const turn = (prompt) => assembled(state, { sessionId: "child", sessionKey: OTHER, prompt });
+  const both = async () => [await found(state, first.id, "other"), await found(state, second.id, "other")];
+  await turn(`Look at ${first.id}.`);
+  assert.deepEqual(await both(), [1, 0]);
+  await turn("Thank you.");
+  assert.deepEqual(await both(), [1, 0]);
+  await turn(`Now look at ${second.id.toUpperCase()}.`);
+  assert.deepEqual(await both(), [1, 1]);
+});
+
+test("a session that the host copied from another one keeps its originals when the other one is gone", async () => {
+  const { state } = plugin();
+  state.forkSource = async () => ({ agentId: "main", sessionId: "s" });
+  const { id, shown } = await born(state, 1);
+  const messages = [user("go", 1), shown];
+  await assembled(state, { sessionId: "fork", messages });
+  const store = await state.store();
+  const { unfolded } = await store.unfold({ sessionId: "fork", agentId: "main", messages });
+  assert.equal(unfolded, 1);
+  await store.purge({ sessionId: "s" });
+  assert.equal(await found(state, id, "main", "fork"), 1);
+});
+
+test("a copy for another agent takes over nothing", async () => {
+  const { state } = plugin();
+  state.forkSource = async () => ({ agentId: "main", sessionId: "s" });
+  const { id, shown } = await born(state, 1);
+  await assembled(state, { sessionId: "fork", sessionKey: "agent:other:work", messages: [user("go", 1), shown] });
+  assert.equal(await found(state, id, "other"), 0);
+});
+
+/** A PNG of colours that no coder makes small, in base64. */
+function picture(width, height) {
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name), data]);
+    const [size, sum] = [data.length, crc32(body)].map((number) => Buffer.from(number.toString(16).padStart(8, "0"), "hex"));
+    return Buffer.concat([size, body, sum]);
+  };
+  let x = 1;
+  const pixels = Buffer.alloc((1 + 3 * width) * height, 0).map((_, at) => (at % (1 + 3 * width) === 0 ? 0 : (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) >>> 24));
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const signature = Buffer.from("89504e470d0a1a0a", "hex");
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(pixels, { level: 0 })), chunk("IEND", Buffer.alloc(0))]).toString("base64");
+}
+
+test("an image that is too large for the host is scaled down, and the model is told where that is not possible", async () => {
+  const { state } = plugin();
+  await assembled(state);
+  const shown = async (data) => {
+    const event = { toolName: "screenshot", toolCallId: "c", args: {}, result: { content: [{ type: "image", mimeType: "image/png", data }], details: {} } };
+    return (await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY })).result.content;
+  };
+  const large = picture(2000, 1000);
+  assert.ok(large.length > 5_000_000);
+  const [image] = await shown(large);
+  assert.ok(image.type === "image" && image.data.length < 5_000_000, JSON.stringify(image).slice(0, 300));
+  const [told] = await shown("A".repeat(5_000_001));
+  assert.match(told.text, /^\[The tool answered with image\/png of 5000001 base64 characters, which is too large\. It cannot be shown: .* images of up to 5000000 base64 characters\.\]$/);
+});
+
+test("rules are repeated every so many turns, however few of them are in sight", async () => {
+  const { state } = plugin({ rules: { refreshEveryTurns: 3 } });
+  const workspaceDir = freshDir();
+  writeFileSync(path.join(workspaceDir, "AGENTS.md"), "# Rules\n\nNever push to main.\n");
+  const repeated = [];
+  for (let turn = 1; turn <= 9; turn++) {
+    const messages = [{ role: "compactionSummary", summary: "all before" }, ...(turn > 1 ? [user("go")] : [])];
+    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY })) repeated.push(turn);
+    await createEngine(state, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: `${turn}`, messages: [user("go")] });
+  }
+  assert.deepEqual(repeated, [3, 6, 9]);
+});
+
+test("Codex takes the history anew after an answer that is not its own, and only then", async () => {
+  const { state } = plugin();
+  const answer = (timestamp, by) => ({ role: "assistant", content: [{ type: "text", text: "done" }], timestamp, ...by });
+  const codex = { provider: "openai", idempotencyKey: "codex-app-server:thread:turn" };
+  const messages = [];
+  const epochs = [];
+  for (const by of [codex, codex, { provider: "anthropic" }, codex, codex, { provider: "openclaw" }]) {
+    const at = 10 * epochs.length;
+    messages.push(user("go", at), answer(at + 1, by));
+    epochs.push((await assembled(state, { messages, runtimeSettings: { executionHost: { id: "codex-app-server" } } })).contextProjection.epoch);
+  }
+  assert.equal(epochs[0], epochs[1]);
+  assert.notEqual(epochs[1], epochs[2]);
+  assert.equal(new Set(epochs.slice(2)).size, 1);
+});
