@@ -20,7 +20,7 @@ use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
 use crate::tokens;
 
-use alarm::{Alarm, alarm};
+pub(super) use alarm::{Alarm, alarm};
 
 const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.

@@ -65,7 +65,8 @@ impl Stage for SearchCrunch {
             } else if let Some((range, fold)) = folded(text) {
                 edits.push(Edit::fold(at(range), &fold));
             } else if context.preset != Preset::Lossless {
-                edits.extend(web::edits(text, start, line, context.preset));
+                let is_web = context.hints.tool_name.as_deref().is_some_and(web::is_web_search);
+                edits.extend(web::edits(text, start, line, context.preset, is_web));
             }
         }
         edits
