@@ -165,6 +165,34 @@ fn look_alikes_stay() {
 }
 
 #[test]
+fn check_marks_count_only_beside_a_runners_summary() {
+    let steps: String = (0..12).map(|n| format!("✔ functions/handler{n} deployed (3.{n}s)\n")).collect();
+    let text = format!("Deploying\n{steps}✖ functions/session failed (30.1s)\nDeploy finished with 1 problem\nLogs\n");
+    assert_eq!(shown(&text), text);
+    let containers: String = (0..12)
+        .map(|n| format!(" ✔ Container shop-{n}   {}   1{n}.2s\n", if n == 7 { "Exited" } else { "Started" }))
+        .collect();
+    let text = format!("[+] Running 12/12\n{containers}end\nend\n");
+    assert_eq!(shown(&text), text);
+}
+
+#[test]
+fn tests_that_are_yet_to_do_are_not_passed() {
+    let note = |n: usize| match n {
+        5 => " # TODO",
+        6 => " # not yet",
+        _ => "",
+    };
+    let line = |n: usize| format!("✔ case {n} (0.2ms){}\n", note(n));
+    let text = format!("{}ℹ tests 30\nℹ pass 29\n", (0..30).map(line).collect::<String>());
+    let shown = shown(&text);
+    assert!(
+        shown.contains("✔ case 5 (0.2ms) # TODO\n✔ case 6 (0.2ms) # not yet\n") && shown.contains(" 23 passed"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn sources_and_manuals_that_quote_a_run_stay() {
     let text: String = (0..40).map(|n| format!("test ledger::adds_{n} ... ok\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Log, None)];
