@@ -211,6 +211,7 @@ fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     }
     tap::attach(lines, &mut signs);
     python::attach(lines, &mut signs);
+    python::check(lines, &mut signs);
     terraform::attach(lines, &mut signs);
     let is_proved = marks::is_proved(lines, &signs);
     if is_proved {

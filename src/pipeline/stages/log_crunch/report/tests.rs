@@ -165,6 +165,17 @@ fn look_alikes_stay() {
 }
 
 #[test]
+fn rows_of_dots_are_tests_only_beside_a_runners_summary() {
+    let dots = format!("{}\n", ".".repeat(24)).repeat(20);
+    let grid = format!("Generation 5\n#...........#..##...#.#.\n{dots}#..#..............#.....\nalive: 42\n");
+    assert_eq!(shown(&grid), grid);
+    let run = format!(
+        "{dots}\n----------------------------------------------------------------------\nRan 480 tests in 0.1s\n\nOK\n"
+    );
+    assert!(shown(&run).starts_with("[… 20 lines 1-20] 480 passed\n"), "{}", shown(&run));
+}
+
+#[test]
 fn check_marks_count_only_beside_a_runners_summary() {
     let steps: String = (0..12).map(|n| format!("✔ functions/handler{n} deployed (3.{n}s)\n")).collect();
     let text = format!("Deploying\n{steps}✖ functions/session failed (30.1s)\nDeploy finished with 1 problem\nLogs\n");
