@@ -319,6 +319,8 @@ fn lines_of_many_tools_are_known() {
         ("#7 1.234 Unpacking a (1) ...", Some(("unpacked", 1, "a"))),
         ("#7 ERROR: process did not complete", None),
         (" => CACHED [2/8] RUN make", Some(("cached steps", 1, ""))),
+        (" => => extracting sha256:0123 1.2s", Some(("", 0, ""))),
+        (" => => # 4123 modules transformed.", None),
         ("[12/300] Building C object a.o", Some(("build steps", 1, ""))),
         ("[ 20%] Built target a", Some(("built", 1, "a"))),
         ("[12/300] FAILED: a.o", None),
