@@ -86,6 +86,8 @@ struct Sign<'t> {
     count: usize,
     /// The suite, file, module or package; empty for what the headings above say.
     name: &'t str,
+    /// What is said behind the name: a version, or an id.
+    detail: &'t str,
     /// The name of the test itself, where a line with the name of its heading closes that.
     title: &'t str,
     /// Whether words like `error` in the line are known to report none.
@@ -94,7 +96,7 @@ struct Sign<'t> {
 
 impl<'t> Sign<'t> {
     fn new(tool: Tool, part: Part, label: &'static str, count: usize) -> Self {
-        Self { tool, part, label, count, name: "", title: "", quiet: false }
+        Self { tool, part, label, count, name: "", detail: "", title: "", quiet: false }
     }
 
     /// A test that passed.

@@ -165,6 +165,24 @@ fn look_alikes_stay() {
 }
 
 #[test]
+fn what_terraform_creates_keeps_id_and_content() {
+    let plan = |sign: &str| {
+        let attributes: String = (0..12).map(|n| format!("        setting_{n} = {n}\n")).collect();
+        let text = format!("      + data = <<-EOT\n{}        EOT\n", attributes.replace("        ", "            "));
+        let head = "Terraform will perform the following actions:\n\n  # a.b will be made\n";
+        format!("{head}  {sign} resource \"a\" \"b\" {{\n{attributes}{text}    }}\n\nPlan: 1 to add.\nend\n")
+    };
+    assert_eq!(shown(&plan("+")), plan("+"));
+    let changed = shown(&plan("~"));
+    assert!(
+        changed.contains("] 12 unchanged: setting_0, ") && changed.contains("            setting_3 = 3\n"),
+        "{changed}"
+    );
+    let apply: String = (0..12).map(|n| format!("a.b[{n}]: Creation complete after 1s [id=subnet-{n}]\n")).collect();
+    assert!(shown(&format!("{apply}\nend\nend\n")).contains("a.b[3] (subnet-3), a.b[4] (subnet-4)"));
+}
+
+#[test]
 fn rows_of_dots_are_tests_only_beside_a_runners_summary() {
     let dots = format!("{}\n", ".".repeat(24)).repeat(20);
     let grid = format!("Generation 5\n#...........#..##...#.#.\n{dots}#..#..............#.....\nalive: 42\n");
