@@ -237,7 +237,21 @@ fn sources_and_manuals_that_quote_a_run_stay() {
 fn commands_that_were_only_to_be_shown_stay() {
     let text: String = (0..40).map(|n| format!("gcc -O2 -c -o {n}.o {n}.c\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Unknown, None)];
-    for (command, is_free) in [("make -n all", true), ("cd x && make --dry-run", true), ("make -j2", false)] {
+    for (command, is_free) in [
+        ("make -n all", true),
+        ("cd x && make --dry-run", true),
+        ("make -nj4", true),
+        ("make -sn all", true),
+        ("make VERBOSE=1 2>&1 | tail -50", true),
+        ("V=1 make", true),
+        ("ninja -C out -n -v", true),
+        ("ninja -t commands", true),
+        ("cmake --build out -v", true),
+        ("make -j2", false),
+        ("make -C nn -fn", false),
+        ("make && pytest -v", false),
+        ("ninja -C out", false),
+    ] {
         let hints = Hints { command: Some(command.to_owned()), ..Hints::default() };
         let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };
         assert_eq!(super::super::LogCrunch.apply(&context).is_empty(), is_free, "{command}");
