@@ -183,6 +183,15 @@ fn what_terraform_creates_keeps_id_and_content() {
 }
 
 #[test]
+fn installed_packages_keep_name_and_version() {
+    let pip: String =
+        (0..12).map(|n| format!("Requirement already satisfied: a{n}<4 in ./lib (from b) ({n}.1)\n")).collect();
+    assert!(shown(&format!("{pip}end\nend\n")).contains("already satisfied: a0 (0.1), a1 (1.1), "));
+    let apt: String = (0..12).map(|n| format!("Setting up a{n} (1:{n}.1-2) ...\n")).collect();
+    assert!(shown(&format!("{apt}\nend\nend\n")).contains("set up: a0 (1:0.1-2), a1 (1:1.1-2), "));
+}
+
+#[test]
 fn rows_of_dots_are_tests_only_beside_a_runners_summary() {
     let dots = format!("{}\n", ".".repeat(24)).repeat(20);
     let grid = format!("Generation 5\n#...........#..##...#.#.\n{dots}#..#..............#.....\nalive: 42\n");
@@ -333,6 +342,9 @@ fn lines_of_many_tools_are_known() {
         ("BTest > adds() FAILED", None),
         ("> Task :compileJava UP-TO-DATE", Some(("tasks", 1, ""))),
         ("> Task :compileJava FAILED", None),
+        ("> Task :processResources NO-SOURCE", Some(("tasks", 1, ""))),
+        ("> Task :app:test SKIPPED", None),
+        ("> Task :compileTestJava NO-SOURCE", None),
         ("  Passed A.BTest.Adds(a: 1) [< 1 ms]", Some(("passed", 1, "A.BTest"))),
         ("  Failed A.BTest.Adds [< 1 ms]", None),
         (
@@ -341,6 +353,7 @@ fn lines_of_many_tools_are_known() {
         ),
         ("Collecting idna<4,>=2.5 (from requests)", Some(("collected", 1, ""))),
         ("Unpacking libc6:amd64 (2.36-9) over (2.36-8) ...", Some(("unpacked", 1, "libc6:amd64"))),
+        ("Setting up libc6:amd64 (2.36-9) ...", Some(("set up", 1, "libc6:amd64"))),
         ("npm http fetch GET 200 https://registry.npmjs.org/a 69ms", Some(("fetched", 1, ""))),
         ("npm http fetch GET 404 https://registry.npmjs.org/a 69ms", None),
         ("npm warn deprecated a@1: no", None),
