@@ -1,6 +1,7 @@
 //! The fourteen stages, a file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
 //! [`crate::content`]: the runner asks it before every pass.
 
+mod bars;
 mod diff_crunch;
 pub mod ionizer;
 mod log_crunch;

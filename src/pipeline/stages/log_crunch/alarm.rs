@@ -8,7 +8,7 @@ use regex::Regex;
 
 /// How loud a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Alarm {
+pub(in super::super) enum Alarm {
     /// An ordinary line.
     None,
     /// A line that speaks of a failure, without the level of one.
@@ -37,7 +37,7 @@ fn compile(pattern: &str) -> Regex {
 }
 
 /// Judges a line. A note of what was left out is as loud as what it stands for may have been.
-pub(super) fn alarm(text: &str) -> Alarm {
+pub(in super::super) fn alarm(text: &str) -> Alarm {
     if text.starts_with("[… ") {
         return Alarm::Error;
     }

@@ -1,10 +1,12 @@
 //! Web results -> those of low rank by title and address only; a text that an earlier result has, too, once.
 //!
-//! The original is needed to get the texts back; each note says which lines they were.
+//! The original is needed to get the texts back; each note says which lines they were. Any report may list addresses: what has a rank,
+//! the tool's name says or the form of the results, and a text that speaks of an error stays whatever its rank.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::super::log_crunch::{Alarm, alarm};
 use crate::config::Preset;
 use crate::pipeline::{Edit, elided};
 
@@ -23,23 +25,33 @@ const SHARED_PERCENT: usize = 90;
 /// Shorter texts stay: a note in their place saves next to nothing. They are rather a program's report on some addresses, too, and that has no rank.
 const MIN_TEXT: usize = 200;
 
+/// What of a tool's name says that it searches the web.
+const WEB: [&str; 7] = ["web", "internet", "brave", "tavily", "google", "bing", "duckduckgo"];
+
 /// How many results keep their text.
 fn kept_results(preset: Preset) -> usize {
     if preset == Preset::Max { 3 } else { 5 }
 }
 
-/// Notes instead of texts, for the segment `text` that begins at byte `start` and line `first_line` of the whole.
-pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset) -> Vec<Edit> {
+/// Whether a tool's name says that it searches the web.
+pub(super) fn is_web_search(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    tool.contains("search") && WEB.iter().any(|word| tool.contains(word))
+}
+
+/// Notes instead of texts, for the segment `text` that begins at byte `start` and line `first_line` of the whole. Where its tool is none that
+/// searches the web, only results that have the form of such are any.
+pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset, is_web: bool) -> Vec<Edit> {
     let mut earlier: Vec<HashSet<&str>> = Vec::new();
     let mut edits = Vec::new();
-    for (index, (line, range)) in results(text).into_iter().enumerate() {
+    for (index, (line, range)) in results(text, is_web).into_iter().enumerate() {
         let found = &text[range.clone()];
         let words: HashSet<&str> = found.split_whitespace().collect();
         let like = earlier.iter().position(|other| are_alike(&words, other));
         if earlier.len() < MAX_COMPARED {
             earlier.push(words);
         }
-        if found.len() < MIN_TEXT || found.contains("[… ") {
+        if found.len() < MIN_TEXT || found.contains("[… ") || found.lines().any(|line| alarm(line) != Alarm::None) {
             continue;
         }
         let count = found.split('\n').count();
@@ -60,7 +72,7 @@ fn are_alike(words: &HashSet<&str>, other: &HashSet<&str>) -> bool {
 }
 
 /// The text of each result: the index of its first line, and its bytes without the last line end. Empty where it has none.
-fn results(text: &str) -> Vec<(usize, Range<usize>)> {
+fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
     let mut lines: Vec<Range<usize>> = Vec::new();
     for line in text.split('\n') {
         let start = lines.last().map_or(0, |last| last.end + 1);
@@ -73,7 +85,12 @@ fn results(text: &str) -> Vec<(usize, Range<usize>)> {
         let is_free = |title: usize| heads.last().is_none_or(|&(_, address)| address < title);
         if is_link(line(index)) {
             heads.push((index, index));
-        } else if is_address(line(index)) && index > 0 && !line(index - 1).trim().is_empty() && is_free(index - 1) {
+        } else if is_address(line(index))
+            && index > 0
+            && !line(index - 1).trim().is_empty()
+            && is_free(index - 1)
+            && (is_web || is_title(line(index - 1)))
+        {
             heads.push((index - 1, index));
         }
     }
@@ -107,6 +124,15 @@ fn is_address(line: &str) -> bool {
     bare.starts_with("http") && (bare.starts_with("https://") || bare.starts_with("http://")) && !bare.contains(' ')
 }
 
+/// A title that is nothing else: `3. Words`, `[3] Words`, `## Words`, `**Words**`, `Title: Words`.
+fn is_title(line: &str) -> bool {
+    let bare = line.trim();
+    let number = bare.trim_start_matches(['[', '#', '*', ' ']);
+    let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = rest.len() < number.len() && rest.starts_with(['.', ')', ']', ':']);
+    is_numbered || ["#", "**", "Title: ", "title: "].iter().any(|start| bare.starts_with(start))
+}
+
 /// `3. [Title](https://…)`.
 fn is_link(line: &str) -> bool {
     let bare = line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "-*#. ".contains(c));
@@ -119,7 +145,7 @@ mod tests {
 
     fn shown(text: &str, preset: Preset) -> String {
         let mut out = text.to_owned();
-        for edit in edits(text, 0, 1, preset).iter().rev() {
+        for edit in edits(text, 0, 1, preset, true).iter().rev() {
             out.replace_range(edit.range.clone(), &edit.text);
         }
         out
@@ -139,7 +165,7 @@ mod tests {
         let text: String = (1..=9)
             .map(|n| format!("[WARN] Test {n}\n   URL: https://x.y/{n}\n   Status: 404 | Time: {}ms\n\n", n * 37))
             .collect();
-        assert!(edits(&text, 0, 1, Preset::Max).is_empty());
+        assert!(edits(&text, 0, 1, Preset::Max, true).is_empty());
     }
 
     #[test]
@@ -149,7 +175,8 @@ mod tests {
         assert!(out.contains("\nSecond line of 5."), "{out}");
         assert!(out.contains("6. Title 6\nURL: https://x.y/6\n[… 2 lines 28-29]\n\n7. Title 7"), "{out}");
         assert!(text.lines().nth(27).unwrap().starts_with("Snippet 6 first."));
-        assert!(edits(&out, 0, 1, Preset::Balanced).is_empty());
+        assert!(edits(&out, 0, 1, Preset::Balanced, true).is_empty());
+        assert_eq!(edits(&text, 0, 1, Preset::Balanced, false), edits(&text, 0, 1, Preset::Balanced, true));
         assert!(shown(&text, Preset::Max).len() < out.len());
     }
 
@@ -165,8 +192,19 @@ mod tests {
     fn links_in_one_line_are_results_and_prose_is_none() {
         let text =
             "1. [A](https://a)\nsnip a\n2. [B](https://b)\nsnip b\n3. [C](https://c)\n4. [D](https://d)\nsnip d long\n";
-        let lines: Vec<usize> = results(text).iter().map(|(line, _)| *line).collect();
+        let lines: Vec<usize> = results(text, false).iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 3, 5, 6]);
-        assert!(results("see\nhttps://a\nand more words\n").is_empty());
+        assert!(results("see\nhttps://a\nand more words\n", true).is_empty());
+    }
+
+    #[test]
+    fn addresses_in_a_report_have_no_rank_and_errors_stay() {
+        let state = "all probes passed in the last five minutes from Frankfurt, Virginia and Singapore. ".repeat(3);
+        let report: String = (1..=9).map(|n| format!("Site {n}: shop\nhttps://x.y/{n}\n{n} {state}\n\n")).collect();
+        assert!(edits(&report, 0, 1, Preset::Balanced, false).is_empty());
+        let failed = report.replace("\n9 all", "\nERROR all");
+        assert!(shown(&failed, Preset::Balanced).contains("\nERROR all probes"));
+        assert!(!shown(&failed, Preset::Balanced).contains("\n8 all probes"));
+        assert!(is_web_search("web_search") && is_web_search("tavilySearch") && !is_web_search("search_files"));
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::super::bars::bars;
 use super::super::shortening::has_prose;
 use crate::config::Preset;
 use crate::content::ContentType;
@@ -14,6 +15,8 @@ use crate::prose::{Kind, Token, is_emphatic, tells_of_failure, tokenize, tokeniz
 
 /// Emphasis goes around at most so many bytes.
 const EMPHASIS_MAX_BYTES: usize = 200;
+/// What is left of a longer rule.
+const RULE_CHARS: usize = 3;
 
 /// Whether a text may be cleaned at all.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
@@ -56,7 +59,8 @@ impl<'a> Cleaner<'a> {
         let mut changes = Vec::new();
         let mut spans = self.spans.iter().peekable();
         let (mut start, mut empty_from) = (0, None);
-        for line in self.text.split_inclusive('\n') {
+        let lines = || self.text.split_inclusive('\n');
+        for (line, is_bar) in lines().zip(bars(lines().map(rule))) {
             let range = start..start + line.len();
             start = range.end;
             while spans.next_if(|span| span.range.end <= range.start).is_some() {}
@@ -78,7 +82,8 @@ impl<'a> Cleaner<'a> {
                 Kind::TableRow => narrow_row(body),
                 Kind::Prose => {
                     let inside: Vec<Range<usize>> = self.inside(&range, spans.clone());
-                    rule(body).unwrap_or_else(|| clean(body, &inside))
+                    let short_rule = rule(body).filter(|&(_, len)| !is_bar && len > RULE_CHARS);
+                    short_rule.map_or_else(|| clean(body, &inside), |(stroke, _)| stroke.to_string().repeat(RULE_CHARS))
                 }
                 _ => continue,
             };
@@ -109,11 +114,11 @@ fn fewer_empty_lines(run: &str) -> Option<String> {
     (run.len() > end.len()).then(|| end.to_owned())
 }
 
-/// A shorter line of the same signs: `----------` -> `---`.
-fn rule(line: &str) -> Option<String> {
-    let first = line.chars().next().filter(|c| matches!(c, '-' | '=' | '*' | '_' | '~' | '#'))?;
-    let is_rule = line.len() > 3 && line.trim_end().chars().all(|c| c == first);
-    is_rule.then(|| first.to_string().repeat(3))
+/// The stroke and the length of a line that is nothing but a rule.
+fn rule(line: &str) -> Option<(char, usize)> {
+    let line = line.trim_end();
+    let first = line.chars().next().filter(|c| matches!(c, '-' | '=' | '_' | '#'))?;
+    line.chars().all(|c| c == first).then_some((first, line.len()))
 }
 
 /// A line without blanks at its end, odd spaces and ornament. `inside` is left alone.
@@ -277,6 +282,9 @@ mod tests {
             "**ERROR** it failed  ",
             "a | b",
             "👩\u{200d}🚀 joined",
+            "a chart\n\n==========\n======\n\n",
+            "f(a, b)\n~~~~^~~\n~~~~~~~\n",
+            "words\n\n**********\n",
         ] {
             assert_eq!(cleaned(text), text, "{text:?}");
         }

@@ -35,11 +35,11 @@ pub(super) fn plain<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     is_time.then(|| packages::apt(&inner).or_else(|| packages::pip(&inner)))?
 }
 
-/// ` => CACHED [2/8] RUN …`, ` => => sha256:…`.
+/// ` => CACHED [2/8] RUN …`, ` => => sha256:…`, but not ` => => # …`, which a step printed.
 pub(super) fn fancy<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let rest = line.bare.strip_prefix("=> ")?;
     if rest.starts_with("=> ") {
-        return Some(Sign::aside(Tool::Docker));
+        return (!rest.starts_with("=> #")).then(|| Sign::aside(Tool::Docker));
     }
     rest.starts_with("CACHED [").then(|| Sign::step(Tool::Docker, "cached steps"))
 }

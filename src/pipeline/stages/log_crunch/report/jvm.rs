@@ -26,7 +26,10 @@ pub(super) fn maven<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
 /// `> Task :compileJava UP-TO-DATE`, `BTest > adds() PASSED`.
 pub(super) fn gradle<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     if let Some(task) = line.bare.strip_prefix("> Task :") {
-        return (!task.ends_with("FAILED")).then(|| Sign::step(Tool::Gradle, "tasks"));
+        // Tests that did not run did not pass.
+        let tests = task.split(' ').next().is_some_and(|name| name.to_ascii_lowercase().contains("test"));
+        let is_left_out = tests && (task.ends_with(" SKIPPED") || task.ends_with(" NO-SOURCE"));
+        return (!is_left_out && !task.ends_with("FAILED")).then(|| Sign::step(Tool::Gradle, "tasks"));
     }
     let (class, test) = line.bare.strip_suffix(" PASSED")?.split_once(" > ")?;
     (!class.is_empty() && !test.is_empty()).then(|| Sign::passed(Tool::Gradle, class))

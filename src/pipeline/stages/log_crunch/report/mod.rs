@@ -86,6 +86,8 @@ struct Sign<'t> {
     count: usize,
     /// The suite, file, module or package; empty for what the headings above say.
     name: &'t str,
+    /// What is said behind the name: a version, or an id.
+    detail: &'t str,
     /// The name of the test itself, where a line with the name of its heading closes that.
     title: &'t str,
     /// Whether words like `error` in the line are known to report none.
@@ -94,7 +96,7 @@ struct Sign<'t> {
 
 impl<'t> Sign<'t> {
     fn new(tool: Tool, part: Part, label: &'static str, count: usize) -> Self {
-        Self { tool, part, label, count, name: "", title: "", quiet: false }
+        Self { tool, part, label, count, name: "", detail: "", title: "", quiet: false }
     }
 
     /// A test that passed.
@@ -173,7 +175,7 @@ pub(super) fn is_printed(context: &FusionContext) -> bool {
     let source = || context.hints.path.as_deref().or(context.hints.command.as_deref()).unwrap_or_default();
     context.role == Role::Tool
         && !context.text.starts_with("#!")
-        && !context.hints.command.as_deref().is_some_and(is_dry_run)
+        && !context.hints.command.as_deref().is_some_and(asks_for_commands)
         && match expected(context.hints).map(|expected| expected.content_type) {
             Some(ContentType::Code | ContentType::Json | ContentType::Diff | ContentType::Html) => false,
             Some(ContentType::Text) => [".txt", ".out"].iter().any(|suffix| source().contains(suffix)),
@@ -181,11 +183,24 @@ pub(super) fn is_printed(context: &FusionContext) -> bool {
         }
 }
 
-fn is_dry_run(command: &str) -> bool {
-    let is_dry = |word: &str| matches!(word, "--dry-run" | "--just-print" | "--recon");
-    command.split_whitespace().any(is_dry)
-        || command.contains("make ")
-            && command.split_whitespace().any(|word| word == "-n" || word == "-Bn" || word == "-nB")
+/// Whether a command line asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t commands`.
+fn asks_for_commands(command: &str) -> bool {
+    command.split([';', '|', '&', '\n', '(', ')']).any(|part| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let program = |name: &str| words.iter().any(|word| word.rsplit('/').next() == Some(name));
+        let makes = program("make") || program("gmake");
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+        has(&["--dry-run", "--just-print", "--recon"])
+            || makes && words.iter().any(|word| has_dry_flag(word))
+            || (makes || program("ninja") || program("cmake")) && has(&["V=1", "VERBOSE=1", "-v", "--verbose"])
+            || program("ninja") && has(&["-n", "-t"])
+    })
+}
+
+/// Whether a word of `make`'s holds the flag `n`: what follows a flag that takes a value is that value.
+fn has_dry_flag(word: &str) -> bool {
+    let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-')).unwrap_or_default();
+    flags.split(['C', 'I', 'W', 'f', 'j', 'l', 'o']).next().is_some_and(|flags| flags.contains('n'))
 }
 
 /// The notes in place of what went well in a range of whole lines.
@@ -211,6 +226,7 @@ fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     }
     tap::attach(lines, &mut signs);
     python::attach(lines, &mut signs);
+    python::check(lines, &mut signs);
     terraform::attach(lines, &mut signs);
     let is_proved = marks::is_proved(lines, &signs);
     if is_proved {

@@ -9,7 +9,10 @@ pub(super) fn pip<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
         "Requirement" => {
             let rest = rest.strip_prefix("already satisfied: ")?;
             let name = rest.split(" in ").next()?;
-            Some(Sign::done(Tool::Pip, "already satisfied", requirement(name)))
+            let version =
+                rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).map_or("", |(_, version)| version);
+            let detail = if version.starts_with(|char: char| char.is_ascii_digit()) { version } else { "" };
+            Some(Sign { detail, ..Sign::done(Tool::Pip, "already satisfied", requirement(name)) })
         }
         "Collecting" => is_requirement(rest).then(|| Sign::step(Tool::Pip, "collected")),
         "Downloading" | "Downloaded" => {
@@ -69,7 +72,8 @@ pub(super) fn node<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
 pub(super) fn apt<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let bare = line.bare;
     if let Some(rest) = bare.strip_prefix("Setting up ") {
-        return rest.ends_with(") ...").then(|| Sign::step(Tool::Apt, "set up"));
+        let (name, version) = rest.strip_suffix(") ...")?.split_once(" (")?;
+        return Some(Sign { name, detail: version, ..Sign::step(Tool::Apt, "set up") });
     }
     if let Some(rest) = bare.strip_prefix("Unpacking ") {
         let (name, version) = rest.split_once(" (")?;

@@ -12,6 +12,9 @@ use super::{Line, Sign, Tool};
 /// Fewer dots without a percentage may be an ellipsis.
 const MIN_DOTS: usize = 20;
 
+/// What the summaries of runners that print dots say behind a number.
+const COUNTED: [&str; 6] = [" passed", " failed", " passing", " examples, ", " runs, ", " tests, "];
+
 /// A test of `pytest -v`.
 pub(super) fn verbose<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let id = without_share(line.bare).strip_suffix(" PASSED")?;
@@ -45,6 +48,26 @@ pub(super) fn dots<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let is_file = file.is_empty() || !file.contains(' ') && file.contains('.');
     (is_certain && is_file && !dots.is_empty() && dots.bytes().all(|byte| byte == b'.'))
         .then(|| Sign { count: dots.len(), ..Sign::passed(Tool::Dots, file) })
+}
+
+/// Takes lines of nothing but dots for no tests, where no summary of a runner says that they are: a drawing has such lines, too.
+pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
+    if lines.iter().any(|line| is_summary(line.bare)) {
+        return;
+    }
+    for (line, sign) in lines.iter().zip(signs) {
+        if line.bare.bytes().all(|byte| byte == b'.') {
+            sign.take_if(|sign| sign.tool == Tool::Dots);
+        }
+    }
+}
+
+/// `==== 98 passed in 1.2s ====`, `Ran 98 tests in 0.1s`, `OK (98 tests, 98 assertions)`, `98 examples, 0 failures`.
+fn is_summary(line: &str) -> bool {
+    let bare = line.trim_matches(['=', ' ']);
+    let counted = |rest: &str| rest.starts_with(|char: char| char.is_ascii_digit());
+    ["Ran ", "OK (", "Tests: "].iter().any(|word| bare.strip_prefix(word).is_some_and(counted))
+        || counted(bare) && COUNTED.iter().any(|word| bare.contains(word))
 }
 
 /// A test of `unittest -v`. Its description, where it has one, stands on a line of its own.

@@ -129,7 +129,7 @@ fn headings(lines: &[Line], signs: &[Option<Sign>]) -> Vec<Option<usize>> {
 struct Told<'t> {
     labels: Vec<(&'static str, usize)>,
     names: Vec<Named>,
-    known: HashMap<(&'static str, &'t str), usize>,
+    known: HashMap<(&'static str, &'t str, &'t str), usize>,
     /// The names of headings, by their lines; `None` for one that is named with the first heading below it.
     headed: HashMap<usize, Option<usize>>,
 }
@@ -149,7 +149,7 @@ impl<'t> Told<'t> {
             None => self.labels.push((sign.label, sign.count)),
         }
         let index = match nearest {
-            _ if !sign.name.is_empty() => self.known.get(&(sign.label, sign.name)).copied(),
+            _ if !sign.name.is_empty() => self.known.get(&(sign.label, sign.name, sign.detail)).copied(),
             Some(above) => self.headed.get(&above.line).copied().flatten(),
             None => return,
         };
@@ -169,7 +169,10 @@ impl<'t> Told<'t> {
                     }
                 }
                 None => {
-                    self.known.insert((sign.label, sign.name), next);
+                    if !sign.detail.is_empty() {
+                        name = format!("{name} ({})", sign.detail);
+                    }
+                    self.known.insert((sign.label, sign.name, sign.detail), next);
                 }
             }
             self.names.push(Named { label: sign.label, name, count: 0 });

@@ -19,7 +19,7 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     {
         Some(Sign::opening(Tool::Terraform))
     } else if is("Creation complete after ") {
-        Some(Sign::done(Tool::Terraform, "created", resource))
+        Some(Sign { detail: id(rest), ..Sign::done(Tool::Terraform, "created", resource) })
     } else if is("Destruction complete after ") {
         Some(Sign::done(Tool::Terraform, "destroyed", resource))
     } else if is("Modifications complete after ") {
@@ -31,18 +31,37 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     }
 }
 
+/// `a-1` of `Creation complete after 3s [id=a-1]`: nothing else may say it.
+fn id(rest: &str) -> &str {
+    rest.split_once(" [id=").and_then(|(_, id)| id.strip_suffix(']')).unwrap_or_default()
+}
+
 /// `+ arn = (known after apply)`.
 pub(super) fn unknown<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let (name, value) = line.bare.strip_prefix("+ ")?.split_once('=')?;
     (value.trim() == "(known after apply)").then(|| Sign::done(Tool::Terraform, "known after apply", name.trim()))
 }
 
-/// Leaves out the attributes of a plan that stay as they are, but for those that say which resource it is.
+/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which resource it is. What
+/// stands in a longer text has no sign of its own.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     let is_start = |line: &Line| line.indent == 0 && line.bare.ends_with(" will perform the following actions:");
     let Some(start) = lines.iter().position(is_start) else { return };
+    let mut is_changed = false;
+    // What the end of the longer text that goes on is called.
+    let mut text_end: Option<&str> = None;
     for (line, sign) in lines.iter().zip(signs).skip(start) {
-        if sign.is_none() {
+        if let Some(end) = text_end {
+            text_end = Some(end).filter(|end| line.bare.split(' ').next() != Some(end));
+            *sign = None;
+            continue;
+        }
+        if line.bare.contains("resource \"") && line.bare.ends_with('{') {
+            is_changed = ["~ ", "-/+ ", "+/- "].iter().any(|sign| line.bare.starts_with(sign));
+        }
+        text_end =
+            line.bare.split_once("= <<").and_then(|(_, end)| end.trim_start_matches(['-', '~']).split(' ').next());
+        if sign.is_none() && is_changed {
             *sign = unchanged(line);
         }
     }

@@ -165,6 +165,72 @@ fn look_alikes_stay() {
 }
 
 #[test]
+fn what_terraform_creates_keeps_id_and_content() {
+    let plan = |sign: &str| {
+        let attributes: String = (0..12).map(|n| format!("        setting_{n} = {n}\n")).collect();
+        let text = format!("      + data = <<-EOT\n{}        EOT\n", attributes.replace("        ", "            "));
+        let head = "Terraform will perform the following actions:\n\n  # a.b will be made\n";
+        format!("{head}  {sign} resource \"a\" \"b\" {{\n{attributes}{text}    }}\n\nPlan: 1 to add.\nend\n")
+    };
+    assert_eq!(shown(&plan("+")), plan("+"));
+    let changed = shown(&plan("~"));
+    assert!(
+        changed.contains("] 12 unchanged: setting_0, ") && changed.contains("            setting_3 = 3\n"),
+        "{changed}"
+    );
+    let apply: String = (0..12).map(|n| format!("a.b[{n}]: Creation complete after 1s [id=subnet-{n}]\n")).collect();
+    assert!(shown(&format!("{apply}\nend\nend\n")).contains("a.b[3] (subnet-3), a.b[4] (subnet-4)"));
+}
+
+#[test]
+fn installed_packages_keep_name_and_version() {
+    let pip: String =
+        (0..12).map(|n| format!("Requirement already satisfied: a{n}<4 in ./lib (from b) ({n}.1)\n")).collect();
+    assert!(shown(&format!("{pip}end\nend\n")).contains("already satisfied: a0 (0.1), a1 (1.1), "));
+    let apt: String = (0..12).map(|n| format!("Setting up a{n} (1:{n}.1-2) ...\n")).collect();
+    assert!(shown(&format!("{apt}\nend\nend\n")).contains("set up: a0 (1:0.1-2), a1 (1:1.1-2), "));
+}
+
+#[test]
+fn rows_of_dots_are_tests_only_beside_a_runners_summary() {
+    let dots = format!("{}\n", ".".repeat(24)).repeat(20);
+    let grid = format!("Generation 5\n#...........#..##...#.#.\n{dots}#..#..............#.....\nalive: 42\n");
+    assert_eq!(shown(&grid), grid);
+    let run = format!(
+        "{dots}\n----------------------------------------------------------------------\nRan 480 tests in 0.1s\n\nOK\n"
+    );
+    assert!(shown(&run).starts_with("[… 20 lines 1-20] 480 passed\n"), "{}", shown(&run));
+}
+
+#[test]
+fn check_marks_count_only_beside_a_runners_summary() {
+    let steps: String = (0..12).map(|n| format!("✔ functions/handler{n} deployed (3.{n}s)\n")).collect();
+    let text = format!("Deploying\n{steps}✖ functions/session failed (30.1s)\nDeploy finished with 1 problem\nLogs\n");
+    assert_eq!(shown(&text), text);
+    let containers: String = (0..12)
+        .map(|n| format!(" ✔ Container shop-{n}   {}   1{n}.2s\n", if n == 7 { "Exited" } else { "Started" }))
+        .collect();
+    let text = format!("[+] Running 12/12\n{containers}end\nend\n");
+    assert_eq!(shown(&text), text);
+}
+
+#[test]
+fn tests_that_are_yet_to_do_are_not_passed() {
+    let note = |n: usize| match n {
+        5 => " # TODO",
+        6 => " # not yet",
+        _ => "",
+    };
+    let line = |n: usize| format!("✔ case {n} (0.2ms){}\n", note(n));
+    let text = format!("{}ℹ tests 30\nℹ pass 29\n", (0..30).map(line).collect::<String>());
+    let shown = shown(&text);
+    assert!(
+        shown.contains("✔ case 5 (0.2ms) # TODO\n✔ case 6 (0.2ms) # not yet\n") && shown.contains(" 23 passed"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn sources_and_manuals_that_quote_a_run_stay() {
     let text: String = (0..40).map(|n| format!("test ledger::adds_{n} ... ok\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Log, None)];
@@ -180,7 +246,21 @@ fn sources_and_manuals_that_quote_a_run_stay() {
 fn commands_that_were_only_to_be_shown_stay() {
     let text: String = (0..40).map(|n| format!("gcc -O2 -c -o {n}.o {n}.c\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Unknown, None)];
-    for (command, is_free) in [("make -n all", true), ("cd x && make --dry-run", true), ("make -j2", false)] {
+    for (command, is_free) in [
+        ("make -n all", true),
+        ("cd x && make --dry-run", true),
+        ("make -nj4", true),
+        ("make -sn all", true),
+        ("make VERBOSE=1 2>&1 | tail -50", true),
+        ("V=1 make", true),
+        ("ninja -C out -n -v", true),
+        ("ninja -t commands", true),
+        ("cmake --build out -v", true),
+        ("make -j2", false),
+        ("make -C nn -fn", false),
+        ("make && pytest -v", false),
+        ("ninja -C out", false),
+    ] {
         let hints = Hints { command: Some(command.to_owned()), ..Hints::default() };
         let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };
         assert_eq!(super::super::LogCrunch.apply(&context).is_empty(), is_free, "{command}");
@@ -262,6 +342,9 @@ fn lines_of_many_tools_are_known() {
         ("BTest > adds() FAILED", None),
         ("> Task :compileJava UP-TO-DATE", Some(("tasks", 1, ""))),
         ("> Task :compileJava FAILED", None),
+        ("> Task :processResources NO-SOURCE", Some(("tasks", 1, ""))),
+        ("> Task :app:test SKIPPED", None),
+        ("> Task :compileTestJava NO-SOURCE", None),
         ("  Passed A.BTest.Adds(a: 1) [< 1 ms]", Some(("passed", 1, "A.BTest"))),
         ("  Failed A.BTest.Adds [< 1 ms]", None),
         (
@@ -270,6 +353,7 @@ fn lines_of_many_tools_are_known() {
         ),
         ("Collecting idna<4,>=2.5 (from requests)", Some(("collected", 1, ""))),
         ("Unpacking libc6:amd64 (2.36-9) over (2.36-8) ...", Some(("unpacked", 1, "libc6:amd64"))),
+        ("Setting up libc6:amd64 (2.36-9) ...", Some(("set up", 1, "libc6:amd64"))),
         ("npm http fetch GET 200 https://registry.npmjs.org/a 69ms", Some(("fetched", 1, ""))),
         ("npm http fetch GET 404 https://registry.npmjs.org/a 69ms", None),
         ("npm warn deprecated a@1: no", None),
@@ -280,6 +364,8 @@ fn lines_of_many_tools_are_known() {
         ("#7 1.234 Unpacking a (1) ...", Some(("unpacked", 1, "a"))),
         ("#7 ERROR: process did not complete", None),
         (" => CACHED [2/8] RUN make", Some(("cached steps", 1, ""))),
+        (" => => extracting sha256:0123 1.2s", Some(("", 0, ""))),
+        (" => => # 4123 modules transformed.", None),
         ("[12/300] Building C object a.o", Some(("build steps", 1, ""))),
         ("[ 20%] Built target a", Some(("built", 1, "a"))),
         ("[12/300] FAILED: a.o", None),

@@ -10,13 +10,14 @@ mod tidy;
 
 use std::ops::Range;
 
+use super::super::bars::bars;
 use crate::config::Preset;
 use crate::content::escapes::has_controls;
 use crate::content::hints::of_command;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext, Role};
 use screen::{Block, show};
-use tidy::tidied;
+use tidy::{rule, tidied};
 
 pub(super) use colour::{is_canonical, unfold};
 
@@ -88,25 +89,30 @@ impl<'a> Cleaner<'a> {
     }
 
     fn edits(mut self, blocks: Vec<Block>) -> Vec<Edit> {
+        let text = self.context.text;
+        let bars = bars(blocks.iter().flat_map(|block| block.text(text).split('\n')).map(rule));
         let mut segments = self.context.segments.iter().peekable();
+        let mut line = 0;
         for block in blocks {
+            let first = line;
+            line += block.text(text).split('\n').count();
             while segments.next_if(|segment| segment.range.end <= block.source.start).is_some() {}
             if let Some(segment) = segments.peek() {
-                self.clean(block, segment);
+                self.clean(block, segment, &bars[first..line]);
             }
         }
         self.end_blank_lines();
         self.edits
     }
 
-    fn clean(&mut self, block: Block, segment: &Segment) {
+    fn clean(&mut self, block: Block, segment: &Segment, bars: &[bool]) {
         let source = &self.context.text[block.source.clone()];
         let is_source = segment.content_type == ContentType::Code && self.context.hints.path.is_some();
-        let tells = self.tells_by_colour(source, block.shown.as_deref().unwrap_or(source));
+        let tells = self.tells_by_colour(source, block.text(self.context.text));
         let shown = block.shown.filter(|_| !is_source && !tells);
         let is_loose = self.is_printed && LOOSE.contains(&segment.content_type);
         let text = shown.as_deref().unwrap_or(source);
-        let text = if is_loose { tidied(text) } else { text.into() };
+        let text = if is_loose { tidied(text, bars) } else { text.into() };
         if is_loose && text.is_empty() {
             let (run, lines) = self.blank.get_or_insert((block.source.clone(), 0));
             run.end = block.source.end;

@@ -27,6 +27,13 @@ pub(super) struct Block {
     pub(super) shown: Option<String>,
 }
 
+impl Block {
+    /// What the lines show, given the text that they are of.
+    pub(super) fn text<'a>(&'a self, text: &'a str) -> &'a str {
+        self.shown.as_deref().unwrap_or(&text[self.source.clone()])
+    }
+}
+
 /// Shows a text line by line. Linear but for the rows of a screen.
 pub(super) fn show(text: &str) -> Vec<Block> {
     let mut screen = Screen { text, blocks: Vec::new(), row: 0, column: 0 };

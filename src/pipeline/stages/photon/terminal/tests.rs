@@ -109,6 +109,15 @@ fn old_line_ends_are_no_progress() {
 }
 
 #[test]
+fn carets_and_bars_keep_their_lengths() {
+    let carets = "    price = net(order) + net(order.tax_of_last_year)\n            ~~~~~~~~~~~^~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n            ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n";
+    let chart = "checkout of the shop\n\n====================================\n======================\n==================\n\nlogin ━━━━━━━━━━━━━━━━━━━━━━━━━━\ncart ━━━━━━━━━━━━━━━\n";
+    let text = format!("{carets}\n{chart}\n\n\n\nend   \n");
+    let shown = compress(&text, Preset::Balanced, Hints::default()).text;
+    assert!(shown.contains(carets) && shown.contains(chart), "{shown}");
+}
+
+#[test]
 fn printed_rules_and_blank_lines_are_short_and_those_of_files_stay() {
     let part = "\n\n\n\nstep: all of it   \n==================================\n────────────────────────────────────────────\n  a: 1  \n";
     let text = part.repeat(20);

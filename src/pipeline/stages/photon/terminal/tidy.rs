@@ -13,16 +13,29 @@ const LINE_MAX_BYTES: usize = 1200;
 /// What is left of one. As many as the headings of test runs are known by.
 const KEPT_CHARS: usize = 5;
 
-/// Lines without blanks at their ends and with short rules.
-pub(super) fn tidied(lines: &str) -> Cow<'_, str> {
+/// Lines without blanks at their ends and with short rules; `bars` says which of the rules are bars of a chart.
+pub(super) fn tidied<'a>(lines: &'a str, bars: &[bool]) -> Cow<'a, str> {
+    let is_bar = |index: usize| bars.get(index).copied().unwrap_or_default();
     if !lines.contains('\n') {
-        return tidied_line(lines);
+        return tidied_line(lines, is_bar(0));
     }
-    Cow::Owned(lines.split('\n').map(tidied_line).collect::<Vec<_>>().join("\n"))
+    let tidied = lines.split('\n').enumerate().map(|(index, line)| tidied_line(line, is_bar(index)));
+    Cow::Owned(tidied.collect::<Vec<_>>().join("\n"))
 }
 
-fn tidied_line(line: &str) -> Cow<'_, str> {
+/// The stroke that a line ends with, or begins with where that is box drawing, and how often it has it.
+pub(super) fn rule(line: &str) -> Option<(char, usize)> {
+    let bare = line.trim().trim_matches(is_corner);
+    let last = bare.chars().next_back().filter(|&c| is_stroke(c));
+    let stroke = last.or_else(|| bare.chars().next().filter(|&c| is_stroke(c) && !c.is_ascii()))?;
+    Some((stroke, bare.chars().filter(|&c| c == stroke).count()))
+}
+
+fn tidied_line(line: &str, is_bar: bool) -> Cow<'_, str> {
     let line = line.trim_end();
+    if is_bar {
+        return line.into();
+    }
     let bare = line.trim_start();
     let (Some(first), Some(last)) = (bare.chars().next(), bare.chars().next_back()) else { return line.into() };
     if !(is_drawn(first) || is_drawn(last)) || line.len() > LINE_MAX_BYTES {
@@ -51,9 +64,8 @@ fn at_ends(line: &str) -> Cow<'_, str> {
     let is_box = |c: char| is_stroke(c) && !c.is_ascii();
     let indent = line.len() - line.trim_start().len();
     let bare = &line[indent..];
-    let corner = |c: char| is_drawn(c) && !is_stroke(c);
-    let opening = bare.trim_start_matches(corner);
-    let closing = bare.trim_end_matches(corner);
+    let opening = bare.trim_start_matches(is_corner);
+    let closing = bare.trim_end_matches(is_corner);
     let head = opening.chars().next().filter(|&c| is_box(c)).map_or(0, |c| run_len(opening, c));
     let tail = closing.chars().next_back().filter(|&c| is_box(c));
     let tail = tail.map_or(0, |c| closing.chars().rev().take_while(|&other| other == c).count());
@@ -68,8 +80,8 @@ fn at_ends(line: &str) -> Cow<'_, str> {
         return line.into();
     }
     let chars: Vec<char> = bare.chars().collect();
-    let corners = bare.chars().take_while(|&c| corner(c)).count();
-    let behind = bare.chars().rev().take_while(|&c| corner(c)).count();
+    let corners = bare.chars().take_while(|&c| is_corner(c)).count();
+    let behind = bare.chars().rev().take_while(|&c| is_corner(c)).count();
     let left = chars.len() - behind - end;
     let kept = chars
         .iter()
@@ -88,8 +100,6 @@ fn is_stroke(c: char) -> bool {
         c,
         '-' | '='
             | '_'
-            | '*'
-            | '~'
             | '—'
             | '─'
             | '━'
@@ -111,7 +121,12 @@ fn is_stroke(c: char) -> bool {
 
 /// Strokes, and what joins them.
 fn is_drawn(c: char) -> bool {
-    is_stroke(c) || matches!(c, '+' | '|' | '\u{2500}'..='\u{257f}')
+    is_stroke(c) || is_corner(c)
+}
+
+/// What joins strokes.
+fn is_corner(c: char) -> bool {
+    matches!(c, '+' | '|' | '\u{2500}'..='\u{257f}') && !is_stroke(c)
 }
 
 #[cfg(test)]
@@ -131,8 +146,8 @@ mod tests {
             ("+----------------+--------------+", "+-----+-----+"),
             ("words   ", "words"),
         ] {
-            assert_eq!(tidied(line), expected, "{line}");
-            assert_eq!(tidied(expected), expected, "{expected}");
+            assert_eq!(tidied(line, &[]), expected, "{line}");
+            assert_eq!(tidied(expected, &[]), expected, "{expected}");
         }
         for line in [
             " src/a.rs | 40 ----------------------------------------",
@@ -144,9 +159,29 @@ mod tests {
             "│ words in a box   │",
             "└── leaf of a tree",
             "██████████████████ 18",
+            "    ~~~~~~~~~~~~^~~~~~~~~~~~~~~~~",
+            "    ~~~~~~~~~~~~~~~~~~~~~~~~",
+            "************************",
         ] {
-            assert_eq!(tidied(line), line);
+            assert_eq!(tidied(line, &[]), line);
         }
-        assert_eq!(tidied("a  \n--------------------\n"), "a\n-----\n");
+        assert_eq!(tidied("a  \n--------------------\n", &[]), "a\n-----\n");
+        let bars = "shop ━━━━━━━━━━━━━━━━━━\napi ━━━━━━━━━━━━━\n";
+        assert_eq!(tidied(bars, &[true, true]), bars);
+    }
+
+    #[test]
+    fn a_rule_is_known_by_its_stroke() {
+        for (line, expected) in [
+            ("  ====================  ", Some(('=', 20))),
+            ("shop ━━━━━━━", Some(('━', 7))),
+            ("━━━━━━━ shop", Some(('━', 7))),
+            ("╭─ title ───╮", Some(('─', 4))),
+            ("- an item", None),
+            ("+--+--+", Some(('-', 4))),
+            ("", None),
+        ] {
+            assert_eq!(rule(line), expected, "{line}");
+        }
     }
 }

@@ -3,11 +3,12 @@
 //! Tags that are unknown, or that only style or group, leave nothing. Menus are written first and folded at their end, when it
 //! is known what they held: one that never ends is never folded.
 
-use std::ops::Range;
+use std::sync::LazyLock;
 
 use html5gum::Span;
 use html5gum::Tokenizer;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use regex::Regex;
 
 use super::attributes::Attributes;
 use super::flow::{Flow, Gap, Mark};
@@ -21,6 +22,14 @@ const MENU_MIN_LINKS: usize = 4;
 /// A page has room for so many notes of menus; whoever has more of them is no page.
 const MENUS_MAX: usize = 100;
 
+/// Longer data that hold an error become a note.
+const ERROR_MAX_BYTES: usize = 4096;
+
+/// An error among data, with something in it.
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
+});
+
 /// What a page's tags have made so far.
 pub(super) struct Page<'a> {
     source: &'a str,
@@ -29,6 +38,8 @@ pub(super) struct Page<'a> {
     tag: Attributes,
     /// The element whose text comes as it stands, and that text.
     raw: Option<(String, String)>,
+    /// Whether that element holds data, and no program.
+    is_data: bool,
     /// The text of a `pre`.
     pre: Option<String>,
     /// How many links began.
@@ -40,25 +51,24 @@ pub(super) struct Page<'a> {
     has_title: bool,
     /// Whether this is a text inside the page: its places are not the page's.
     is_inner: bool,
-    sealed: &'a [Range<usize>],
     lines: Lines,
 }
 
-/// Reads a page; returns its text, and where in it the sealed ranges stand.
-pub(super) fn render(source: &str, first_line: usize, sealed: &[Range<usize>]) -> (String, Vec<usize>) {
+/// Reads a page that begins at this line; returns its text.
+pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page {
         source,
         flow: Flow::new(),
         scopes: Scopes::new(),
         tag: Attributes::default(),
         raw: None,
+        is_data: false,
         pre: None,
         links: 0,
         menus: 0,
         spanned_cells: source.len(),
         has_title: false,
         is_inner: false,
-        sealed,
         lines: Lines { line: first_line, at: 0 },
     };
     page.read(source);
@@ -75,16 +85,9 @@ impl Callback<std::convert::Infallible, usize> for &mut Page<'_> {
             CallbackEvent::CloseStartTag { .. } => {
                 let tag = std::mem::take(&mut self.tag);
                 self.start(&tag);
-                self.pass(span.end);
             }
-            CallbackEvent::EndTag { name } => {
-                self.end(&String::from_utf8_lossy(name), span.end);
-                self.pass(span.end);
-            }
-            CallbackEvent::String { value } => {
-                self.string(&String::from_utf8_lossy(value), span.end);
-                self.pass(span.end);
-            }
+            CallbackEvent::EndTag { name } => self.end(&String::from_utf8_lossy(name), span.end),
+            CallbackEvent::String { value } => self.string(&String::from_utf8_lossy(value)),
             CallbackEvent::Comment { .. } | CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
         }
         None
@@ -123,40 +126,13 @@ impl Page<'_> {
             }
         }
         self.close_scopes(0, None);
-        self.pass(usize::MAX);
     }
 
-    /// Leaves places for the sealed ranges before `at`.
-    fn pass(&mut self, at: usize) {
-        while let Some((_, rest)) = self.sealed.split_first().filter(|(range, _)| range.end <= at && !self.is_inner) {
-            self.end_pre_part();
-            self.flow.hole();
-            self.sealed = rest;
+    fn string(&mut self, text: &str) {
+        match &mut self.raw {
+            Some((_, raw)) => raw.push_str(text),
+            None => self.words(text),
         }
-    }
-
-    fn end_pre_part(&mut self) {
-        if let Some(text) = &mut self.pre {
-            self.flow.verbatim(&std::mem::take(text));
-        }
-    }
-
-    fn string(&mut self, text: &str, end: usize) {
-        if let Some((_, raw)) = &mut self.raw {
-            raw.push_str(text);
-            return;
-        }
-        let mut rest = text;
-        while let Some((range, sealed)) =
-            self.sealed.split_first().filter(|(range, _)| range.end <= end && !self.is_inner)
-        {
-            let Some((before, after)) = rest.split_once(&self.source[range.clone()]) else { break };
-            self.words(before);
-            self.end_pre_part();
-            self.flow.hole();
-            (rest, self.sealed) = (after, sealed);
-        }
-        self.words(rest);
     }
 
     fn words(&mut self, text: &str) {
@@ -180,7 +156,7 @@ impl Page<'_> {
         if self.pre.is_some() {
             match name {
                 "br" => self.words("\n"),
-                "script" | "style" => self.raw = Some((name.to_owned(), String::new())),
+                "script" | "style" => self.start_raw(tag),
                 _ if Scopes::knows(name) => self.scopes.push(name, Scope::Plain),
                 _ => {}
             }
@@ -188,10 +164,11 @@ impl Page<'_> {
         }
         match name {
             "script" | "style" | "title" | "noscript" | "iframe" | "noembed" | "noframe" | "xmp" => {
-                self.raw = Some((name.to_owned(), String::new()));
+                self.start_raw(tag);
                 if name == "iframe" {
                     self.media(tag, "src");
                 }
+                return;
             }
             "base" => {
                 if let Some(target) = tag.get("href") {
@@ -216,7 +193,13 @@ impl Page<'_> {
                 self.block(Gap::Line);
                 self.flow.lead(": ".to_owned());
             }
-            "tr" => self.row(),
+            "tr" => {
+                self.end_row();
+                self.flow.gap(Gap::Line);
+                self.state(tag);
+                self.row();
+                return;
+            }
             "td" | "th" => self.cell(tag),
             "pre" | "listing" => {
                 self.pre = Some(String::new());
@@ -241,6 +224,23 @@ impl Page<'_> {
             _ if Scopes::knows(name) => self.container(tag),
             _ => self.inline(tag),
         }
+        self.state(tag);
+    }
+
+    /// Says of an element that a reader would not see it, or could not use it.
+    fn state(&mut self, tag: &Attributes) {
+        let is_silent = matches!(tag.element(), "link" | "svg")
+            || tag.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden"));
+        if !is_silent && !tag.state().is_empty() {
+            self.flow.gap(Gap::Space);
+            self.flow.text(tag.state());
+            self.flow.gap(Gap::Space);
+        }
+    }
+
+    fn start_raw(&mut self, tag: &Attributes) {
+        self.raw = Some((tag.element().to_owned(), String::new()));
+        self.is_data = tag.get("type").is_some_and(|kind| kind.contains("json"));
     }
 
     fn inline(&mut self, tag: &Attributes) {
@@ -436,8 +436,18 @@ impl Page<'_> {
                 self.flow.gap(Gap::Space);
             }
             "xmp" => self.flow.verbatim(&text),
+            "script" if self.is_data && ERROR.is_match(&text) => self.error(&text),
             "script" | "style" => {}
             _ => self.read_inner(&text),
+        }
+    }
+
+    /// Data of a page that tell why it failed.
+    fn error(&mut self, text: &str) {
+        if text.len() <= ERROR_MAX_BYTES && self.pre.is_none() {
+            self.flow.verbatim(text);
+        } else {
+            self.flow.line(&elided(text.len(), "bytes of a script with an error", None));
         }
     }
 

@@ -10,7 +10,7 @@ fn edits_of(text: &str, sealed: &[Range<usize>], preset: Preset) -> Vec<Edit> {
 
 /// What becomes of the body of a page.
 fn body(markup: &str) -> String {
-    page::render(&format!("<html><body>{markup}"), 1, &[]).0
+    page::render(&format!("<html><body>{markup}"), 1)
 }
 
 #[test]
@@ -81,11 +81,44 @@ fn form_fields_show_their_names_and_values() {
 }
 
 #[test]
+fn what_nobody_sees_or_can_use_says_so() {
+    for (markup, text) in [
+        ("<button type=submit disabled>Pay</button> now", "(disabled) Pay now"),
+        (
+            "<input name=a disabled><p class=error hidden>Bad address</p>b",
+            "[a] (disabled)\n\n(hidden) Bad address\n\nb",
+        ),
+        ("<ul><li hidden>a<li>b</ul>", "- (hidden) a\n- b"),
+        ("<table><tr><td>a<tr hidden><td>b<td>c</table>", "a\n(hidden)\nb | c"),
+        ("<input type=hidden name=csrf disabled><svg hidden></svg>a", "a"),
+    ] {
+        assert_eq!(body(markup), text, "{markup}");
+    }
+}
+
+#[test]
+fn data_with_an_error_stay() {
+    let page =
+        |data: &str| body(&format!("<p>Sorry</p><script id=__NEXT_DATA__ type=application/json>{data}</script>"));
+    let error = r#"{"page":"/_error","err":{"name":"TypeError","message":"no total"}}"#;
+    assert_eq!(page(error), format!("Sorry\n\n`{error}`"));
+    let long = error.replace("no total", &"no ".repeat(2000));
+    assert_eq!(page(&long), format!("Sorry\n\n[… {} bytes of a script with an error]", long.len()));
+    assert_eq!(page(r#"{"page":"/","err":null,"errors":[]}"#), "Sorry");
+}
+
+#[test]
+fn a_page_without_a_visible_word_stays() {
+    let text = "<head>\n<meta charset=utf-8>\n<meta name=robots content=noindex>\n</head>\n";
+    assert!(edits_of(text, &[], Preset::Max).is_empty());
+}
+
+#[test]
 fn menus_become_notes_with_their_lines() {
     let link = |n: usize| format!("<li><a href=/{n}>page {n}</a></li>\n");
     let links: String = (1..6).map(link).collect();
     let page = format!("<html>\n<nav>\n<ul>\n{links}</ul></nav>\n<p>a</p><footer>{links}<p>b</p></footer>");
-    let text = page::render(&page, 11, &[]).0;
+    let text = page::render(&page, 11);
     assert_eq!(text, "[… 8 lines 12-19: navigation, 5 links]\n\na\n\n[… 6 lines 20-25: footer, 5 links]");
     // One line has no lines to point to.
     assert_eq!(body(&format!("<nav>{}</nav>a", links.replace('\n', ""))), "[… 5 links: navigation]\na");
@@ -179,8 +212,8 @@ fn any_nesting_and_any_length_comes_to_an_end() {
         "\r\n",
     ] {
         let page = format!("<html>{}", unit.repeat(n));
-        let text = page::render(&page, 1, &[]).0;
+        let text = page::render(&page, 1);
         assert!(text.len() <= 12 * page.len(), "{unit}: {}", text.len());
-        assert_eq!(text, page::render(&page, 1, &[]).0);
+        assert_eq!(text, page::render(&page, 1));
     }
 }
