@@ -8,7 +8,7 @@ use super::replay::State;
 use super::unfold::{is_output, is_reference};
 use super::{AssembleOptions, Engine, FETCH_TOOL};
 use crate::config::{self, Schedule};
-use crate::history::{Fate, is_over, may_go_fresh};
+use crate::history::{Fate, is_over, may_go_fresh, may_replace};
 use crate::plan::balance::{Change, balance};
 use crate::plan::cache::{Cache, Cold};
 use crate::plan::economics::{Item, Situation, Thinking, Young, decide};
@@ -82,7 +82,7 @@ impl Engine {
         let mut cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.now);
         cache.cold = cache.cold.or(moment.is_rewritten.then_some(Cold::Rewritten));
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
-        let items: Vec<Item> = known
+        let mut items: Vec<Item> = known
             .iter()
             .enumerate()
             .map(|(index, known)| {
@@ -122,8 +122,17 @@ impl Engine {
             max_deferred_turns: self.config.max_deferred_turns,
             saved: saved(transcript, moment.ledger, &prices),
         };
-        let Some(decision) = decide(&items, &situation) else {
-            return Choice { blocks: oversize, ..Choice::default() };
+        let decision = loop {
+            let Some(decision) = decide(&items, &situation) else {
+                return Choice { blocks: oversize, ..Choice::default() };
+            };
+            // What cannot go frees nothing. Whether it can is asked only of what was chosen, for that takes reading it.
+            let stays = |at: &usize| decision.cause.is_warm() && items[*at].frees > 0 && !self.may_leave(&known[*at]);
+            let stay: Vec<usize> = decision.items.iter().copied().filter(stays).collect();
+            if stay.is_empty() {
+                break decision;
+            }
+            stay.into_iter().for_each(|at| items[at].frees = 0);
         };
         let cause = decision.cause.as_str();
         let chosen = decision.items.into_iter().map(|index| {
@@ -156,6 +165,16 @@ impl Engine {
             FinishedThinking::Stays => None,
             FinishedThinking::MayLeave => leaves().then_some(Thinking::Leaves),
             FinishedThinking::Bound => Some(if leaves() { Thinking::Leaves } else { Thinking::Holds }),
+        }
+    }
+
+    /// Whether the options and the secrets in a block let it leave.
+    fn may_leave(&self, known: &Known) -> bool {
+        let may_store = |text: &str| self.memo.may_store(known.key.hash, || self.storable(text).is_some());
+        match (known.block.kind, &known.block.result) {
+            (Kind::Text(text), Some(result)) => may_replace(result, text, &self.config) && may_store(text),
+            (Kind::Call(call), _) => may_store(&call.arguments.to_json()),
+            _ => true,
         }
     }
 

@@ -93,6 +93,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether there is a cached prefix to break.
+    pub fn is_warm(self) -> bool {
+        !matches!(self, Self::Cold(_))
+    }
+
     /// The word for the epoch log.
     pub fn as_str(self) -> &'static str {
         match self {
