@@ -2,32 +2,16 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { register } from "node:module";
 import path from "node:path";
 import { test } from "node:test";
 import { crc32, deflateSync } from "node:zlib";
 
+import { createEngine } from "../dist/plugin/engine.js";
+import { foldToolResult } from "../dist/plugin/middleware.js";
+import { refreshRules } from "../dist/plugin/rules.js";
+import { PluginState } from "../dist/plugin/state.js";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
-
-/** The host's modules, as far as they are imported here. */
-const HOST = {
-  "openclaw/plugin-sdk/core": `export const buildMemorySystemPromptAddition = ({ availableTools, citationsMode, agentSessionKey }) => {
-    if (citationsMode === "on") throw new Error("no memory today");
-    return availableTools.has("memory_search") ? "## Memory Recall for " + agentSessionKey : undefined;
-  };`,
-  "openclaw/plugin-sdk/routing": `export const isSubagentSessionKey = (key) => key.includes(":subagent:");
-    export const isCronSessionKey = (key) => key.includes(":cron:");`,
-  "openclaw/plugin-sdk/logging-core": "export const redactToolPayloadText = undefined;",
-};
-const asUrl = (code) => `data:text/javascript,${encodeURIComponent(code)}`;
-const urls = Object.fromEntries(Object.entries(HOST).map(([name, code]) => [name, asUrl(code)]));
-register(asUrl(`const urls = ${JSON.stringify(urls)};
-  export const resolve = (name, context, next) => (name in urls ? { url: urls[name], shortCircuit: true } : next(name, context));`));
-
-const { createEngine } = await import("../dist/plugin/engine.js");
-const { foldToolResult } = await import("../dist/plugin/middleware.js");
-const { refreshRules } = await import("../dist/plugin/rules.js");
-const { PluginState } = await import("../dist/plugin/state.js");
+import "./host-modules.mjs";
 
 const KEY = "agent:main:work";
 const TOOLS = ["exec", "fetch_original_data", "memory_search"];

@@ -12,6 +12,7 @@ import { HOST_DEFAULTS } from "../dist/node/lib/host-defaults.js";
 import { healthOf } from "../dist/plugin/health.js";
 import { PluginState } from "../dist/plugin/state.js";
 import { freshDir, staleConversation } from "./conversation.mjs";
+import "./host-modules.mjs";
 
 const manifest = JSON.parse(readFileSync(new URL("../openclaw.plugin.json", import.meta.url), "utf8"));
 const IN_USE = { plugins: { slots: { contextEngine: "concertina" } } };

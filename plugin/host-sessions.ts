@@ -26,7 +26,9 @@ const FORK = `SELECT fork_source_session_key, fork_source_session_id FROM sessio
 /** Every session that the host can show. @throws when one of its databases cannot be read: then nobody knows which are gone. */
 export async function hostSessions(stateDir: string): Promise<HostSession[]> {
   const sessions: HostSession[] = [];
-  for (const [database, agentId] of await agentDatabases(stateDir)) {
+  const databases = await agentDatabases(stateDir);
+  if (databases.size === 0) throw new Error(`no database of OpenClaw is in ${stateDir}`);
+  for (const [database, agentId] of databases) {
     for (const session of await sessionsIn(database)) sessions.push({ agentId, ...session, database });
   }
   return sessions;
@@ -55,10 +57,7 @@ async function agentDatabases(stateDir: string): Promise<Map<string, string>> {
     if (existsSync(database)) databases.set(database, agentId);
   }
   const registry = join(stateDir, REGISTRY);
-  if (!existsSync(registry)) {
-    if (databases.size === 0) throw new Error(`no database of OpenClaw is in ${stateDir}`);
-    return databases;
-  }
+  if (!existsSync(registry)) return databases;
   const listed = await reading(registry, (open) => open.prepare("SELECT agent_id, path FROM agent_databases").all());
   const found = new Set(databases.values());
   for (const row of listed) {
