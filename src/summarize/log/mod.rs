@@ -79,7 +79,7 @@ impl<'t> Log<'t> {
         if let Some(verdict) = verdict_of(line) {
             *self.verdicts.entry(verdict).or_insert(0) += 1;
         }
-        let failed = FAILURE.is_match(front) && !NO_FAILURE.is_match(front);
+        let failed = tells_failure(front);
         let severity = match level {
             Some("fatal" | "error") => Severity::Error,
             Some("warn") => Severity::Warning,
@@ -170,6 +170,11 @@ impl<'t> Log<'t> {
     }
 }
 
+/// Whether a line tells of a failure and does not deny it.
+pub(super) fn tells_failure(front: &str) -> bool {
+    FAILURE.is_match(front) && !NO_FAILURE.is_match(front)
+}
+
 /// A line without the time in front of it, where room is short: the range of times says nearly as much.
 fn without_time(line: &str, is_short: bool) -> &str {
     let found = TIME.find(front(line, FRONT)).filter(|found| is_short && found.start() < 2);
@@ -215,7 +220,7 @@ fn kind_of(front: &str, kind: &mut String) {
 fn endings(text: &str) -> (Option<&str>, Vec<String>) {
     let mut last = None;
     let mut found: Vec<&str> = Vec::new();
-    for (index, line) in text.lines().rev().filter(|line| !is_prompt(line)).take(TAIL).enumerate() {
+    for (index, line) in lines_from_end(text).take(TAIL).enumerate() {
         let has_level = level_of(front(line, FRONT)).is_some();
         if index == 0 && (has_level || TIME.is_match(front(line, FRONT))) {
             last = Some(line);
@@ -226,9 +231,12 @@ fn endings(text: &str) -> (Option<&str>, Vec<String>) {
     (last, found.iter().rev().map(|line| quote(line, FRONT)).collect())
 }
 
-/// A blank line or the prompt of a shell that waits for the next command.
+/// The lines of a text, the last first, but blank ones, the prompts of a shell that waits for the next command, and hints.
+pub(super) fn lines_from_end(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().rev().filter(|line| !is_prompt(line.trim()) && !line.starts_with("note: "))
+}
+
 fn is_prompt(line: &str) -> bool {
-    let line = line.trim();
     line.is_empty() || (line.len() < 12 && line.ends_with(['$', '#', '>', '%']))
 }
 
