@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::log::{lines_from_end, tells_failure};
-use super::numbers::how_many_lines;
+use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use super::{front, line_pattern};
 
@@ -26,11 +26,10 @@ static TELLING: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Writes the summary; false when the text is blank.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
     let mut pieces = pieces(text).filter(|piece| piece.chars().any(char::is_alphanumeric));
     let Some(first) = pieces.next() else { return false };
     let last = lines_from_end(text).map(str::trim).next().filter(|last| !last.starts_with(first));
-    sheet.say(&format!("text, {}", how_many_lines(lines)));
+    sheet.say(&format!("text, {}", which_lines(text)));
     sheet.line(first, sheet.share(35).min(160));
     if let Some(last) = last {
         sheet.line(last, sheet.share(35).min(160));
@@ -89,7 +88,7 @@ mod tests {
         text += &"Nothing of interest happened in this part of the night.\n".repeat(40);
         assert_eq!(
             summary(&text, 200),
-            "text, 82 lines\nReport on the nightly migration\nNothing of interest happened in this part of the…\n\
+            "text, 83 lines\nReport on the nightly migration\nNothing of interest happened in this part of the…\n\
              Total rows moved: 48213, root cause of the delay: lock on invoices"
         );
     }

@@ -10,6 +10,7 @@ use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, TOTALS, VER
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::front;
+use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 
 /// Bytes of a line in which its level and time are looked for.
@@ -53,6 +54,7 @@ struct Kind<'t> {
 
 #[derive(Default)]
 struct Log<'t> {
+    /// Those that are not blank.
     lines: usize,
     levels: IndexMap<&'static str, usize>,
     unlevelled_errors: usize,
@@ -136,7 +138,7 @@ impl<'t> Log<'t> {
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
-        sheet.say(&self.headline());
+        sheet.say(&self.headline(text));
         let (last, endings) = endings(text);
         let quoted: Vec<String> = endings.iter().map(|line| quote(line.trim_matches(['=', ' ']), FRONT)).collect();
         sheet.lines(&quoted, sheet.share(35));
@@ -167,8 +169,8 @@ impl<'t> Log<'t> {
         }
     }
 
-    fn headline(&self) -> String {
-        let mut parts = vec![format!("log, {} lines", self.lines)];
+    fn headline(&self, text: &str) -> String {
+        let mut parts = vec![format!("log, {}", which_lines(text))];
         if !self.verdicts.is_empty() {
             let verdicts: Vec<String> =
                 self.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();

@@ -16,7 +16,7 @@ fn the_ending_and_the_error_lines_are_quoted() {
     text += "AssertionError: expected 401 to equal 403\n";
     text += " Test Files  1 failed | 120 passed (121)\n   Start at  10:22:01\n   Duration  4.31s\n";
     let summary = summary(&text, 300);
-    assert!(summary.starts_with("log, 127 lines, verdict lines: 120 passed 1 failed"), "{summary}");
+    assert!(summary.starts_with("log, 128 lines, verdict lines: 120 passed 1 failed"), "{summary}");
     for line in [
         "Test Files 1 failed | 120 passed (121)",
         "✗ tests/unit/login.test.ts > rejects a bad token",
