@@ -271,13 +271,14 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     (last, telling)
 }
 
-/// The lines of a text, the last first, but blank ones, the prompts of a shell that waits for the next command, and hints.
+/// The lines of a text that have words, the last first, but the prompts of a shell that waits for the next command, and hints.
 pub(super) fn lines_from_end(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().rev().filter(|line| !is_prompt(line.trim()) && !line.starts_with("note: "))
+    let has_words = |line: &str| line.contains(char::is_alphanumeric) && !is_prompt(line.trim());
+    text.lines().rev().filter(move |line| has_words(line) && !line.starts_with("note: "))
 }
 
 fn is_prompt(line: &str) -> bool {
-    line.is_empty() || (line.len() < 12 && line.ends_with(['$', '#', '>', '%']))
+    line.len() < 12 && line.ends_with(['$', '#', '>', '%'])
 }
 
 fn time_range(text: &str) -> Option<String> {

@@ -153,3 +153,11 @@ fn tests_that_went_well_mention_no_failure() {
     let text = many("✓ logs ERROR when the error is fatal ", " (3 ms)") + &many("test parse::error::", " ... ok");
     assert!(summary(&text, 300).starts_with("log, 120 lines, verdict lines: 120 passed\n"), "{}", summary(&text, 300));
 }
+
+#[test]
+fn a_bracket_is_no_ending() {
+    let text = many("step ", " of the build") + "OSError: disk is full {\n  code: 28\n}\n\n";
+    assert!(
+        summary(&text, 300).starts_with("log, 64 lines, 1 lines mention failure\ncode: 28\nOSError: disk is full {")
+    );
+}
