@@ -202,6 +202,12 @@ impl<'t> Log<'t> {
     }
 }
 
+/// Whether most of the first lines are verdicts on tests.
+pub(super) fn is_test_run(text: &str) -> bool {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(TAIL);
+    lines().filter(|line| verdict_of(line).is_some()).count() * 2 > lines().count()
+}
+
 /// Whether a line tells of a failure and does not deny it.
 pub(super) fn tells_failure(front: &str) -> bool {
     FAILURE.is_match(front) && !NO_FAILURE.is_match(front)
