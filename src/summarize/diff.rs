@@ -1,6 +1,9 @@
 //! Diff, patch series or `--stat` -> files with `+`/`-` counts, commits, the functions they touch, changed definitions.
 //!
-//! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`.
+//! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`. A file that
+//! several commits change is one file.
+
+use indexmap::{IndexMap, IndexSet};
 
 use super::front;
 use super::identifiers::{DEFINING, words};
@@ -41,37 +44,59 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     true
 }
 
+/// What of a hunk is still to come.
+#[derive(Default)]
+struct Hunk {
+    /// How many files it compares the new one with; each has its column of signs.
+    parents: usize,
+    /// Lines of all of them together.
+    old: usize,
+    new: usize,
+}
+
+impl Hunk {
+    /// Takes a line of the hunk and counts it; false where it is none.
+    fn take(&mut self, line: &str, file: &mut File<'_>) -> bool {
+        if self.old + self.new == 0 {
+            return false;
+        }
+        let signs = &line.as_bytes()[..line.len().min(self.parents)];
+        let count = |sign: u8| signs.iter().filter(|&&byte| byte == sign).count();
+        let (added, removed) = (count(b'+'), count(b'-'));
+        if signs.first() == Some(&b'\\') {
+            return true;
+        }
+        // The hunk was cut; this line is read as what it looks like.
+        if added + removed + count(b' ') < signs.len() {
+            *self = Self::default();
+            return false;
+        }
+        if removed > 0 {
+            file.removed += 1;
+            self.old = self.old.saturating_sub(removed);
+        } else {
+            file.added += usize::from(added > 0);
+            self.old = self.old.saturating_sub(self.parents - added);
+            self.new = self.new.saturating_sub(1);
+        }
+        true
+    }
+}
+
 fn read(text: &str) -> Changes<'_> {
     let mut changes = Changes::default();
-    let (mut old_left, mut new_left) = (0usize, 0usize);
+    let mut hunk = Hunk::default();
     let mut old_path = "";
     let mut awaits_subject = false;
     for line in text.lines() {
-        if old_left + new_left > 0 {
-            let Some(file) = changes.files.last_mut() else { break };
-            match line.as_bytes().first() {
-                Some(b'+') => {
-                    file.added += 1;
-                    new_left = new_left.saturating_sub(1);
-                }
-                Some(b'-') => {
-                    file.removed += 1;
-                    old_left = old_left.saturating_sub(1);
-                }
-                Some(b'\\') => {}
-                Some(b' ') | None => {
-                    old_left = old_left.saturating_sub(1);
-                    new_left = new_left.saturating_sub(1);
-                }
-                // The hunk was cut; this line is read as what it looks like.
-                Some(_) => (old_left, new_left) = (0, 0),
-            }
-            if line.is_empty() || line.starts_with([' ', '+', '-', '\\']) {
-                continue;
-            }
+        if changes.files.last_mut().is_some_and(|file| hunk.take(line, file)) {
+            continue;
         }
         if let Some(rest) = line.strip_prefix("diff --git ") {
             changes.files.push(File { path: new_path(rest), ..File::default() });
+            old_path = "";
+        } else if let Some(path) = line.strip_prefix("diff --cc ").or_else(|| line.strip_prefix("diff --combined ")) {
+            changes.files.push(File { path: file_path(path), ..File::default() });
             old_path = "";
         } else if let Some(path) = line.strip_prefix("--- ") {
             old_path = file_path(path);
@@ -84,9 +109,9 @@ fn read(text: &str) -> Changes<'_> {
                 }
                 _ => changes.files.push(File { path, ..File::default() }),
             }
-        } else if let Some(hunk) = line.strip_prefix("@@ -") {
-            if let (Some((old, new, heading)), false) = (hunk_counts(hunk), changes.files.is_empty()) {
-                (old_left, new_left) = (old, new);
+        } else if line.starts_with("@@") {
+            if let (Some((found, heading)), false) = (hunk_of(line), changes.files.is_empty()) {
+                hunk = found;
                 if !heading.is_empty() && changes.headings.len() < KEPT && !changes.headings.contains(&heading) {
                     changes.headings.push(heading);
                 }
@@ -124,12 +149,20 @@ fn file_path(path: &str) -> &str {
     path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
 }
 
-/// `1,7 +1,9 @@ heading` -> lines before, lines after, heading.
-fn hunk_counts(hunk: &str) -> Option<(usize, usize, &str)> {
-    let (ranges, heading) = hunk.split_once(" @@")?;
-    let (old, new) = ranges.split_once(" +")?;
-    let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
-    Some((count(old)?, count(new)?, heading.trim()))
+/// `@@ -1,7 +1,9 @@ heading`, or with two parents `@@@ -1,7 -1,8 +1,9 @@@ heading`.
+fn hunk_of(line: &str) -> Option<(Hunk, &str)> {
+    let parents = line.bytes().take_while(|&byte| byte == b'@').count() - 1;
+    let (ranges, heading) = line[parents + 1..].split_once(&line[..=parents])?;
+    let mut hunk = Hunk { parents, ..Hunk::default() };
+    for range in ranges.split_whitespace() {
+        let count = range.split_once(',').map_or(Some(1), |(_, count)| count.parse::<usize>().ok())?;
+        match range.as_bytes()[0] {
+            b'-' => hunk.old = hunk.old.saturating_add(count),
+            b'+' => hunk.new = count,
+            _ => return None,
+        }
+    }
+    Some((hunk, heading.trim()))
 }
 
 fn note_of(line: &str) -> Option<&'static str> {
@@ -160,13 +193,14 @@ impl Changes<'_> {
     fn write(&self, sheet: &mut Sheet) {
         let (added, removed) =
             self.files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed));
+        let files = self.changed_files();
         if self.files.is_empty() {
             sheet.say(&format!("diff stat, {} rows", self.stats.len()));
             if let (Some(total), true) = (self.total, self.commits.len() < 2) {
                 sheet.say(total);
             }
         } else {
-            sheet.say(&format!("diff, {} files, +{added} -{removed}", self.files.len()));
+            sheet.say(&format!("diff, {} files, +{added} -{removed}", files.len()));
         }
         if !self.commits.is_empty() {
             sheet.say(&format!("{} commits", self.commits.len()));
@@ -178,21 +212,32 @@ impl Changes<'_> {
                 .collect();
             sheet.lines(&commits, sheet.share(30));
         }
-        let common = common_directory(self.files.iter().map(|file| file.path));
+        let common = common_directory(files.iter().map(|file| file.path));
         let label = if common.is_empty() { "files:".to_owned() } else { format!("files under {common}:") };
-        sheet.list(&label, &self.file_facts(common.len()), sheet.share(70));
-        let headings: Vec<String> = self.headings.iter().filter_map(|heading| definition_name(heading)).collect();
-        if !headings.is_empty() {
-            sheet.list("in:", &headings, sheet.share(50));
+        sheet.list(&label, &self.file_facts(files, common.len()), sheet.share(70));
+        let names: IndexSet<String> = self.headings.iter().filter_map(|heading| definition_name(heading)).collect();
+        if !names.is_empty() {
+            sheet.list("in:", &names.into_iter().collect::<Vec<_>>(), sheet.share(50));
         }
     }
 
+    /// Each file once, with what all commits changed in it.
+    fn changed_files(&self) -> Vec<File<'_>> {
+        let mut files: IndexMap<&str, File<'_>> = IndexMap::new();
+        for change in &self.files {
+            let file = files.entry(change.path).or_insert(File { path: change.path, ..File::default() });
+            file.added += change.added;
+            file.removed += change.removed;
+            file.note = if file.note.is_empty() { change.note } else { file.note };
+        }
+        files.into_values().collect()
+    }
+
     /// `path +3 -1`, the most changed first, under their common directory.
-    fn file_facts(&self, common: usize) -> Vec<String> {
-        if self.files.is_empty() {
+    fn file_facts(&self, mut files: Vec<File<'_>>, common: usize) -> Vec<String> {
+        if files.is_empty() {
             return self.stats.iter().map(|row| stat_fact(row)).collect();
         }
-        let mut files: Vec<&File<'_>> = self.files.iter().collect();
         files.sort_by_key(|file| std::cmp::Reverse(file.added + file.removed));
         files
             .iter()
@@ -219,7 +264,8 @@ fn stat_fact(row: &str) -> String {
     format!("{} {change}", quote(path, 200))
 }
 
-/// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no keyword.
+/// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no keyword in
+/// a line with one. Git shows any line above a hunk that begins with a letter: one of prose defines nothing.
 fn definition_name(heading: &str) -> Option<String> {
     const MODIFIERS: &[&str] =
         &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];
@@ -234,7 +280,8 @@ fn definition_name(heading: &str) -> Option<String> {
         })
     };
     let called = names().find(|range| heading[range.end..].starts_with('('));
-    called.or_else(|| names().next()).map(|range| quote(&heading[range], 60))
+    let is_defining = || words(heading).any(|range| DEFINING.contains(&&heading[range]));
+    called.or_else(|| names().next().filter(|_| is_defining())).map(|range| quote(&heading[range], 60))
 }
 
 #[cfg(test)]
@@ -282,6 +329,47 @@ deleted file mode 100644
     fn a_cut_patch_is_read_to_its_end() {
         let cut = &PATCH[..PATCH.find("--- a decrement").unwrap()];
         assert!(summary(cut, 300).starts_with("diff, 1 files, +2 -0\nfiles: src/store.go +2"));
+    }
+
+    #[test]
+    fn a_file_that_several_commits_change_is_one() {
+        let log: String = (1..=6)
+            .map(|i| {
+                format!(
+                    "commit {i}03ded23c87d85b83bbf76e786a81327e76c55d7\n\n    step {i}\n\n{}",
+                    &PATCH[..PATCH.find("@@ -40").unwrap()]
+                )
+            })
+            .collect();
+        let summary = summary(&log, 400);
+        assert!(summary.starts_with("diff, 1 files, +12 -6; 6 commits\n103ded23c8 step 1\n"), "{summary}");
+        assert!(summary.contains("\nfiles: src/store.go +12 -6\nin: Load"), "{summary}");
+    }
+
+    #[test]
+    fn a_merge_is_counted_by_its_columns_of_signs() {
+        let merge = "\
+diff --cc src/store.go
+index 3fbd4ba,77ab01c..8d69da3
+--- a/src/store.go
++++ b/src/store.go
+@@@ -7,3 -7,4 +7,4 @@@ func Load(id string) error {
+  \tif id == \"\" {
+- \t\treturn nil
+ -\t\treturn errNone
+ -\t\treturn errTwo
+++\t\treturn errEmpty
++ \t\treturn other
+  \t}
+";
+        assert_eq!(summary(merge, 300), "diff, 1 files, +2 -3\nfiles: src/store.go +2 -3\nin: Load");
+    }
+
+    #[test]
+    fn a_line_of_prose_above_a_hunk_defines_nothing() {
+        let patch =
+            "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -7,1 +7,1 @@ line 6 of the text\n-a\n+b\n";
+        assert_eq!(summary(patch, 300), "diff, 1 files, +1 -1\nfiles: a.txt +1 -1");
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
         (ContentType::Json, None) => json::summarize(text, &mut sheet),
         (ContentType::Log, None) => log::summarize(text, &mut sheet),
         (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
+        (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, &mut sheet),
         (ContentType::Search, None) => search::summarize(text, &mut sheet),
         (ContentType::Table, None) => table::summarize(text, &mut sheet),
         (ContentType::Html, None) => html::summarize(text, &mut sheet),
@@ -163,6 +164,13 @@ mod tests {
             let summary = summarize(&text, &hinted(content_type), 200, true);
             assert!(summary.contains("The order 88123 failed"), "{content_type:?}: {summary}");
         }
+    }
+
+    #[test]
+    fn verdicts_that_begin_with_paths_are_a_log() {
+        let text: String = (0..90).map(|i| format!("tests/test_cart.py::test_{i} PASSED   [ {i}%]\n")).collect();
+        let summary = summarize(&text, &Hints::default(), 300, true);
+        assert!(summary.starts_with("log, 90 lines, verdict lines: 90 passed\n"), "{summary}");
     }
 
     #[test]

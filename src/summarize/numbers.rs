@@ -14,13 +14,11 @@ pub(super) fn which_lines(text: &str) -> String {
     let ends = || text.lines().find_map(number).zip(text.lines().rev().find_map(number));
     match is_numbered(text).then(ends).flatten() {
         Some((first, last)) => format!("lines {first}–{last}"),
-        None => how_many_lines(text.lines().count()),
+        None => match text.lines().count() {
+            1 => "one line".to_owned(),
+            lines => format!("{lines} lines"),
+        },
     }
-}
-
-/// A count of lines in words.
-pub(super) fn how_many_lines(lines: usize) -> String {
-    if lines == 1 { "one line".to_owned() } else { format!("{lines} lines") }
 }
 
 /// A line's number, if it has one, and what stands behind it.

@@ -10,16 +10,13 @@ use regex::Regex;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use super::{front, line_pattern};
+use crate::content::search::SearchLine;
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
 const FRONT: usize = 600;
 
 /// Files and matched lines that are kept.
 const KEPT: usize = 20_000;
-
-static MATCH: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^((?:[A-Za-z]:)?[^:\s]+):(\d+)(?::\d+)?:(.*)"));
-
-static CONTEXT: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\S*?[\w/\\]\.?\w+-\d+-"));
 
 static UNNUMBERED: LazyLock<Regex> =
     LazyLock::new(|| line_pattern(r"^((?:[A-Za-z]:)?[^:\s]*(?:[/\\]|\.\w{1,8})[^:\s]*):(.+)"));
@@ -33,16 +30,16 @@ static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 enum Row<'t> {
-    Match { path: &'t str, line: Option<&'t str>, text: &'t str },
+    Match { path: &'t str, line: Option<u64>, text: &'t str },
     Context,
     Path(&'t str),
     Other,
 }
 
 #[derive(Default)]
-struct File<'t> {
+struct File {
     matches: usize,
-    first: Option<&'t str>,
+    first: Option<u64>,
 }
 
 #[derive(Default)]
@@ -51,10 +48,10 @@ struct Found<'t> {
     understood: usize,
     matches: usize,
     paths: usize,
-    files: IndexMap<&'t str, File<'t>>,
+    files: IndexMap<&'t str, File>,
     /// Path, line, text: definitions, then the others.
-    definitions: Vec<(&'t str, Option<&'t str>, &'t str)>,
-    uses: Vec<(&'t str, Option<&'t str>, &'t str)>,
+    definitions: Vec<(&'t str, Option<u64>, &'t str)>,
+    uses: Vec<(&'t str, Option<u64>, &'t str)>,
 }
 
 /// Writes the summary; false when most lines are neither matches nor paths.
@@ -108,24 +105,24 @@ fn read(text: &str) -> Found<'_> {
 fn row_of<'t>(line: &'t str, heading: Option<&'t str>) -> Row<'t> {
     let front = front(line, FRONT);
     let group = |found: &regex::Captures<'t>, index| found.get(index).map_or("", |group| group.as_str());
-    if let Some(found) = MATCH.captures(front).filter(|found| is_path_like(&found[1])) {
-        return Row::Match { path: group(&found, 1), line: Some(group(&found, 2)), text: group(&found, 3) };
+    match SearchLine::parse(front) {
+        Some(SearchLine::Hit(hit)) => return Row::Match { path: hit.path, line: Some(hit.line), text: hit.text },
+        Some(_) => return Row::Context,
+        None => {}
     }
     if let (Some(path), Some(found)) = (heading, UNDER_HEADING.captures(front)) {
         return match &found[2] {
-            ":" => Row::Match { path, line: Some(group(&found, 1)), text: group(&found, 3) },
+            ":" => Row::Match { path, line: found[1].parse().ok(), text: group(&found, 3) },
             _ => Row::Context,
         };
-    }
-    if CONTEXT.is_match(front) {
-        return Row::Context;
     }
     let whole = line.trim().trim_end_matches(':');
     if line.len() <= FRONT && is_path_like(whole) && !whole.contains("://") {
         return Row::Path(whole);
     }
-    if let Some(found) =
-        UNNUMBERED.captures(front).filter(|found| !found[1].contains("://") && !found[2].starts_with("//"))
+    if let Some(found) = UNNUMBERED
+        .captures(front)
+        .filter(|found| !found[1].contains("://") && ["//", ":"].iter().all(|start| !found[2].starts_with(start)))
     {
         return Row::Match { path: group(&found, 1), line: None, text: group(&found, 2) };
     }
@@ -159,7 +156,7 @@ impl Found<'_> {
             return;
         }
         sheet.say(&format!("search, {} matches in {} files{under}", self.matches, self.matched_files().count()));
-        let mut files: Vec<(&str, &File<'_>)> = self.matched_files().collect();
+        let mut files: Vec<(&str, &File)> = self.matched_files().collect();
         files.sort_by_key(|(_, file)| std::cmp::Reverse(file.matches));
         let files: Vec<String> = files
             .iter()
@@ -177,13 +174,13 @@ impl Found<'_> {
             .take(60)
             .map(|(path, line, text)| {
                 let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-                format!("{name}:{} {}", line.unwrap_or_default(), quote(text, 120))
+                format!("{name}:{} {}", line.map_or(String::new(), |line| line.to_string()), quote(text, 120))
             })
             .collect();
         sheet.lines(&quotes, sheet.share(70));
     }
 
-    fn matched_files(&self) -> impl Iterator<Item = (&str, &File<'_>)> {
+    fn matched_files(&self) -> impl Iterator<Item = (&str, &File)> {
         self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (*path, file))
     }
 
@@ -263,6 +260,28 @@ internal/xray/svc.go:25:\ts.Render(ctx)
     fn windows_paths_keep_their_drive() {
         let text = "C:\\src\\a.cs:4:class A\nC:\\src\\b.cs:9:class B\n";
         assert!(summary(text, 200).starts_with("search, 2 matches in 2 files under C:\\src\\\nfiles: a.cs:4, b.cs:9"));
+    }
+
+    #[test]
+    fn messages_of_a_compiler_are_counted_by_file() {
+        let text = "src/pay.ts(1,7): error TS2322: No.\nsrc/tax.ts(2,7): error TS2322: No.\nsrc/pay.ts(9,1): error TS2304: No.\n";
+        assert!(
+            summary(text, 300).starts_with("search, 3 matches in 2 files under src/\nfiles: pay.ts:1 ×2, tax.ts:2\n"),
+            "{}",
+            summary(text, 300)
+        );
+    }
+
+    #[test]
+    fn a_date_in_a_path_is_no_number_of_a_line() {
+        let text: String = (10..40).map(|day| format!("migrations/2024-01-{day}-create.sql\n")).collect();
+        assert!(summary(&text, 300).starts_with("list of 30 paths under migrations/\npaths: 2024-01-10-create.sql, "));
+    }
+
+    #[test]
+    fn verdicts_on_tests_are_no_matches() {
+        let text: String = (0..30).map(|i| format!("tests/test_cart.py::test_{i} PASSED [ {i}%]\n")).collect();
+        assert!(!summarize(&text, &mut Sheet::new(300)));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::identifiers::{Around, salient_identifiers};
+use super::identifiers::{Around, holds, salient_identifiers};
 use crate::config::NameScorer;
 
 const CUT: char = '…';
@@ -115,10 +115,7 @@ impl Sheet {
             let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
             // `b/src/x.rs` where `src/x.rs` is said already.
             let tail = name.split_once('/').map_or(name, |(_, tail)| if tail.is_empty() { name } else { tail });
-            if cost > room
-                || self.text.contains(tail)
-                || written.contains(name)
-                || (is_number && numbers >= MOST_NUMBERS)
+            if cost > room || holds(&self.text, tail) || holds(&written, name) || (is_number && numbers >= MOST_NUMBERS)
             {
                 continue;
             }
@@ -274,6 +271,14 @@ mod tests {
         let mut sheet = Sheet::new(40);
         sheet.list("files:", &["alpha.rs", "beta.rs", "gamma.rs"], usize::MAX);
         assert_eq!(sheet.finish(), "files: alpha.rs, beta.rs, gamma.rs");
+    }
+
+    #[test]
+    fn a_name_is_said_where_it_stands_alone() {
+        let mut sheet = Sheet::new(200);
+        sheet.say("fn open_store_readonly in b/src/store.rs");
+        sheet.names("open_store open_store_readonly src/store.rs");
+        assert_eq!(sheet.finish(), "fn open_store_readonly in b/src/store.rs\nnames: open_store");
     }
 
     #[test]

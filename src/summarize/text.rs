@@ -1,12 +1,14 @@
-//! Plain text -> first line, the lines that carry a result, a failure or figures.
+//! Plain text -> first line, last line, the lines that carry a failure, a result or figures.
 //!
-//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences.
+//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences. The last line is quoted because a run that fails
+//! says there why.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::numbers::how_many_lines;
+use super::log::{lines_from_end, tells_failure};
+use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use super::{front, line_pattern};
 
@@ -24,17 +26,24 @@ static TELLING: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Writes the summary; false when the text is blank.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
     let mut pieces = pieces(text).filter(|piece| piece.chars().any(char::is_alphanumeric));
     let Some(first) = pieces.next() else { return false };
-    sheet.say(&format!("text, {}", how_many_lines(lines)));
+    let last = lines_from_end(text).map(str::trim).next().filter(|last| !last.starts_with(first));
+    sheet.say(&format!("text, {}", which_lines(text)));
     sheet.line(first, sheet.share(35).min(160));
-    let mut ranked: Vec<(usize, &str)> =
-        pieces.take(KEPT).map(|piece| (weight(piece), piece)).filter(|(weight, _)| *weight > 0).collect();
+    if let Some(last) = last {
+        sheet.line(last, sheet.share(35).min(160));
+    }
+    let mut ranked: Vec<(usize, &str)> = pieces
+        .take(KEPT)
+        .filter(|piece| last != Some(piece))
+        .map(|piece| (weight(piece), piece))
+        .filter(|(weight, _)| *weight > 0)
+        .collect();
     ranked.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
     ranked.truncate(40);
     let ranked: Vec<String> = ranked.iter().map(|(_, piece)| quote(piece, 140)).collect();
-    sheet.lines(&ranked, sheet.share(50));
+    sheet.lines(&ranked, sheet.share(65));
     true
 }
 
@@ -47,12 +56,18 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// A failure weighs more than a result, and a result more than figures.
 fn weight(piece: &str) -> usize {
+    const FAILURE: usize = 10;
     let piece = front(piece, FRONT);
+    let failure = if tells_failure(piece) { FAILURE } else { 0 };
     let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
     let told = TELLING.find_iter(piece).take(3).count();
     let ends_label = usize::from(piece.ends_with(':'));
-    if piece.len() < 12 { 0 } else { (told * 3 + has_figure).saturating_sub(ends_label * 2) }
+    if piece.len() < 12 && failure == 0 {
+        return 0;
+    }
+    (failure + told * 3 + has_figure).saturating_sub(ends_label * 2)
 }
 
 #[cfg(test)]
@@ -73,8 +88,41 @@ mod tests {
         text += &"Nothing of interest happened in this part of the night.\n".repeat(40);
         assert_eq!(
             summary(&text, 200),
-            "text, 82 lines\nReport on the nightly migration\nTotal rows moved: 48213, root cause of the delay: lock on invoices"
+            "text, 83 lines\nReport on the nightly migration\nNothing of interest happened in this part of the…\n\
+             Total rows moved: 48213, root cause of the delay: lock on invoices"
         );
+    }
+
+    #[test]
+    fn the_error_that_ended_a_run_is_told() {
+        let progress: String = (0..200).map(|i| format!("[{i}/200] synced tenant-{i} in {}ms\n", 40 + i % 9)).collect();
+        let traceback = "Traceback (most recent call last):\n  File \"sync.py\", line 41, in <module>\n    main()\n";
+        for (ending, told) in [
+            (format!("{traceback}KeyError: 'acme-eu'\n"), &["KeyError: 'acme-eu'"] as &[&str]),
+            (
+                format!("{traceback}OSError: [Errno 28] No space left on device\n\nCommand exited with code 1\n"),
+                &["OSError: [Errno 28] No space left on device", "Command exited with code 1"],
+            ),
+            ("Segmentation fault (core dumped)\nroot@box:~# \n".to_owned(), &["Segmentation fault (core dumped)"]),
+            ("Killed\n\n(Command exited with code 137)\n$ \n".to_owned(), &["(Command exited with code 137)"]),
+            (
+                "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds: the len is 3 but the index is 7\n\
+                 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
+                    .to_owned(),
+                &["index out of bounds: the len is 3 but the index is 7", "thread 'main' panicked at src/main.rs:4:5:"],
+            ),
+        ] {
+            let summary = summary(&format!("{progress}{ending}"), 300);
+            for told in told {
+                assert!(summary.contains(told), "{told}\n{summary}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_last_and_first_is_quoted_once() {
+        let summary = summary(&"nothing to do here\n".repeat(30), 300);
+        assert_eq!(summary.matches("nothing to do here").count(), 1, "{summary}");
     }
 
     #[test]

@@ -87,13 +87,13 @@ impl<'t> Source<'t> {
                 if let Some(path) = trimmed.split('"').nth(1) {
                     source.import(path);
                 }
-            } else if let Some((name, signature)) = patterns.definition_in(line) {
-                if source.definitions.len() < KEPT {
-                    let line = number.unwrap_or(index + 1);
-                    source.definitions.push(Definition { name, signature, line });
-                }
             } else if let Some(import) = patterns.import_in(line) {
                 source.import(import);
+            } else if let Some((name, signature)) = patterns.definition_in(line)
+                && source.definitions.len() < KEPT
+            {
+                let line = number.unwrap_or(index + 1);
+                source.definitions.push(Definition { name, signature, line });
             }
         }
         source

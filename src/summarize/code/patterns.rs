@@ -107,7 +107,7 @@ fn of(language: Language) -> Patterns {
                 r"^(?:export\s+)?(?:const|let|var)\s+([A-Za-z_$][\w$]*)\b".to_owned(),
                 r"^\s+(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract)\s+|\*)*([A-Za-z_$#][\w$]*)\s*(?:<[^>]*>)?\([^;]*\)?\s*(?::\s*[^{;=]+)?\{\s*$".to_owned(),
             ],
-            &[r#"^\s*import\s.*?from\s+["']([^"']+)["']"#, r#"^\s*import\s+["']([^"']+)["']"#, r#"^\s*\}\s*from\s+["']([^"']+)["']"#, r#"\brequire\(["']([^"']+)["']\)"#],
+            &[r#"^\s*import\s.*?from\s+["']([^"']+)["']"#, r#"^\s*import\s+["']([^"']+)["']"#, r#"^\s*\}\s*from\s+["']([^"']+)["']"#, r#"^\s*(?:return\s+|await\s+)?(?:[^=(:"']+[=:]\s*)?(?:await\s+)?(?:[\w$.]+\()*require\(["']([^"']+)["']\)"#],
             false,
         ),
         Language::Java => build(&[typed, C_METHOD.to_owned()], &[r"^\s*import\s+(?:static\s+)?([\w.*]+)"], false),
@@ -132,7 +132,7 @@ fn of(language: Language) -> Patterns {
                 r"^\s*(?:unsafe\s+)?impl(?:<.*?>)?\s+(?:.*\bfor\s+)?([A-Za-z_]\w*)",
                 r"^\s*macro_rules!\s*(\w+)",
             ]),
-            &[r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;{]+)"],
+            &[r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;{]*[^;{:\s](?:::\{[^;]*\})?)"],
             false,
         ),
         Language::Ruby => build(

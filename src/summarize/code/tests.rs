@@ -46,8 +46,8 @@ fn each_language_yields_its_definitions_and_imports() {
         ),
         (
             Language::Rust,
-            "use std::io::Read;\n\npub(crate) struct Store<'a> {\n}\nimpl<'a> Store<'a> {\n    pub async fn load(&self, key: &str) -> Result<()> {\n    }\n}\n",
-            "defines: pub(crate) struct Store<'a>, impl<'a> Store<'a>, pub async fn load(&self, key: &str) -> Result<()>\nimports: std::io::Read",
+            "use std::io::Read;\nuse std::{fs, io::{self, Write}};\nuse crate::{\n    a,\n};\n\npub(crate) struct Store<'a> {\n}\nimpl<'a> Store<'a> {\n    pub async fn load(&self, key: &str) -> Result<()> {\n    }\n}\n",
+            "defines: pub(crate) struct Store<'a>, impl<'a> Store<'a>, pub async fn load(&self, key: &str) -> Result<()>\nimports: std::io::Read, std::{fs, io::{self, Write}}, crate",
         ),
         (
             Language::Ruby,
@@ -86,8 +86,8 @@ fn each_language_yields_its_definitions_and_imports() {
         ),
         (
             Language::JavaScript,
-            "const fs = require('fs');\nfunction load(key) {\n  for (const x of y) {\n  }\n}\nmodule.exports = { load };\n",
-            "defines: const fs = require('fs');, function load(key)",
+            "const fs = require('fs');\nconst { join } = __importStar(require(\"node:path\"));\nfunction load(key) {\n  for (const x of y) {\n  }\n}\nconst later = () => require('zlib');\nmodule.exports = require('./load');\n",
+            "defines: function load(key), const later = () => require('zlib');\nimports: fs, node:path, ./load",
         ),
     ] {
         let summary = summary(text, language, 2000);

@@ -17,8 +17,8 @@ use crate::config::NameScorer;
 pub use around::Around;
 use features::Reader;
 use rule::SHORTEST;
-pub(super) use words::{DEFINING, words};
-use words::{for_each_term, name_after};
+pub(super) use words::{DEFINING, holds, words};
+use words::{for_each_term, name_after, stands_apart};
 
 /// How a name stands in a text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -121,7 +121,7 @@ pub fn features_of<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, u64, Vec
         .collect()
 }
 
-/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is part of an earlier one, and
+/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is held by an earlier one, and
 /// none is in sight. The learned scorer leaves out what is not worth its tokens.
 ///
 /// Linear in the text, whatever the limit.
@@ -152,7 +152,7 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, sco
     longest_of_nested(&words, limit)
 }
 
-/// The first `limit` of the words, best first, without those that are part of a better one. A longer one takes the place of the
+/// The first `limit` of the words, best first, without those that a better one [holds]. A longer one takes the place of the
 /// best that it holds: `this.items` says all that `items` did.
 fn longest_of_nested<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
     let finder = AhoCorasick::builder()
@@ -172,7 +172,8 @@ fn longest_of_nested<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
             continue;
         }
         let mut best: Option<(usize, usize)> = None;
-        for inner in finder.find_overlapping_iter(word).map(|found| found.pattern().as_usize()) {
+        let held = finder.find_overlapping_iter(word).filter(|found| stands_apart(word, found.range()));
+        for inner in held.map(|found| found.pattern().as_usize()) {
             is_held[inner] = true;
             best = best.into_iter().chain(place[inner].map(|at| (at, inner))).min();
         }
@@ -267,12 +268,28 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_name_that_only_begins_like_another_is_listed() {
+        let text = "open_store_readonly open_store svc-1 svc-12 old_open_store";
+        let found = salient_identifiers(text, 9, &Around::default(), NameScorer::Rule);
+        assert!(
+            ["open_store", "open_store_readonly", "old_open_store"].iter().all(|name| found.contains(name)),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn control_sequences_are_no_part_of_a_name() {
+        let text = "\u{1b}[36mbucket_alpha\u{1b}[0m \u{1b}[1;31m./src/a.rs\u{1b}[0m \u{1b}]0;title_of\u{7}next_name";
+        assert_eq!(words_of(text), ["bucket_alpha", "./src/a.rs", "next_name"]);
+    }
+
     /// What [`longest_of_nested`] says in linear time.
     fn by_comparing_pairs<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
         let mut chosen: Vec<&str> = Vec::new();
         for &word in words {
-            if chosen.len() < limit && !chosen.iter().any(|longer| longer.contains(word)) {
-                match chosen.iter_mut().find(|shorter| word.contains(**shorter)) {
+            if chosen.len() < limit && !chosen.iter().any(|longer| holds(longer, word)) {
+                match chosen.iter_mut().find(|shorter| holds(word, shorter)) {
                     Some(shorter) => *shorter = word,
                     None => chosen.push(word),
                 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::rule::shape_weight;
+use crate::content::escapes::control;
 
 /// Longer words are blobs.
 pub(super) const LONGEST: usize = 160;
@@ -37,10 +38,17 @@ pub(crate) const DEFINING: &[&str] = &[
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
+    // Behind the last control sequence of a terminal, which shows nothing.
+    let mut shown = 0;
     std::iter::from_fn(move || {
-        let floor = at;
+        let mut floor = at;
         while !is_word(*bytes.get(at)?) || is_escape(bytes, at) {
-            at += 1;
+            if let Some((_, length)) = control(&bytes[at..]) {
+                at += length;
+                (floor, shown) = (at, at);
+            } else {
+                at += 1;
+            }
         }
         let mut start = at;
         while start > floor && b"./~@".contains(&bytes[start - 1]) && at - start < 3 {
@@ -53,12 +61,32 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
                 step => at += step,
             }
         }
-        let follows_name = start > 0 && (is_word(bytes[start - 1]) || b")]".contains(&bytes[start - 1]));
+        let follows_name = start > shown && (is_word(bytes[start - 1]) || b")]".contains(&bytes[start - 1]));
         let is_rooted =
             !follows_name && leads(&bytes[start..body]) && bytes[body..at].iter().any(|byte| b"/.".contains(byte));
         let follows_tag = start > 0 && bytes[start - 1] == b'<';
         Some(if is_rooted && !follows_tag { start..at } else { body..at })
     })
+}
+
+/// Whether a word holds a name: what stands on both sides of it is no letter, figure or underscore.
+pub(crate) fn holds(word: &str, name: &str) -> bool {
+    let mut from = 0;
+    while let Some(at) = memchr::memmem::find(&word.as_bytes()[from..], name.as_bytes()) {
+        let start = from + at;
+        if stands_apart(word, start..start + name.len()) {
+            return true;
+        }
+        from = start + 1;
+    }
+    false
+}
+
+/// Whether what stands on both sides of a part of a word is no letter, figure or underscore.
+pub(super) fn stands_apart(word: &str, part: Range<usize>) -> bool {
+    let bytes = word.as_bytes();
+    let is_word_at = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|&byte| is_word(byte));
+    !is_word_at(part.start.checked_sub(1)) && !is_word_at(Some(part.end))
 }
 
 /// Whether this is the letter of a `\n`, `\r` or `\t` inside a JSON string.

@@ -4,11 +4,13 @@
 
 mod patterns;
 
+use foldhash::HashSet;
 use indexmap::IndexMap;
-use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, VERDICT};
+use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, TOTALS, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::front;
+use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 
 /// Bytes of a line in which its level and time are looked for.
@@ -19,6 +21,12 @@ const MOST_KINDS: usize = 20_000;
 
 /// Lines at the end that may say how it ended.
 const TAIL: usize = 60;
+
+/// Lines at the end among which the totals of a run are looked for: what failed may be told at length below them.
+const TOTALS_TAIL: usize = 400;
+
+/// Endings of a kind that are quoted.
+const ENDINGS: usize = 3;
 
 /// Characters left below which times in front of quoted lines go.
 const ROOMY: usize = 400;
@@ -46,10 +54,15 @@ struct Kind<'t> {
 
 #[derive(Default)]
 struct Log<'t> {
+    /// Those that are not blank.
     lines: usize,
     levels: IndexMap<&'static str, usize>,
     unlevelled_errors: usize,
     verdicts: IndexMap<&'static str, usize>,
+    /// Names that node's reporter opened: verdicts on them are on their tests together.
+    suites: HashSet<&'t str>,
+    /// Whether what failed is told once more.
+    is_recap: bool,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexMap<&'t str, usize>,
 }
@@ -72,14 +85,20 @@ impl<'t> Log<'t> {
     fn add(&mut self, line: &'t str, kind: &mut String) {
         self.lines += 1;
         let front = front(line, FRONT);
-        let level = level_of(front);
+        let verdict = verdict_of(line);
+        if self.is_told_again(line) && verdict.is_some() {
+            return;
+        }
+        if let Some(verdict) = verdict {
+            *self.verdicts.entry(verdict).or_insert(0) += 1;
+        }
+        let has_failed = verdict == Some("failed");
+        // The name of a test that went well may hold any word.
+        let level = level_of(front).filter(|_| verdict.is_none() || has_failed);
         if let Some(level) = level {
             *self.levels.entry(level).or_insert(0) += 1;
         }
-        if let Some(verdict) = verdict_of(line) {
-            *self.verdicts.entry(verdict).or_insert(0) += 1;
-        }
-        let failed = FAILURE.is_match(front) && !NO_FAILURE.is_match(front);
+        let failed = has_failed || (verdict.is_none() && tells_failure(front));
         let severity = match level {
             Some("fatal" | "error") => Severity::Error,
             Some("warn") => Severity::Warning,
@@ -108,12 +127,23 @@ impl<'t> Log<'t> {
         }
     }
 
+    /// Whether a line is no verdict of its own: one on a suite, or one in the list of failures with which node's reporter ends.
+    fn is_told_again(&mut self, line: &'t str) -> bool {
+        let Some((sign, name)) = line.trim_start().split_once(' ') else { return false };
+        if sign == "▶" && self.suites.len() < MOST_KINDS {
+            self.suites.insert(name);
+        }
+        self.is_recap |= sign == "✖" && name == "failing tests:";
+        self.is_recap || name.rsplit_once(" (").is_some_and(|(name, _)| self.suites.contains(name))
+    }
+
     fn write(&self, text: &str, sheet: &mut Sheet) {
-        sheet.say(&self.headline());
+        sheet.say(&self.headline(text));
         let (last, endings) = endings(text);
-        sheet.lines(&endings, sheet.share(35));
+        let quoted: Vec<String> = endings.iter().map(|line| quote(line.trim_matches(['=', ' ']), FRONT)).collect();
+        sheet.lines(&quoted, sheet.share(35));
         let is_short = sheet.left() < ROOMY;
-        sheet.lines(&self.quotes(Severity::Error, is_short), sheet.share(70));
+        sheet.lines(&self.quotes(Severity::Error, &endings, is_short), sheet.share(70));
         // Half a time is no time.
         if let Some(range) = time_range(text).filter(|range| range.chars().count() < sheet.left()) {
             sheet.line(&range, usize::MAX);
@@ -122,8 +152,8 @@ impl<'t> Log<'t> {
         if types.len() > 1 {
             sheet.list("error types:", &types, sheet.share(40));
         }
-        sheet.lines(&self.quotes(Severity::Warning, is_short), sheet.share(40));
-        sheet.lines(&self.quotes(Severity::Mention, is_short), sheet.share(30));
+        sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
+        sheet.lines(&self.quotes(Severity::Mention, &endings, is_short), sheet.share(30));
         if let Some(last) = last {
             sheet.lines(&[quote(without_time(last, is_short), FRONT)], sheet.share(40));
         }
@@ -131,7 +161,7 @@ impl<'t> Log<'t> {
             let rare: Vec<String> = self
                 .kinds
                 .values()
-                .filter(|kind| kind.severity == Severity::Plain && kind.count == 1)
+                .filter(|kind| kind.severity == Severity::Plain && kind.count == 1 && !endings.contains(&kind.line))
                 .take(QUOTED)
                 .map(|kind| quote(kind.line, FRONT))
                 .collect();
@@ -139,8 +169,8 @@ impl<'t> Log<'t> {
         }
     }
 
-    fn headline(&self) -> String {
-        let mut parts = vec![format!("log, {} lines", self.lines)];
+    fn headline(&self, text: &str) -> String {
+        let mut parts = vec![format!("log, {}", which_lines(text))];
         if !self.verdicts.is_empty() {
             let verdicts: Vec<String> =
                 self.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
@@ -156,8 +186,10 @@ impl<'t> Log<'t> {
     }
 
     /// The first line of each kind of this severity, the rarer kinds first: what happened once explains what happened often.
-    fn quotes(&self, severity: Severity, is_short: bool) -> Vec<String> {
-        let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(|kind| kind.severity == severity).collect();
+    /// Endings are quoted already.
+    fn quotes(&self, severity: Severity, endings: &[&str], is_short: bool) -> Vec<String> {
+        let is_wanted = |kind: &&Kind<'_>| kind.severity == severity && !endings.contains(&kind.line);
+        let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(is_wanted).collect();
         kinds.sort_by_key(|kind| (!kind.has_level, kind.count.ilog2()));
         kinds
             .iter()
@@ -168,6 +200,17 @@ impl<'t> Log<'t> {
             })
             .collect()
     }
+}
+
+/// Whether most of the first lines are verdicts on tests.
+pub(super) fn is_test_run(text: &str) -> bool {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(TAIL);
+    lines().filter(|line| verdict_of(line).is_some()).count() * 2 > lines().count()
+}
+
+/// Whether a line tells of a failure and does not deny it.
+pub(super) fn tells_failure(front: &str) -> bool {
+    FAILURE.is_match(front) && !NO_FAILURE.is_match(front)
 }
 
 /// A line without the time in front of it, where room is short: the range of times says nearly as much.
@@ -211,25 +254,37 @@ fn kind_of(front: &str, kind: &mut String) {
     }
 }
 
-/// The last line, where it is one more line of a log; and the lines that say how it ended.
-fn endings(text: &str) -> (Option<&str>, Vec<String>) {
+/// The last line, where it is one more line of a log; and the lines that say how it ended, the most telling first.
+fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     let mut last = None;
-    let mut found: Vec<&str> = Vec::new();
-    for (index, line) in text.lines().rev().filter(|line| !is_prompt(line)).take(TAIL).enumerate() {
-        let has_level = level_of(front(line, FRONT)).is_some();
-        if index == 0 && (has_level || TIME.is_match(front(line, FRONT))) {
+    let (mut telling, mut others) = (Vec::new(), Vec::new());
+    for (index, line) in lines_from_end(text).take(TOTALS_TAIL).enumerate() {
+        let front = front(line, FRONT);
+        let is_last = index == 0;
+        let has_level = || level_of(front).is_some();
+        if is_last && (TIME.is_match(front) || has_level()) {
             last = Some(line);
-        } else if index == 0 || (found.len() < 3 && !has_level && line.len() < 400 && ENDING.is_match(line)) {
+            continue;
+        }
+        let is_telling = is_last && tells_failure(front) || TOTALS.is_match(front);
+        let is_ending = is_telling || is_last || index < TAIL && line.len() < 400 && ENDING.is_match(line);
+        let found = if is_telling { &mut telling } else { &mut others };
+        if is_last || found.len() < ENDINGS && is_ending && verdict_of(line).is_none() && !has_level() {
             found.push(line);
         }
     }
-    (last, found.iter().rev().map(|line| quote(line, FRONT)).collect())
+    telling.append(&mut others);
+    (last, telling)
 }
 
-/// A blank line or the prompt of a shell that waits for the next command.
+/// The lines of a text that have words, the last first, but the prompts of a shell that waits for the next command, and hints.
+pub(super) fn lines_from_end(text: &str) -> impl Iterator<Item = &str> {
+    let has_words = |line: &str| line.contains(char::is_alphanumeric) && !is_prompt(line.trim());
+    text.lines().rev().filter(move |line| has_words(line) && !line.starts_with("note: "))
+}
+
 fn is_prompt(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty() || (line.len() < 12 && line.ends_with(['$', '#', '>', '%']))
+    line.len() < 12 && line.ends_with(['$', '#', '>', '%'])
 }
 
 fn time_range(text: &str) -> Option<String> {
@@ -240,65 +295,4 @@ fn time_range(text: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary(text: &str, max_chars: usize) -> String {
-        let mut sheet = Sheet::new(max_chars);
-        assert!(summarize(text, &mut sheet));
-        sheet.finish()
-    }
-
-    #[test]
-    fn the_ending_and_the_error_lines_are_quoted() {
-        let mut text = String::from("> app@1.0.0 test\n> vitest run\n\n");
-        for i in 0..120 {
-            text += &format!(" ✓ tests/unit/case{i}.test.ts (3 tests) {i}ms\n");
-        }
-        text += " ✗ tests/unit/login.test.ts > rejects a bad token\n";
-        text += "AssertionError: expected 401 to equal 403\n";
-        text += " Test Files  1 failed | 120 passed (121)\n   Start at  10:22:01\n   Duration  4.31s\n";
-        let summary = summary(&text, 300);
-        assert!(summary.starts_with("log, 127 lines, verdict lines: 120 passed 1 failed"), "{summary}");
-        for line in [
-            "Test Files 1 failed | 120 passed (121)",
-            "✗ tests/unit/login.test.ts > rejects a bad token",
-            "AssertionError: expected 401 to equal 403",
-            "Duration 4.31s",
-        ] {
-            assert!(summary.contains(line), "{line}\n{summary}");
-        }
-    }
-
-    #[test]
-    fn levels_are_counted_and_times_span_the_log() {
-        let mut text = String::new();
-        for i in 0..90 {
-            text += &format!("2026-03-01T10:{:02}:00.120Z INFO  http request id={i} status=200\n", i % 60);
-        }
-        text += "2026-03-01T11:30:01.001Z WARN  pool is 91% full\n";
-        text += "2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432\n";
-        text += "2026-03-01T11:31:00.000Z INFO  signing key rotated to kid-7f3a\n";
-        let summary = summary(&text, 600);
-        assert!(summary.starts_with("log, 93 lines, error 1, warn 1, info 91\n"), "{summary}");
-        assert!(summary.contains("2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432"), "{summary}");
-        assert!(summary.contains("from 2026-03-01T10:00:00.120Z to 2026-03-01T11:31:00.000Z"), "{summary}");
-        assert!(summary.contains("signing key rotated to kid-7f3a"), "{summary}");
-    }
-
-    #[test]
-    fn repeats_of_one_error_are_counted_not_quoted_again() {
-        let text = (0..40)
-            .map(|i| format!("src/a{i}.ts({i},8): error TS2307: Cannot find module './x{i}'.\n"))
-            .collect::<String>();
-        let summary = summary(&text, 200);
-        assert!(summary.contains("40 like: src/a0.ts(0,8): error TS2307: Cannot find module './x0'."), "{summary}");
-        assert_eq!(summary.matches("TS2307").count(), 2, "{summary}");
-    }
-
-    #[test]
-    fn zero_errors_are_no_error() {
-        let summary = summary("compiling\nFinished with 0 errors, 2 warnings in 3.1s\n", 200);
-        assert_eq!(summary, "log, 2 lines\nFinished with 0 errors, 2 warnings in 3.1s");
-    }
-}
+mod tests;

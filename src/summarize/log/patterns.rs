@@ -25,7 +25,7 @@ pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"(?i)\b(?:error|failed|failure|fatal|traceback|panicked|aborted|segmentation fault|permission denied|not found",
         r"|no such file|cannot|refused|timed out|undefined reference|unhandled|out of memory)\b",
-        r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖]",
+        r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖✕]",
         r"|(?-i:\bFAIL\b|\w(?:Error|Exception)\b|^E {3})",
     ))
 });
@@ -39,7 +39,8 @@ pub(super) static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
-        r"|^test .* \.\.\. (ok|FAILED|ignored)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(]|^\s*([✓✔√✗✘×✖]) ",
+        r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(]",
+        r"|^\s*([✓✔√✗✘×✖✕]) ",
     ))
 });
 
@@ -52,13 +53,20 @@ pub(super) static TIME: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// A line that says how many of a run's tests went well or failed.
+pub(super) static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(concat!(
+        r"\b\d+ (?:tests? |specs? )?(?:passed|failed|passing|failing)\b|^test result:|^\s*Ran \d+ tests?\b",
+        r"|^(?:FAILED|OK) \(|^[ℹ#] (?:tests|pass|fail) \d",
+    ))
+});
+
 /// A line that says how it ended.
 pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"(?i)\b\d+ (?:tests? |spec )?(?:passed|failed|passing|failing|errors?|warnings?|skipped|problems?|failures|vulnerabilities",
-        r"|packages|files)\b|exit (?:code|status)|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b|test result:",
-        r"|^\s*(?:tests?|test suites|ran \d+|build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
-        r"|(?-i:^(?:FAIL|PASS|ok|OK)\b)",
+        r"(?i)\b\d+ (?:errors?|warnings?|skipped|problems?|failures|vulnerabilities|packages|files)\b|exit (?:code|status)",
+        r"|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b",
+        r"|^\s*(?:build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
     ))
 });
 

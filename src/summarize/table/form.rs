@@ -22,7 +22,31 @@ pub(super) enum Form {
 }
 
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line))
+    text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line) && !is_count(line))
+}
+
+/// The table below the figures that `top` prints above its header, else the whole text.
+pub(super) fn below_figures(text: &str) -> &str {
+    const MOST_FIGURES: usize = 10;
+    let (mut start, mut is_behind_blank) = (0, false);
+    for line in text.split_inclusive('\n').take(MOST_FIGURES) {
+        match is_capital_header(line) {
+            true if is_behind_blank => return &text[start..],
+            true => break,
+            false => {}
+        }
+        is_behind_blank = line.trim().is_empty();
+        start += line.len();
+    }
+    text
+}
+
+/// `(40 rows)`, `40 rows in set (0.01 sec)`: what psql and mysql say of a table.
+fn is_count(line: &str) -> bool {
+    let line = line.trim();
+    let rest = line.trim_start_matches('(').trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len()
+        && [" row)", " rows)", " row in set", " rows in set"].iter().any(|end| rest.starts_with(end))
 }
 
 /// `|---|---|`, `----+----`, `=====`.
@@ -56,15 +80,38 @@ pub(super) fn form_of(text: &str) -> Option<Form> {
     if let Some((_, form)) = delimited {
         return Some(form);
     }
+    if is_capital_header(probe[0]) {
+        return form_below_capitals(&probe);
+    }
     if agree(Form::Aligned).is_some() {
         return Some(Form::Aligned);
     }
-    let header: Vec<&str> = probe[0].split_whitespace().collect();
-    if header.len() > 2 && header.iter().all(|word| is_capital(word)) {
-        let is_filled = probe.iter().all(|line| line.split_whitespace().count() >= header.len());
-        return is_filled.then_some(Form::Blanks(header.len()));
-    }
     agree(Form::Blanks(usize::MAX)).filter(|&columns| columns > 3).map(Form::Blanks)
+}
+
+/// Whether a line has three words or more and all of them are capital.
+fn is_capital_header(line: &str) -> bool {
+    line.split_whitespace().all(is_capital) && line.split_whitespace().nth(2).is_some()
+}
+
+/// How rows below a header in capitals are divided. Words of it with one blank between them are one name, as `CONTAINER ID`,
+/// unless nothing stands below that blank, as below that of `PID %CPU`.
+fn form_below_capitals(probe: &[&str]) -> Option<Form> {
+    let (header, rows) = probe.split_first()?;
+    let most = |is_so: &dyn Fn(&str) -> bool| rows.iter().filter(|row| is_so(row)).count() * 10 >= rows.len() * 8;
+    let names = header.split_whitespace().count();
+    let is_filled = most(&|row| row.split_whitespace().count() >= names);
+    let is_aligned = aligned_cells(header).len() > 2;
+    let threes = header.as_bytes().windows(3).enumerate();
+    let mut blanks = threes
+        .filter(|(_, three)| three.split(|&byte| byte == b' ').all(|part| part.len() == 1))
+        .map(|(at, _)| at + 1)
+        .peekable();
+    let is_free = |at: usize| most(&|row| row.as_bytes().get(at) == Some(&b' '));
+    if is_filled && (!is_aligned || blanks.peek().is_some() && blanks.all(is_free)) {
+        return Some(Form::Blanks(names));
+    }
+    is_aligned.then_some(Form::Aligned)
 }
 
 /// Whether a word is written in capitals, as `ps` and `kubectl` write their headers.
@@ -161,6 +208,21 @@ mod tests {
         ] {
             assert_eq!(form_of(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_blank_below_which_nothing_stands_divides_columns() {
+        let ps = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n\
+                  root           1  0.0  0.1 168936 13012 ?        Ss   Nov25   0:10 /sbin/init splash\n\
+                  www-data   20411 12.5  3.0 988120 98012 ?        Sl   Nov25  11:02 node server.js\n";
+        assert_eq!(form_of(ps), Some(Form::Blanks(11)));
+        let ps = "UID          PID    PPID  C STIME TTY          TIME CMD\n\
+                  root           1       0  0 Nov25 ?        00:00:10 /sbin/init\n\
+                  root       20411       1  3 Nov25 pts/0    00:11:02 node server.js\n";
+        assert_eq!(form_of(ps), Some(Form::Blanks(8)));
+        let docker = "CONTAINER ID   IMAGE         COMMAND       STATUS         NAMES\n\
+                      0a1b2c3d4e5f   postgres:15   \"docker-en…\"   Up 3 hours     acme-db\n";
+        assert_eq!(form_of(docker), Some(Form::Aligned));
     }
 
     #[test]

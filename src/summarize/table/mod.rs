@@ -6,7 +6,7 @@ mod form;
 
 use std::borrow::Cow;
 
-use form::{Form, for_each_row, form_of, is_capital};
+use form::{Form, below_figures, for_each_row, form_of, is_capital};
 use indexmap::IndexMap;
 
 use super::failure::is_failure_word;
@@ -23,6 +23,7 @@ const QUOTED: usize = 6;
 
 /// Writes the summary; false when the text has no rows of like cells.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let text = below_figures(text);
     let Some(form) = form_of(text) else { return false };
     let mut table = Table::default();
     for_each_row(text, form, |cells, line| table.add(cells, line, form));
@@ -38,6 +39,8 @@ struct Table {
     header: Vec<String>,
     columns: Vec<Column>,
     rows: usize,
+    /// Whether a row that is divided at blanks has more or fewer cells than there are columns, so that some are not known.
+    is_ragged: bool,
     failed: Vec<String>,
     failures: usize,
     first: String,
@@ -70,6 +73,7 @@ impl Table {
             }
         }
         self.rows += 1;
+        self.is_ragged |= matches!(form, Form::Aligned | Form::Blanks(_)) && cells.len() != self.columns.len();
         let quoted = |most| match line {
             Some(line) => quote(line, most),
             None => quote(&cells.join(","), most),
@@ -77,7 +81,9 @@ impl Table {
         if self.rows == 1 {
             self.first = quoted(160);
         }
-        if cells.iter().any(|cell| is_failure_word(cell)) {
+        // A program may be called `timeout`.
+        let is_command = |at: usize| self.header.get(at).is_some_and(|name| matches!(&**name, "CMD" | "COMMAND"));
+        if cells.iter().enumerate().any(|(at, cell)| is_failure_word(cell) && !is_command(at)) {
             self.failures += 1;
             if self.failed.len() < QUOTED {
                 self.failed.push(quoted(160));
@@ -111,7 +117,10 @@ impl Table {
         if self.failures > 0 && self.failures * 2 <= self.rows.max(2) {
             let mut rows = self.failed.clone();
             rows[0] = format!("{} not ok: {}", self.failures, rows[0]);
-            sheet.lines(&rows, sheet.share(50));
+            sheet.lines(&rows, sheet.share(70));
+        }
+        if self.is_ragged {
+            return;
         }
         let named = self.columns.iter().enumerate();
         let categories: Vec<String> =
@@ -244,10 +253,56 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_processes_are_told_apart() {
+        let mut text = String::from(
+            "top - 10:22:01 up 3 days,  1:02,  1 user,  load average: 0.10, 0.20, 0.30\n\
+             Tasks: 120 total,   1 running, 119 sleeping\n\n\
+             \x20   PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n",
+        );
+        for i in 0..20 {
+            text += &format!(
+                "   20{i:02} root      20   0  1689{i:02}  13012   8404 S   0.0  0.{i:02}   0:10.23 timeout\n"
+            );
+        }
+        let summary = summary(&text, 400);
+        assert!(
+            summary.starts_with(
+                "table, 20 rows × 12 columns\n\
+                 columns: PID, USER, PR, NI, VIRT, RES, SHR, S, %CPU, %MEM, TIME+, COMMAND\n"
+            ),
+            "{summary}"
+        );
+        assert!(summary.contains("VIRT 168900 (2000) to 168919 (2019)"), "{summary}");
+        assert!(!summary.contains("not ok"), "{summary}");
+    }
+
+    #[test]
+    fn the_container_that_failed_is_named() {
+        let mut text = String::from(
+            "CONTAINER ID   IMAGE         COMMAND       CREATED       STATUS                      PORTS      NAMES\n",
+        );
+        for i in 0..9 {
+            text += &format!(
+                "0a1b2c3d4e5{i}   node:20       \"node a.js\"   3 hours ago   Up 3 hours                  80/tcp     acme-web-{i}\n"
+            );
+        }
+        text += "0a1b2c3d4e5f   postgres:15   \"docker-e…\"   3 hours ago   Exited (137) 2 hours ago               acme-db\n\
+                 0a1b2c3d4e5a   node:20       \"node b.js\"   3 hours ago   Exited (0) 2 hours ago                 acme-seed\n";
+        let summary = summary(&text, 300);
+        assert!(
+            summary.contains(
+                "1 not ok: 0a1b2c3d4e5f postgres:15 \"docker-e…\" 3 hours ago Exited (137) 2 hours ago acme-db"
+            ),
+            "{summary}"
+        );
+        assert!(!summary.contains("PORTS 80/tcp"), "{summary}");
+    }
+
+    #[test]
     fn pipes_and_rules_are_read() {
         let text = "| name | ms |\n|------|----|\n| a | 12 |\n| b | 340 |\n";
         assert_eq!(summary(text, 200), "table, 2 rows × 2 columns\ncolumns: name, ms\nms 12 (a) to 340 (b)");
-        let psql = " id | email \n----+-------\n  1 | a@x.org\n  2 | b@x.org\n";
+        let psql = " id | email \n----+-------\n  1 | a@x.org\n  2 | b@x.org\n(2 rows)\n";
         assert!(summary(psql, 200).starts_with("table, 2 rows × 2 columns\ncolumns: id, email"));
     }
 
