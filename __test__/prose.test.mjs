@@ -67,7 +67,7 @@ test("rule files are joined within the budget, and what does not fit is named", 
 
 test("own abbreviations win, and a bad one is named", () => {
   const abbreviations = { entries: { "pull request": "PR" } };
-  assert.equal(preprocess("Open a pull request.", 2, { abbreviations }), "Open PR.");
+  assert.equal(preprocess("Open a pull request there.", 2, { abbreviations }), "Open PR there.");
   const bad = { abbreviations: { entries: { "pull request": 7 } } };
   assert.throws(() => compressRules([], bad), { name: "TypeError", message: /^abbreviations\.entries\["pull request"\] is 7; it must be / });
 });

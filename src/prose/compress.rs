@@ -131,7 +131,7 @@ mod tests {
             ("Basically, we really need the logs.", "we need logs."),
             ("It is, of course, the default.", "It is default."),
             ("Sure! Here is the list.", "Here is list."),
-            ("Done. Thanks!\nNext", "Done.\nNext"),
+            ("It is done. Thanks!\nNext", "It is done.\nNext"),
             ("Please note that the port is 80.", "port is 80."),
             ("In order to build it, run the script.", "To build it, run script."),
             ("You might want to look at the logs.", "You might look at logs."),
@@ -173,9 +173,9 @@ mod tests {
     fn a_short_form_that_the_text_uses_is_not_put_in() {
         for (text, expected) in [
             ("Run `db` on the database, then stop.", "Run `db` on database, then stop."),
-            ("database, as in db.json", "db, as in db.json"),
-            ("configuration of cfg", "config of cfg"),
-            ("at most 10 maximum, or maximum of 10", "at most 10 maximum, or max of 10"),
+            ("their database, as in db.json", "their db, as in db.json"),
+            ("their configuration of cfg", "their config of cfg"),
+            ("about 10 maximum, or maximum of 10", "about 10 maximum, or max of 10"),
         ] {
             assert_eq!(ultra(text), expected);
             assert_eq!(ultra(expected), expected);

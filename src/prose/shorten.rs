@@ -2,7 +2,8 @@
 //!
 //! Works on one paragraph at a time, as a list of words from which phrases are taken out. After each change it goes back a few
 //! words, and to the start of the sentence when a reason for keeping something is gone, so that the result has nothing more to
-//! take: shortening twice is shortening once.
+//! take: shortening twice is shortening once. `an`, `a`, `in` and `also` are words of other languages, too: a paragraph that
+//! does not show that it is English stays as it is.
 
 mod content;
 mod gap;
@@ -12,7 +13,7 @@ use std::ops::Range;
 
 use paragraph::Paragraph;
 
-use super::lexicon::{Category, Grants, Intensity, Profile};
+use super::lexicon::{Category, Class, Grants, Intensity, Profile};
 use super::segment::{Atom, Kind, atoms};
 
 /// Which entries of the lexicon apply.
@@ -92,10 +93,21 @@ pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
     let mut shortened = Shortened::default();
     let mut paragraph = Paragraph::new(text, selection);
     for_each_paragraph(text, |atoms, around| {
-        paragraph.read(atoms, around);
-        paragraph.shorten(&mut shortened);
+        if is_english(atoms) {
+            paragraph.read(atoms, around);
+            paragraph.shorten(&mut shortened);
+        }
     });
     shortened
+}
+
+/// Of so many words of English prose one at least is of no other language; other languages quote fewer.
+const WORDS_TO_ONE_ENGLISH: usize = 16;
+
+fn is_english(atoms: &[Atom]) -> bool {
+    let words = || atoms.iter().filter(|atom| atom.kind == Kind::Prose);
+    let english = words().filter(|word| word.word.classes.has(Class::English)).count();
+    english > 0 && words().count() <= english * WORDS_TO_ONE_ENGLISH
 }
 
 /// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of its own

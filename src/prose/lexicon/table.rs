@@ -78,6 +78,8 @@ classes! {
     WordTool = "wordtool",
     /// Begins lines of programs.
     Code = "code",
+    /// A word of English and of no other common European language.
+    English = "english",
 }
 
 /// A set of classes.
