@@ -138,6 +138,8 @@ mod tests {
             ("I would recommend reading the docs.", "Recommend reading docs."),
             ("I think that the docs are old.", "I think docs are old."),
             ("  - the first\n  - the second\n", "  - first\n  - second\n"),
+            ("At the end of the day, it is a simple map.", "it is simple map."),
+            ("Is it there? Yes, of course.\nOf course, it is the default.", "Is it there? Yes.\nit is default."),
         ] {
             assert_eq!(full(text), expected, "{text}");
         }
@@ -167,6 +169,12 @@ mod tests {
         let text = "The configuration of the database, with all parameters and messages.";
         assert_eq!(ultra(text), "cfg of db, w/ all params & msgs.");
         assert_eq!(full(text), "configuration of database, with all parameters and messages.");
+    }
+
+    #[test]
+    fn the_application_of_a_rule_is_no_app() {
+        let text = "Application of the rule to that application.";
+        assert_eq!(ultra(text), "Application of rule to that app.");
     }
 
     #[test]

@@ -95,8 +95,13 @@ fn matching<'a>(text: &str, words: &[Atom], dictionary: &'a Dictionary, admits: 
         let is_here = entry.long.split(' ').enumerate().skip(1).all(|(index, long)| {
             written(index) == Some(long) && text[words[index - 1].range.end..words[index].range.start] == *" "
         });
-        is_here.then_some((entry, count))
+        (is_here && !is_deed(&entry.long, written(count))).then_some((entry, count))
     })
+}
+
+/// Whether a word names what is done and no thing: the application of a rule is no app.
+fn is_deed(long: &str, next: Option<&str>) -> bool {
+    long == "application" && next == Some("of")
 }
 
 /// The short form as it is to stand there; none where the word may be a part of a name.
@@ -205,9 +210,18 @@ mod tests {
 
     #[test]
     fn short_forms_keep_names_and_code() {
-        let text = "Configuration of the Database Service; the database `database`, databases. Application Insights";
-        let shorter = after(text, abbreviations(text, &Dictionary::default(), &|_| true));
-        assert_eq!(shorter, "Cfg of the Database Service; the db `database`, databases. Application Insights");
+        for (text, expected) in [
+            (
+                "Configuration of the Database Service; the database `database`, databases. Application Insights",
+                "Cfg of the Database Service; the db `database`, databases. Application Insights",
+            ),
+            (
+                "Application of the rule; an application. Make it executable.",
+                "Application of the rule; an app. Make it executable.",
+            ),
+        ] {
+            assert_eq!(after(text, abbreviations(text, &Dictionary::default(), &|_| true)), expected);
+        }
     }
 
     #[test]

@@ -66,6 +66,8 @@ enum Find {
     Bracket,
     DoubleQuote,
     CurlyQuote,
+    CurlySingleQuote,
+    Guillemet,
     SingleQuote,
     TagEnd,
     SqlFrom,
@@ -73,7 +75,7 @@ enum Find {
     ClosingParenthesis,
 }
 
-const FINDS: usize = 10;
+const FINDS: usize = 12;
 
 struct Scanner<'a> {
     text: &'a str,
@@ -116,6 +118,8 @@ impl<'a> Scanner<'a> {
             b'"' => self.quoted(1, Find::DoubleQuote, 1),
             b'\'' => self.quoted(1, Find::SingleQuote, 1),
             0xe2 if self.text[start..].starts_with('“') => self.quoted(3, Find::CurlyQuote, 3),
+            0xe2 if self.text[start..].starts_with('‘') => self.quoted(3, Find::CurlySingleQuote, 3),
+            0xc2 if self.text[start..].starts_with('«') => self.quoted(2, Find::Guillemet, 2),
             b'{' => self.braces(),
             b'[' => self.bracket(),
             b'<' if is_tag(&self.text[start..self.end]) => self.tag(),
@@ -379,6 +383,10 @@ impl<'a> Scanner<'a> {
             Find::Bracket => memchr(b']', rest),
             Find::DoubleQuote => memchr(b'"', rest),
             Find::CurlyQuote => memmem::find(rest, "”".as_bytes()),
+            Find::CurlySingleQuote => memmem::find_iter(rest, "’".as_bytes()).find(|&at| {
+                at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
+            }),
+            Find::Guillemet => memmem::find(rest, "»".as_bytes()),
             Find::TagEnd => memchr(b'>', rest),
             Find::Semicolon => memchr(b';', rest),
             Find::ClosingParenthesis => memchr(b')', rest),
@@ -416,7 +424,8 @@ impl<'a> Scanner<'a> {
     fn quoted(&mut self, open_len: usize, close: Find, close_len: usize) {
         let start = self.at;
         self.at += open_len;
-        if is_space(self.byte(self.at)) {
+        // French sets blanks inside its marks.
+        if is_space(self.byte(self.at)) && !matches!(close, Find::Guillemet) {
             return;
         }
         let end = self.find(close, self.at);

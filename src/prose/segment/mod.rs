@@ -242,6 +242,10 @@ mod tests {
             ("a <b class=\"the x\">c</b>", vec![("html", "<b class=\"the x\">"), ("html", "c</b>")]),
             ("run SELECT a FROM the WHERE b IN (1); then", vec![("sql", "SELECT a FROM the WHERE b IN (1);")]),
             ("called \"the name\" and 'a b'", vec![("quoted", "\"the name\""), ("quoted", "'a b'")]),
+            (
+                "“the a”, ‘the user’s’, « the b »",
+                vec![("quoted", "“the a”"), ("quoted", "‘the user’s’"), ("quoted", "« the b »")],
+            ),
             ("## The a\ntext", vec![("heading", "## The a\n")]),
             ("The a\n=====\ntext", vec![("heading", "The a\n=====\n")]),
             ("| a | the |\n|---|---|\nb", vec![("table-row", "| a | the |\n"), ("table-row", "|---|---|\n")]),

@@ -296,8 +296,16 @@ impl<'a> Paragraph<'a> {
                         || sentence.count(Class::Modal) as usize > own)
                 }
                 Category::Article => next.is_some_and(|next| self.article_may_go(first, previous, next)),
-                Category::Pleasantry | Category::Phrase | Category::Abbreviation => true,
+                Category::Pleasantry => !self.answers(phrase[0]),
+                Category::Phrase | Category::Abbreviation => true,
             }
+    }
+
+    /// Whether a node follows a question: `Of course.` is an answer then.
+    fn answers(&self, node: usize) -> bool {
+        let is_first = self.nodes.get(self.nodes[node].before).is_none();
+        let before = self.text[..self.start].trim_end_matches(|c: char| c.is_whitespace() || "*_)\"'”’".contains(c));
+        self.gaps[node].text.contains('?') || is_first && before.ends_with('?')
     }
 
     /// `a` may be a name, and `The` may begin one.
@@ -473,6 +481,7 @@ impl<'a> Paragraph<'a> {
             };
             if let Some((index, entry)) = found.filter(|(_, entry)| !spared && is_written(entry) && keeps_case(entry))
                 && self.phrase(at, entry).is_some()
+                && entry.before.admit(self.neighbour(node.after, node.after).map_or(0, |next| next.word.id))
             {
                 let word = if is_capital { capitalized(entry.written) } else { entry.written.to_owned() };
                 self.nodes[at].instead = Some(word.into());
