@@ -132,8 +132,9 @@ fn priority(text: &str) -> i64 {
         return DEFAULT_PRIORITY;
     }
     let matter = lines.take(200).take_while(|line| line.trim_end() != "---");
-    let value = matter.filter_map(|line| line.strip_prefix("priority:")).find_map(|value| value.trim().parse().ok());
-    value.unwrap_or(DEFAULT_PRIORITY)
+    let values = matter.filter_map(|line| line.strip_prefix("priority:"));
+    let mut bare = values.map(|value| value.split_once(" #").map_or(value, |(value, _comment)| value).trim());
+    bare.find_map(|value| value.parse().ok()).unwrap_or(DEFAULT_PRIORITY)
 }
 
 #[cfg(test)]
@@ -159,6 +160,13 @@ mod tests {
         assert_eq!(done.text, "---\npriority: 1\n---\nZeta says so.\n\nAlpha says so.\n\nBeta says so.");
         assert!(done.tokens_after <= done.tokens_before);
         assert_eq!(done.files.iter().map(|row| row.priority).collect::<Vec<_>>(), [1, 5, 5]);
+    }
+
+    #[test]
+    fn a_comment_behind_the_priority_is_no_part_of_it() {
+        for (value, expected) in [("1 # first", 1), ("-2  # it's # early", -2), ("# none", 5), ("1#", 5)] {
+            assert_eq!(priority(&format!("---\npriority: {value}\n---\ntext")), expected, "{value}");
+        }
     }
 
     #[test]
