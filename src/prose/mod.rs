@@ -19,5 +19,5 @@ pub use lexicon::{Category, Intensity, Profile, worth_table};
 pub(crate) use lexicon::{Class, ShortForms, is_emphatic, key, lexicon, tells_of_failure};
 pub use redact::redact_private;
 pub(crate) use segment::{Atom, atoms, blocks, inline_atoms};
-pub use segment::{Kind, Token, protected_spans, tokenize, tokenize_inline};
+pub use segment::{Kind, Token, tokenize, tokenize_inline};
 pub(crate) use shorten::{Selection, shorten};

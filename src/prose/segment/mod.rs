@@ -138,11 +138,6 @@ pub fn tokenize_inline(text: &str) -> Vec<Token> {
     joined(inline_atoms(text, 0..text.len()), text.len())
 }
 
-/// The parts of a text that are no prose.
-pub fn protected_spans(text: &str) -> Vec<Token> {
-    atoms(text).into_iter().filter(|atom| atom.kind != Kind::Prose).map(Atom::token).collect()
-}
-
 /// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at words.
 pub(crate) fn blocks(text: &str) -> impl Iterator<Item = Token> {
     Blocks::new(text)
