@@ -41,13 +41,19 @@ pub enum OpenAiRule {
     },
 }
 
-/// OpenAI, "Images and vision", section "Calculating costs"; longer names first. Models without a row of their own count as
-/// GPT-4o does.
-const OPENAI_RULES: [(&str, OpenAiRule); 6] = [
+/// OpenAI, "Images and vision", section "Calculating costs", and for `codex-mini` its model page, which calls it an `o4-mini`;
+/// longer names first. Models without a row of their own, `gpt-5.1` among them, count as GPT-4o does.
+const OPENAI_RULES: [(&str, OpenAiRule); 12] = [
+    ("gpt-5.4-mini", OpenAiRule::Patches { per_hundred: 162 }),
+    ("gpt-5.4-nano", OpenAiRule::Patches { per_hundred: 246 }),
+    ("gpt-5-mini", OpenAiRule::Patches { per_hundred: 162 }),
+    ("gpt-5-nano", OpenAiRule::Patches { per_hundred: 246 }),
     ("gpt-4.1-mini", OpenAiRule::Patches { per_hundred: 162 }),
     ("gpt-4.1-nano", OpenAiRule::Patches { per_hundred: 246 }),
+    ("codex-mini", OpenAiRule::Patches { per_hundred: 172 }),
     ("o4-mini", OpenAiRule::Patches { per_hundred: 172 }),
     ("gpt-4o-mini", OpenAiRule::Tiles { base: 2833, tile: 5667 }),
+    ("gpt-5", OpenAiRule::Tiles { base: 70, tile: 140 }),
     ("o1", OpenAiRule::Tiles { base: 75, tile: 150 }),
     ("o3", OpenAiRule::Tiles { base: 75, tile: 150 }),
 ];
@@ -59,8 +65,11 @@ impl Provider {
     pub fn of_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let is_o_series = name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        if name.starts_with("gpt") || name.starts_with("chatgpt") || is_o_series {
-            let own = OPENAI_RULES.iter().find(|(prefix, _)| name.starts_with(prefix));
+        if ["gpt", "chatgpt", "codex"].iter().any(|family| name.starts_with(family)) || is_o_series {
+            // `gpt-5` is `gpt-5-2025-08-07`, but not `gpt-5.1`.
+            let is_of =
+                |model: &str| name.strip_prefix(model).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+            let own = OPENAI_RULES.iter().find(|(model, _)| is_of(model));
             Self::OpenAi(own.map_or(GPT_4O, |&(_, rule)| rule))
         } else if name.starts_with("gemini") {
             Self::Gemini
@@ -203,6 +212,9 @@ mod tests {
         assert_eq!(gpt.tokens(size(512, 512), None), 255);
         assert_eq!(gpt.tokens(size(1, 1), Some("auto")), 255);
         assert_eq!(Provider::of_model("o3").tokens(size(512, 512), None), 225);
+        for model in ["gpt-5", "openai/gpt-5-2025-08-07", "gpt-5-chat-latest"] {
+            assert_eq!(Provider::of_model(model).tokens(size(1024, 1024), None), 630, "{model}");
+        }
     }
 
     #[test]
@@ -212,6 +224,15 @@ mod tests {
         // The documentation's example: 1800 x 2400 has 1452 patches after scaling.
         assert_eq!(mini.tokens(size(1800, 2400), None), 1452 * 162 / 100);
         assert_eq!(mini.tokens(size(10, 10), None), 1);
+        for (model, per_hundred) in [
+            ("gpt-5-mini", 162),
+            ("gpt-5-nano-2025-08-07", 246),
+            ("gpt-5.4-mini", 162),
+            ("gpt-5.4-nano", 246),
+            ("codex-mini-latest", 172),
+        ] {
+            assert_eq!(Provider::of_model(model).tokens(size(1024, 1024), None), 1024 * per_hundred / 100, "{model}");
+        }
     }
 
     #[test]
