@@ -160,8 +160,10 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
         };
         let closes = len <= 3 && is_outside(after) && is_inside(before);
         if let Some((_, _, opened)) = open.pop_if(|(opened, count, _)| closes && *opened == mark && *count == len) {
-            pairs.push((opened, len));
-            pairs.push((first, len));
+            if !may_be_glob(&line[opened..at]) {
+                pairs.push((opened, len));
+                pairs.push((first, len));
+            }
             continue;
         }
         if len <= 3 && is_outside(before) && is_inside(after) && after != b'.' {
@@ -172,6 +174,11 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
     }
     pairs.sort_unstable();
     edits.extend(pairs.into_iter().map(|(at, len)| Edit::new(start + at..start + at + len, "")));
+}
+
+/// Whether a text between asterisks, with them, may name files: `*secret*`.
+fn may_be_glob(marked: &str) -> bool {
+    !marked.starts_with("**") && !marked.contains([' ', '\t'])
 }
 
 #[cfg(test)]
@@ -186,7 +193,8 @@ mod tests {
             ("  # C#\n", headings, "[C#]\n"),
             ("Title\n=====\n\n    code", headings, "[Title]\n\n    code"),
             ("# Only", headings, "[Only]"),
-            ("a **b** and *c d*, __e__ (*f*) ***g***", emphasis, "a b and c d, __e__ (f) g"),
+            ("a **b** and *c d*, __e__ (*f g*) ***h***", emphasis, "a b and c d, __e__ (f g) h"),
+            ("Files matching *config* and *node_modules*", emphasis, "Files matching *config* and *node_modules*"),
             ("2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a", emphasis, "2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a"),
             ("* a\n* b **c\nd**", emphasis, "* a\n* b **c\nd**"),
             ("a\n\n---\n\nb\n\n***\n", horizontal_rules, "a\n\nb\n\n"),
