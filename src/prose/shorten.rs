@@ -2,8 +2,8 @@
 //!
 //! Works on one paragraph at a time, as a list of words from which phrases are taken out. After each change it goes back a few
 //! words, and to the start of the sentence when a reason for keeping something is gone, so that the result has nothing more to
-//! take: shortening twice is shortening once. `an`, `a`, `in` and `also` are words of other languages, too: a paragraph that does not
-//! show that it is English stays as it is.
+//! take: shortening twice is shortening once. `an`, `a`, `in` and `also` are words of other languages, too: a paragraph that
+//! does not show that it is English stays as it is.
 
 mod content;
 mod gap;

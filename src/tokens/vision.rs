@@ -41,8 +41,8 @@ pub enum OpenAiRule {
     },
 }
 
-/// OpenAI, "Images and vision", section "Calculating costs", and for `codex-mini` its model page, which calls it an `o4-mini`; longer
-/// names first. Models without a row of their own, `gpt-5.1` among them, count as GPT-4o does.
+/// OpenAI, "Images and vision", section "Calculating costs", and for `codex-mini` its model page, which calls it an `o4-mini`;
+/// longer names first. Models without a row of their own, `gpt-5.1` among them, count as GPT-4o does.
 const OPENAI_RULES: [(&str, OpenAiRule); 12] = [
     ("gpt-5.4-mini", OpenAiRule::Patches { per_hundred: 162 }),
     ("gpt-5.4-nano", OpenAiRule::Patches { per_hundred: 246 }),
