@@ -6,6 +6,7 @@ mod hits;
 mod legend;
 mod listing;
 mod long;
+mod pattern;
 mod root;
 mod rows;
 mod shared;
@@ -58,7 +59,8 @@ impl Stage for SearchCrunch {
             line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[counted..start]).count();
             counted = start;
             let at = |range: Range<usize>| start + range.start..start + range.end;
-            let cuts = if context.preset == Preset::Lossless { Vec::new() } else { long::cuts(text) };
+            let command = context.hints.command.as_deref();
+            let cuts = if context.preset == Preset::Lossless { Vec::new() } else { long::cuts(text, command) };
             if !cuts.is_empty() {
                 // What is left folds in the next pass.
                 edits.extend(cuts.into_iter().map(|(range, note)| Edit::note(at(range), note)));
