@@ -34,16 +34,19 @@ pub(super) fn elide(view: &View, reading: &Reading, changes: &mut Vec<Change>) {
     }
 }
 
-/// Which comments must stay as they are.
+/// Which comments must stay as they are: directives, promises, what a script needs from `# /// script` to `# ///`, and C code in Go.
 fn stays(view: &View, comments: &[Comment]) -> Vec<bool> {
-    let mut in_promise = false;
+    let (mut in_promise, mut in_script) = (false, false);
     let mut stays: Vec<bool> = Vec::with_capacity(comments.len());
     for (index, comment) in comments.iter().enumerate() {
         let text = &view.code[comment.range.clone()];
         // A promise goes on until the paragraph ends.
         let goes_on = in_promise && follows(&comments[index - 1], comment) && !words(text).is_empty();
         in_promise = goes_on || is_promise(text);
-        stays.push(in_promise || is_directive(text, view.syntax.language));
+        in_script = view.syntax.language == Language::Python
+            && (text.starts_with("# /// ") || in_script && follows(&comments[index - 1], comment));
+        stays.push(in_promise || in_script || is_directive(text, view.syntax.language));
+        in_script &= text.trim_end() != "# ///";
     }
     if view.syntax.language == Language::Go {
         // The comment before `import "C"` is C code.

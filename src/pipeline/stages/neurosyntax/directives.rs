@@ -190,8 +190,8 @@ pub(super) fn is_directive(comment: &str, language: Language) -> bool {
         return true;
     }
     let by_language = match language {
-        // `//go:embed`, `//nolint:all`, `//export Name`, `//line x.go:1`
-        Language::Go => comment.strip_prefix("//").is_some_and(is_go_directive),
+        // `//go:embed`, `//nolint:all`, `//export Name`, `//line x.go:1`; `// +optional`, `// +kubebuilder:default=1`
+        Language::Go => comment.strip_prefix("//").is_some_and(is_go_directive) || is_go_marker(words),
         // Hints, and what only one dialect takes for a comment.
         Language::Sql => comment.starts_with("/*+") || comment.starts_with("/*!"),
         Language::Php => ANNOTATION.is_match(comment),
@@ -203,6 +203,10 @@ pub(super) fn is_directive(comment: &str, language: Language) -> bool {
 /// Whether a comment or docstring holds an open end.
 pub(super) fn is_promise(comment: &str) -> bool {
     PROMISE.is_match(comment)
+}
+
+fn is_go_marker(words: &str) -> bool {
+    words.strip_prefix('+').is_some_and(|name| name.starts_with(|char: char| char.is_ascii_lowercase()))
 }
 
 fn is_go_directive(text: &str) -> bool {
@@ -229,6 +233,8 @@ mod tests {
             ("/* #__PURE__ */", Language::JavaScript),
             ("//go:generate stringer", Language::Go),
             ("//export Add", Language::Go),
+            ("// +optional", Language::Go),
+            ("//+kubebuilder:validation:Minimum=1", Language::Go),
             ("/*+ INDEX(a) */", Language::Sql),
             ("/** @ORM\\Column(type=\"string\") */", Language::Php),
             ("// […]", Language::Rust),

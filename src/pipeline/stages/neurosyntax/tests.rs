@@ -46,6 +46,15 @@ fn a_note_names_the_lines_of_the_text_it_stands_in() {
 }
 
 #[test]
+fn what_a_script_needs_stays() {
+    let script = "# /// script\n# requires-python = \">=3.12\"\n# dependencies = [\n#   \"httpx>=0.27\",\n#   \"rich>=13.0\",\n# ]\n# ///\n";
+    let text = format!("{script}# {LONG}\nimport httpx\n");
+    let expected = format!("{script}# […]\nimport httpx\n");
+    assert_eq!(rewritten(&text, Language::Python, Preset::Balanced), expected);
+    assert!(rewritten(&text, Language::Python, Preset::Max).contains(script));
+}
+
+#[test]
 fn a_numbered_listing_keeps_its_numbers_and_loses_the_lines_between() {
     let text = format!(
         "     7→def f():\n     8→    # {LONG}\n     9→    # {LONG}\n    10→    return 1  # and some words that are not needed\n"
