@@ -20,7 +20,7 @@ use crate::reference::Original;
 
 /// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in price, and
 /// the decision must not depend on them.
-const MARKER_TOKENS: isize = 32;
+pub(super) const MARKER_TOKENS: isize = 32;
 
 /// How many passes a reversible text has to settle in.
 const ROUNDS: usize = 4;

@@ -16,6 +16,7 @@ use std::ops::Range;
 use crate::config::Preset;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
+use crate::pipeline::engine::MARKER_TOKENS;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
 use crate::tokens;
@@ -143,7 +144,8 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     lines::edits(context, NAME, range, LEAST, is_alarm)
 }
 
-/// The fold of what a limit leaves of a log, where its fold misses the limit.
+/// The fold of what a limit leaves of a log, where its fold misses the limit. The marker line has to fit, too: what is left would be over
+/// the limit again in the next pass.
 fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<Edit> {
     let text = &context.text[range.clone()];
     let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm);
@@ -152,7 +154,13 @@ fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<
         return None;
     }
     let first_line = context.text[..range.start].matches('\n').count() + 1;
-    let within = select::fold_within(text, limit, first_line, fold, context.encoding)?;
+    let within = select::fold_within(
+        text,
+        limit.saturating_sub(MARKER_TOKENS.unsigned_abs()),
+        first_line,
+        fold,
+        context.encoding,
+    )?;
     let cost = |text: &str| tokens::count(text, context.encoding);
     (cost(&within) < cost(&folded)).then(|| Edit::note(range, within))
 }

@@ -56,6 +56,18 @@ fn needles_and_errors_stay_in_sight_even_under_a_limit() {
 }
 
 #[test]
+fn a_limit_is_met_with_the_marker_line() {
+    let log = server_log();
+    let cost = |limit: usize| {
+        let options = CompressOptions { max_tokens: Some(limit), ..CompressOptions::default() };
+        FusionEngine::default().compress(&log, &options, &|| 0.0).tokens_after
+    };
+    for limit in (400..720).step_by(5) {
+        assert!(cost(limit) <= limit, "{limit}: {}", cost(limit));
+    }
+}
+
+#[test]
 fn a_limit_that_folding_meets_leaves_nothing_out() {
     assert!(crunch(&server_log(), &[], Some(1_000_000))[0].lossless);
 }
