@@ -168,8 +168,14 @@ const TEMPLATE_MARKS: &[&str] =
 /// What a piece of a page does not have either, but JSX and Markdown.
 const OTHER_MARKS: &[&str] = &["className=", "={", "\n```", "\n~~~", "\n# ", "\n## ", "\n### ", "\n- ", "\n* ", "\n| "];
 
+/// What shows a page as it comes, in a pipeline. Other programs look for something in its markup.
+const SHOWING: &[&str] = &["head", "tail", "cat", "tee", "less", "more", "gunzip", "iconv"];
+
+/// What only the addresses of this machine have: who asks it for a page works on that page.
+const LOCAL_MARKS: &[&str] = &["localhost", "//127.", " 127.", "//0.0.0.0", "//[::1]"];
+
 /// Whether an HTML text is a page to be read, or a piece of one: not data (a feed, a picture, settings), not a template, and
-/// not a file that somebody opened to work on it.
+/// not something that somebody opened, fetched from their own machine or filtered to work on it.
 pub fn is_page(text: &str, hints: &Hints) -> bool {
     let opening = opening(text);
     let is_whole = matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body");
@@ -178,7 +184,7 @@ pub fn is_page(text: &str, hints: &Hints) -> bool {
         let starts_apart = !matches!(opening.as_str(), "svg" | "path" | "g" | "title" | "script" | "style");
         starts_apart && ELEMENTS.contains(&opening.as_str()) && !has(OTHER_MARKS) && has_page_elements(text)
     };
-    (is_whole || is_piece()) && !is_opened_file(hints) && !has(TEMPLATE_MARKS)
+    (is_whole || is_piece()) && !is_opened_file(hints) && !is_worked_on(hints) && !has(TEMPLATE_MARKS)
 }
 
 /// Whether nearly all elements are those of pages.
@@ -224,6 +230,17 @@ fn is_opened_file(hints: &Hints) -> bool {
         (None, Some(command)) => !fetched(command) && hints::of_command(command).is_some(),
         (None, None) => false,
     }
+}
+
+/// Whether the text comes from a server on this machine, or out of a pipeline that looked into the markup.
+fn is_worked_on(hints: &Hints) -> bool {
+    let source = hints.path.as_deref().or(hints.command.as_deref()).unwrap_or_default();
+    let is_shown = |filter: &str| {
+        let program = filter.split_whitespace().next().unwrap_or_default();
+        SHOWING.contains(&program.rsplit('/').next().unwrap_or(program))
+    };
+    let command = hints.command.as_deref().unwrap_or_default().replace("||", ";");
+    LOCAL_MARKS.iter().any(|mark| source.contains(mark)) || command.split('|').skip(1).any(|filter| !is_shown(filter))
 }
 
 #[cfg(test)]
@@ -284,6 +301,15 @@ mod tests {
         assert!(!is_page("<html>", &path("site/index.html")) && !is_page("<html>", &command("cat site/index.html")));
         assert!(is_page("<html>", &path("https://a.example/b.html")));
         assert!(is_page("<html>", &command("curl -s https://a.example/b.html")));
+        assert!(is_page("<html>", &command("curl -s https://a.example/ 2>&1 | head -c 9000 || echo no")));
+        for worked_on in [
+            "curl -s https://a.example | grep -n '<meta'",
+            "curl -s localhost:3000/login",
+            "curl -i http://127.0.0.1:8000/",
+        ] {
+            assert!(!is_page("<html>", &command(worked_on)), "{worked_on}");
+        }
+        assert!(!is_page("<html>", &path("http://localhost:3000/")));
     }
 
     #[test]

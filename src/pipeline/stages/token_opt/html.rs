@@ -34,14 +34,17 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     edits
 }
 
-/// One page, unless an earlier stage wrote a part of it.
+/// One page, unless an earlier stage wrote a part of it, or a reader would see nothing.
 fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize) -> Option<Edit> {
     if !context.is_free(range) {
         return None;
     }
     let source = &context.text[range.clone()];
     let (mut text, _) = page::render(source, first_line, &[]);
-    if source.ends_with('\n') && !text.is_empty() {
+    if text.is_empty() {
+        return None;
+    }
+    if source.ends_with('\n') {
         text.push('\n');
     }
     (text != source).then(|| Edit::reversible(range.clone(), text))

@@ -31,6 +31,8 @@ const WANTED: &[&str] = &[
     "selected",
     "label",
     "title",
+    "disabled",
+    "hidden",
 ];
 
 impl Attributes {
@@ -86,6 +88,15 @@ impl Attributes {
     pub(super) fn target(&self) -> Option<Target> {
         let label = ["aria-label", "title", "alt"].into_iter().find_map(|name| self.get(name)).unwrap_or_default();
         Some(Target { url: self.url("href")?.to_owned(), label: label.to_owned() })
+    }
+
+    /// What nobody could use or see, in words.
+    pub(super) fn state(&self) -> &'static str {
+        match (self.get("hidden").is_some(), self.get("disabled").is_some()) {
+            (true, _) => "(hidden)",
+            (false, true) => "(disabled)",
+            (false, false) => "",
+        }
     }
 
     /// What stands for an image: its words, or the name of its file where the page gives none.

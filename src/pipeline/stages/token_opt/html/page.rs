@@ -4,10 +4,12 @@
 //! is known what they held: one that never ends is never folded.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use html5gum::Span;
 use html5gum::Tokenizer;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use regex::Regex;
 
 use super::attributes::Attributes;
 use super::flow::{Flow, Gap, Mark};
@@ -21,6 +23,14 @@ const MENU_MIN_LINKS: usize = 4;
 /// A page has room for so many notes of menus; whoever has more of them is no page.
 const MENUS_MAX: usize = 100;
 
+/// Longer data that hold an error become a note.
+const ERROR_MAX_BYTES: usize = 4096;
+
+/// An error among data, with something in it.
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
+});
+
 /// What a page's tags have made so far.
 pub(super) struct Page<'a> {
     source: &'a str,
@@ -29,6 +39,8 @@ pub(super) struct Page<'a> {
     tag: Attributes,
     /// The element whose text comes as it stands, and that text.
     raw: Option<(String, String)>,
+    /// Whether that element holds data, and no program.
+    is_data: bool,
     /// The text of a `pre`.
     pre: Option<String>,
     /// How many links began.
@@ -52,6 +64,7 @@ pub(super) fn render(source: &str, first_line: usize, sealed: &[Range<usize>]) -
         scopes: Scopes::new(),
         tag: Attributes::default(),
         raw: None,
+        is_data: false,
         pre: None,
         links: 0,
         menus: 0,
@@ -180,7 +193,7 @@ impl Page<'_> {
         if self.pre.is_some() {
             match name {
                 "br" => self.words("\n"),
-                "script" | "style" => self.raw = Some((name.to_owned(), String::new())),
+                "script" | "style" => self.start_raw(tag),
                 _ if Scopes::knows(name) => self.scopes.push(name, Scope::Plain),
                 _ => {}
             }
@@ -188,10 +201,11 @@ impl Page<'_> {
         }
         match name {
             "script" | "style" | "title" | "noscript" | "iframe" | "noembed" | "noframe" | "xmp" => {
-                self.raw = Some((name.to_owned(), String::new()));
+                self.start_raw(tag);
                 if name == "iframe" {
                     self.media(tag, "src");
                 }
+                return;
             }
             "base" => {
                 if let Some(target) = tag.get("href") {
@@ -216,7 +230,13 @@ impl Page<'_> {
                 self.block(Gap::Line);
                 self.flow.lead(": ".to_owned());
             }
-            "tr" => self.row(),
+            "tr" => {
+                self.end_row();
+                self.flow.gap(Gap::Line);
+                self.state(tag);
+                self.row();
+                return;
+            }
             "td" | "th" => self.cell(tag),
             "pre" | "listing" => {
                 self.pre = Some(String::new());
@@ -241,6 +261,23 @@ impl Page<'_> {
             _ if Scopes::knows(name) => self.container(tag),
             _ => self.inline(tag),
         }
+        self.state(tag);
+    }
+
+    /// Says of an element that a reader would not see it, or could not use it.
+    fn state(&mut self, tag: &Attributes) {
+        let is_silent = matches!(tag.element(), "link" | "svg")
+            || tag.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden"));
+        if !is_silent && !tag.state().is_empty() {
+            self.flow.gap(Gap::Space);
+            self.flow.text(tag.state());
+            self.flow.gap(Gap::Space);
+        }
+    }
+
+    fn start_raw(&mut self, tag: &Attributes) {
+        self.raw = Some((tag.element().to_owned(), String::new()));
+        self.is_data = tag.get("type").is_some_and(|kind| kind.contains("json"));
     }
 
     fn inline(&mut self, tag: &Attributes) {
@@ -436,8 +473,18 @@ impl Page<'_> {
                 self.flow.gap(Gap::Space);
             }
             "xmp" => self.flow.verbatim(&text),
+            "script" if self.is_data && ERROR.is_match(&text) => self.error(&text),
             "script" | "style" => {}
             _ => self.read_inner(&text),
+        }
+    }
+
+    /// Data of a page that tell why it failed.
+    fn error(&mut self, text: &str) {
+        if text.len() <= ERROR_MAX_BYTES && self.pre.is_none() {
+            self.flow.verbatim(text);
+        } else {
+            self.flow.line(&elided(text.len(), "bytes of a script with an error", None));
         }
     }
 

@@ -81,6 +81,39 @@ fn form_fields_show_their_names_and_values() {
 }
 
 #[test]
+fn what_nobody_sees_or_can_use_says_so() {
+    for (markup, text) in [
+        ("<button type=submit disabled>Pay</button> now", "(disabled) Pay now"),
+        (
+            "<input name=a disabled><p class=error hidden>Bad address</p>b",
+            "[a] (disabled)\n\n(hidden) Bad address\n\nb",
+        ),
+        ("<ul><li hidden>a<li>b</ul>", "- (hidden) a\n- b"),
+        ("<table><tr><td>a<tr hidden><td>b<td>c</table>", "a\n(hidden)\nb | c"),
+        ("<input type=hidden name=csrf disabled><svg hidden></svg>a", "a"),
+    ] {
+        assert_eq!(body(markup), text, "{markup}");
+    }
+}
+
+#[test]
+fn data_with_an_error_stay() {
+    let page =
+        |data: &str| body(&format!("<p>Sorry</p><script id=__NEXT_DATA__ type=application/json>{data}</script>"));
+    let error = r#"{"page":"/_error","err":{"name":"TypeError","message":"no total"}}"#;
+    assert_eq!(page(error), format!("Sorry\n\n`{error}`"));
+    let long = error.replace("no total", &"no ".repeat(2000));
+    assert_eq!(page(&long), format!("Sorry\n\n[… {} bytes of a script with an error]", long.len()));
+    assert_eq!(page(r#"{"page":"/","err":null,"errors":[]}"#), "Sorry");
+}
+
+#[test]
+fn a_page_without_a_visible_word_stays() {
+    let text = "<head>\n<meta charset=utf-8>\n<meta name=robots content=noindex>\n</head>\n";
+    assert!(edits_of(text, &[], Preset::Max).is_empty());
+}
+
+#[test]
 fn menus_become_notes_with_their_lines() {
     let link = |n: usize| format!("<li><a href=/{n}>page {n}</a></li>\n");
     let links: String = (1..6).map(link).collect();
