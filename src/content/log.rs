@@ -6,30 +6,12 @@ use std::ops::Range;
 
 use super::lines::head;
 
-/// How a time stamp is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StampFormat {
-    /// A date and a time: ISO 8601 and its relatives, `17/06/09 20:10:40`, `03-17 16:13:38.811`, `081109 203615`.
-    DateTime,
-    /// `Jun 14 15:16:01`, `Sun Dec 04 04:47:44 2005`: the month as a word, as syslog and ctime have it.
-    Syslog,
-    /// `10/Oct/2000:13:55:36 -0700`, as in access logs.
-    Access,
-    /// `13:55:36.123` without a date.
-    Time,
-    /// Seconds or milliseconds since 1970: `1117838570`, `1700000000123`, `1700000000.123`.
-    Epoch,
-    /// A counter in brackets at the line's start: `[0042]`, `[   12.345678]`.
-    Counter,
-}
-
-/// The time stamp of a log line.
+/// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone, seconds or
+/// milliseconds since 1970, or a counter in brackets at the line's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     /// Its bytes in the line, without brackets and quotes around it.
     pub range: Range<usize>,
-    /// How it is written.
-    pub format: StampFormat,
 }
 
 /// Tokens before the stamp that are looked past: `- 1117838570`, `web_1 | 2024-...`, `10.0.0.1 - - [10/Oct/...`.
@@ -65,7 +47,7 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
         let end = skip(bytes, digits_at, |byte| byte.is_ascii_digit() || byte == b'.');
         // `[12] = 3` is code.
         if end > digits_at && bytes[end..].starts_with(b"] ") && bytes.get(end + 2) != Some(&b'=') {
-            return Some(Stamp { range: digits_at..end, format: StampFormat::Counter });
+            return Some(Stamp { range: digits_at..end });
         }
     }
     let mut at = token_at;
@@ -78,15 +60,14 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
     at = skip_escape(bytes, at);
     // Numbers, or the letters of a month, a day or a level.
     bytes.get(at).filter(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())?;
-    let found = |end: Option<usize>, format| {
+    let found = |end: Option<usize>| {
         let end = end.filter(|&end| !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric))?;
-        Some(Stamp { range: at..end, format })
+        Some(Stamp { range: at..end })
     };
-    found(date_time(bytes, at), StampFormat::DateTime)
-        .or_else(|| found(month_first(bytes, at), StampFormat::Syslog))
-        .or_else(|| found(access(bytes, at), StampFormat::Access))
-        .or_else(|| (token <= 1).then(|| found(time(bytes, at, true), StampFormat::Time)).flatten())
-        .or_else(|| (token <= 1).then(|| found(epoch(bytes, at), StampFormat::Epoch)).flatten())
+    found(date_time(bytes, at))
+        .or_else(|| found(month_first(bytes, at)))
+        .or_else(|| found(access(bytes, at)))
+        .or_else(|| (token <= 1).then(|| found(time(bytes, at, true)).or_else(|| found(epoch(bytes, at)))).flatten())
 }
 
 fn skip(bytes: &[u8], from: usize, mut pass: impl FnMut(u8) -> bool) -> usize {
@@ -205,66 +186,53 @@ fn epoch(bytes: &[u8], at: usize) -> Option<usize> {
     (plausible && matches!(bytes.get(fraction), Some(b' ' | b'\t' | b']' | b':'))).then_some(fraction)
 }
 
-/// How grave a log line is, gravest last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the variants are their own names")]
-pub enum Level {
-    Trace,
-    Debug,
-    Info,
-    Notice,
-    Warn,
-    Error,
-    Fatal,
-}
-
-const LEVELS: &[(&str, Level)] = &[
-    ("TRACE", Level::Trace),
-    ("DEBUG", Level::Debug),
-    ("INFO", Level::Info),
-    ("INFORMATION", Level::Info),
-    ("NOTICE", Level::Notice),
-    ("WARN", Level::Warn),
-    ("WARNING", Level::Warn),
-    ("ERROR", Level::Error),
-    ("ERR", Level::Error),
-    ("SEVERE", Level::Error),
-    ("FATAL", Level::Fatal),
-    ("CRITICAL", Level::Fatal),
-    ("CRIT", Level::Fatal),
-    ("ALERT", Level::Fatal),
-    ("EMERG", Level::Fatal),
-    ("PANIC", Level::Fatal),
+/// The words that say how grave a line is.
+const LEVELS: &[&str] = &[
+    "TRACE",
+    "DEBUG",
+    "INFO",
+    "INFORMATION",
+    "NOTICE",
+    "WARN",
+    "WARNING",
+    "ERROR",
+    "ERR",
+    "SEVERE",
+    "FATAL",
+    "CRITICAL",
+    "CRIT",
+    "ALERT",
+    "EMERG",
+    "PANIC",
 ];
 
-impl Level {
-    /// Finds the level word of a log line and its bytes: in capitals, or in any case between brackets or behind `level=`.
-    ///
-    /// Looks at the first 200 bytes.
-    pub fn find(line: &str) -> Option<(Self, Range<usize>)> {
-        let line = head(line, 200);
-        let bytes = line.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
-            let end = skip(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let word = &line[at..end];
-            if let Some((name, level)) = Self::named(word) {
-                let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
-                let keyed = line[..at].trim_end_matches('"').to_ascii_lowercase().ends_with("level=");
-                if word == name || bracketed || keyed {
-                    return Some((level, at..end));
-                }
+/// Finds the bytes of the level word of a log line: in capitals, or in any case between brackets or behind `level=`.
+///
+/// Looks at the first 200 bytes.
+pub fn level(line: &str) -> Option<Range<usize>> {
+    let line = head(line, 200);
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
+        let end = skip(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let word = &line[at..end];
+        if let Some(name) = level_named(word) {
+            let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
+            let keyed = line[..at].trim_end_matches('"').to_ascii_lowercase().ends_with("level=");
+            if word == name || bracketed || keyed {
+                return Some(at..end);
             }
-            at = end;
         }
-        None
+        at = end;
     }
+    None
+}
 
-    fn named(word: &str) -> Option<(&'static str, Self)> {
-        let is_likely = (3..=11).contains(&word.len());
-        LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name)).copied()
-    }
+/// The level that a word names in any case, in capitals.
+fn level_named(word: &str) -> Option<&'static str> {
+    let is_likely = (3..=11).contains(&word.len());
+    LEVELS.iter().find(|name| is_likely && word.eq_ignore_ascii_case(name)).copied()
 }
 
 /// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
@@ -274,10 +242,10 @@ pub(super) fn leads_with_level(line: &str) -> bool {
     // Most lines do not, and a look at their start tells.
     let searched = head(line, 200);
     let has_key = || memchr::memchr_iter(b'=', searched.as_bytes()).any(|at| searched[..at].ends_with("level"));
-    if Level::named(first).is_none() && !has_key() {
+    if level_named(first).is_none() && !has_key() {
         return false;
     }
-    let Some((_, range)) = Level::find(line) else { return false };
+    let Some(range) = level(line) else { return false };
     let before = &line[..range.start];
     let after = line[range.end..].chars().next();
     before.trim_matches([' ', '[', '<', '(']).is_empty()
@@ -296,31 +264,31 @@ mod tests {
 
     #[test]
     fn stamps_of_many_programs_are_found() {
-        for (line, stamp, format) in [
-            ("2025-03-17T09:00:00.001Z [INFO ] x", "2025-03-17T09:00:00.001Z", StampFormat::DateTime),
-            ("2015-10-18 18:01:47,978 INFO [main] a", "2015-10-18 18:01:47,978", StampFormat::DateTime),
-            ("2026/01/23 17:58:54 INFO task", "2026/01/23 17:58:54", StampFormat::DateTime),
-            ("[2024-01-02 03:04:05 +0100] a", "2024-01-02 03:04:05 +0100", StampFormat::DateTime),
-            ("17/06/09 20:10:40 INFO x", "17/06/09 20:10:40", StampFormat::DateTime),
-            ("03-17 16:13:38.811  1702  2395 D Win: x", "03-17 16:13:38.811", StampFormat::DateTime),
-            ("081109 203615 148 INFO dfs", "081109 203615", StampFormat::DateTime),
-            ("I0102 15:04:05.123456 1 main.go:1] x", "I0102 15:04:05.123456", StampFormat::DateTime),
-            ("nova-api.log.1 2017-05-16 00:00:00.008 25746 INFO", "2017-05-16 00:00:00.008", StampFormat::DateTime),
-            ("web_1  | 2024-01-02T03:04:05Z up", "2024-01-02T03:04:05Z", StampFormat::DateTime),
-            ("\u{1b}[2m2024-01-02T03:04:05Z\u{1b}[0m up", "2024-01-02T03:04:05Z", StampFormat::DateTime),
-            ("time=\"2024-01-02T03:04:05Z\" level=info", "2024-01-02T03:04:05Z", StampFormat::DateTime),
-            ("Jun 14 15:16:01 combo sshd[1]: x", "Jun 14 15:16:01", StampFormat::Syslog),
-            ("Jul  1 09:00:55 host kernel[0]: x", "Jul  1 09:00:55", StampFormat::Syslog),
-            ("[Sun Dec 04 04:47:44 2005] [notice] x", "Sun Dec 04 04:47:44 2005", StampFormat::Syslog),
-            ("10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /\"", "10/Oct/2000:13:55:36 -0700", StampFormat::Access),
-            ("13:55:36.123 [main] x", "13:55:36.123", StampFormat::Time),
-            ("- 1117838570 2005.06.03 R02-M1 x", "1117838570", StampFormat::Epoch),
-            ("1700000000123 up", "1700000000123", StampFormat::Epoch),
-            ("[0042] step", "0042", StampFormat::Counter),
-            ("[   12.345678] usb 1-1: new", "12.345678", StampFormat::Counter),
+        for (line, stamp) in [
+            ("2025-03-17T09:00:00.001Z [INFO ] x", "2025-03-17T09:00:00.001Z"),
+            ("2015-10-18 18:01:47,978 INFO [main] a", "2015-10-18 18:01:47,978"),
+            ("2026/01/23 17:58:54 INFO task", "2026/01/23 17:58:54"),
+            ("[2024-01-02 03:04:05 +0100] a", "2024-01-02 03:04:05 +0100"),
+            ("17/06/09 20:10:40 INFO x", "17/06/09 20:10:40"),
+            ("03-17 16:13:38.811  1702  2395 D Win: x", "03-17 16:13:38.811"),
+            ("081109 203615 148 INFO dfs", "081109 203615"),
+            ("I0102 15:04:05.123456 1 main.go:1] x", "I0102 15:04:05.123456"),
+            ("nova-api.log.1 2017-05-16 00:00:00.008 25746 INFO", "2017-05-16 00:00:00.008"),
+            ("web_1  | 2024-01-02T03:04:05Z up", "2024-01-02T03:04:05Z"),
+            ("\u{1b}[2m2024-01-02T03:04:05Z\u{1b}[0m up", "2024-01-02T03:04:05Z"),
+            ("time=\"2024-01-02T03:04:05Z\" level=info", "2024-01-02T03:04:05Z"),
+            ("Jun 14 15:16:01 combo sshd[1]: x", "Jun 14 15:16:01"),
+            ("Jul  1 09:00:55 host kernel[0]: x", "Jul  1 09:00:55"),
+            ("[Sun Dec 04 04:47:44 2005] [notice] x", "Sun Dec 04 04:47:44 2005"),
+            ("10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /\"", "10/Oct/2000:13:55:36 -0700"),
+            ("13:55:36.123 [main] x", "13:55:36.123"),
+            ("- 1117838570 2005.06.03 R02-M1 x", "1117838570"),
+            ("1700000000123 up", "1700000000123"),
+            ("[0042] step", "0042"),
+            ("[   12.345678] usb 1-1: new", "12.345678"),
         ] {
             let found = Stamp::find(line).unwrap_or_else(|| panic!("no stamp in {line}"));
-            assert_eq!((&line[found.range.clone()], found.format), (stamp, format), "{line}");
+            assert_eq!(&line[found.range], stamp, "{line}");
         }
     }
 
@@ -342,12 +310,11 @@ mod tests {
 
     #[test]
     fn levels_are_found_in_capitals_brackets_and_keys() {
-        let level = |line| Level::find(line).map(|(level, _)| level);
-        assert_eq!(level("2024 ERROR x"), Some(Level::Error));
-        assert_eq!(level("[Sun] [warn] x"), Some(Level::Warn));
-        assert_eq!(level("time=1 level=info msg=x"), Some(Level::Info));
-        assert_eq!(level("an error happened"), None);
-        assert!(Level::Fatal > Level::Error);
+        let word = |line: &'static str| level(line).map(|range| &line[range]);
+        assert_eq!(word("2024 ERROR x"), Some("ERROR"));
+        assert_eq!(word("[Sun] [warn] x"), Some("warn"));
+        assert_eq!(word("time=1 level=info msg=x"), Some("info"));
+        assert_eq!(word("an error happened"), None);
         assert!(
             is_log_line("WARN  disk is full")
                 && is_log_line("ERROR: no")

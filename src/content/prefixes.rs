@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::lines::head;
-use super::log::{Level, Stamp};
+use super::log::{Stamp, level};
 use super::seen::{Seen, filled};
 
 /// Fewer lines share nothing.
@@ -57,7 +57,7 @@ impl Form {
                 let at = inner.find(']')?;
                 let rest = &inner[at + 1..];
                 let end = 1 + at + 1 + if rest.is_empty() { 0 } else { rest.strip_prefix(' ').map(|_| 1)? };
-                let is_told = Level::find(&searched[..at + 2]).is_some()
+                let is_told = level(&searched[..at + 2]).is_some()
                     || Stamp::find(searched).is_some_and(|stamp| stamp.range.start <= at);
                 (&inner[..at], (!is_told).then_some(end)?)
             }

@@ -40,7 +40,7 @@ fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize) -> 
         return None;
     }
     let source = &context.text[range.clone()];
-    let (mut text, _) = page::render(source, first_line, &[]);
+    let mut text = page::render(source, first_line);
     if text.is_empty() {
         return None;
     }

@@ -4,7 +4,6 @@
 //! that empty elements leave no trace.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -100,8 +99,6 @@ pub(super) struct Flow {
     pub(super) written: usize,
     /// How many of them inside links.
     pub(super) linked: usize,
-    /// Where parts of the source stand that nobody may touch.
-    holes: Vec<usize>,
     /// The links so far, words and target: the target is told once.
     links: HashSet<u64>,
 }
@@ -118,15 +115,14 @@ impl Flow {
             lines: 0,
             written: 0,
             linked: 0,
-            holes: Vec::new(),
             links: HashSet::new(),
         }
     }
 
-    /// The text, and the places in it of the parts that nobody may touch.
-    pub(super) fn finish(mut self) -> (String, Vec<usize>) {
+    /// The text.
+    pub(super) fn finish(mut self) -> String {
         self.close_to(0);
-        (self.out, self.holes)
+        self.out
     }
 
     pub(super) fn gap(&mut self, gap: Gap) {
@@ -202,7 +198,7 @@ impl Flow {
         let gap = std::mem::replace(&mut self.gap, Gap::None);
         if gap >= Gap::Line && self.out.ends_with(" | ") {
             // A cell that turns out to hold lines of its own.
-            self.truncate(self.out.len() - 3);
+            self.out.truncate(self.out.len() - 3);
         }
         let is_empty = self.out.is_empty();
         match gap {
@@ -281,9 +277,9 @@ impl Flow {
             match mark {
                 Mark::Link(target) => self.close_link(target.as_ref().map(|target| target.url.as_str()), &start),
                 // Code over several lines has no marks that Markdown knows.
-                Mark::Code if self.out[content..].contains('\n') => self.replace(&(start.at..content), ""),
+                Mark::Code if self.out[content..].contains('\n') => self.out.replace_range(start.at..content, ""),
                 Mark::Code if self.out[content..].contains('`') => {
-                    self.replace(&(start.at..content), "`` ");
+                    self.out.replace_range(start.at..content, "`` ");
                     self.out.push_str(" ``");
                 }
                 Mark::Code | Mark::Struck => self.out.push_str(start.opening),
@@ -296,7 +292,7 @@ impl Flow {
         let words = &self.out[start.at + start.opening.len()..];
         let Some(target) = target else {
             // `¶` and the like: a handle for the mouse.
-            if !words.contains(char::is_alphanumeric) && !self.holes.iter().any(|&hole| hole > start.before.len) {
+            if !words.contains(char::is_alphanumeric) {
                 let gap = self.gap.min(Gap::Space);
                 self.rewind(&start.before);
                 self.gap(gap);
@@ -308,7 +304,7 @@ impl Flow {
         let is_told = words.trim_matches('`').trim_end_matches('/') == bare || !self.links.insert(key);
         let is_block = words.contains('\n');
         if is_told || is_block {
-            self.replace(&(start.at..start.at + start.opening.len()), "");
+            self.out.replace_range(start.at..start.at + start.opening.len(), "");
         }
         if is_block && !is_told {
             self.out.extend([" (", target, ")"]);
@@ -343,7 +339,7 @@ impl Flow {
             let marks = self.marks.len();
             self.rewind(&Place { marks, ..row.clone() });
         } else if len < self.out.len() {
-            self.truncate(len);
+            self.out.truncate(len);
         }
         self.gap(Gap::Line);
     }
@@ -360,7 +356,7 @@ impl Flow {
 
     /// Takes back everything since `place`.
     pub(super) fn rewind(&mut self, place: &Place) {
-        self.truncate(place.len);
+        self.out.truncate(place.len);
         self.gap = place.gap;
         self.lead.clone_from(&place.lead);
         self.lines = place.lines;
@@ -368,24 +364,6 @@ impl Flow {
         for open in &mut self.marks {
             open.start.take_if(|start| start.before.len >= place.len);
         }
-    }
-
-    /// Leaves a place for the next part that nobody may touch.
-    pub(super) fn hole(&mut self) {
-        self.start_line();
-        self.holes.push(self.out.len());
-        self.gap(Gap::Space);
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.out.truncate(len);
-        self.holes.iter_mut().rev().take_while(|hole| **hole > len).for_each(|hole| *hole = len);
-    }
-
-    fn replace(&mut self, range: &Range<usize>, text: &str) {
-        self.out.replace_range(range.clone(), text);
-        let moved = |hole: usize| hole - range.len() + text.len();
-        self.holes.iter_mut().rev().take_while(|hole| **hole >= range.end).for_each(|hole| *hole = moved(*hole));
     }
 }
 

@@ -3,7 +3,6 @@
 //! Tags that are unknown, or that only style or group, leave nothing. Menus are written first and folded at their end, when it
 //! is known what they held: one that never ends is never folded.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use html5gum::Span;
@@ -52,12 +51,11 @@ pub(super) struct Page<'a> {
     has_title: bool,
     /// Whether this is a text inside the page: its places are not the page's.
     is_inner: bool,
-    sealed: &'a [Range<usize>],
     lines: Lines,
 }
 
-/// Reads a page; returns its text, and where in it the sealed ranges stand.
-pub(super) fn render(source: &str, first_line: usize, sealed: &[Range<usize>]) -> (String, Vec<usize>) {
+/// Reads a page that begins at this line; returns its text.
+pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page {
         source,
         flow: Flow::new(),
@@ -71,7 +69,6 @@ pub(super) fn render(source: &str, first_line: usize, sealed: &[Range<usize>]) -
         spanned_cells: source.len(),
         has_title: false,
         is_inner: false,
-        sealed,
         lines: Lines { line: first_line, at: 0 },
     };
     page.read(source);
@@ -88,16 +85,9 @@ impl Callback<std::convert::Infallible, usize> for &mut Page<'_> {
             CallbackEvent::CloseStartTag { .. } => {
                 let tag = std::mem::take(&mut self.tag);
                 self.start(&tag);
-                self.pass(span.end);
             }
-            CallbackEvent::EndTag { name } => {
-                self.end(&String::from_utf8_lossy(name), span.end);
-                self.pass(span.end);
-            }
-            CallbackEvent::String { value } => {
-                self.string(&String::from_utf8_lossy(value), span.end);
-                self.pass(span.end);
-            }
+            CallbackEvent::EndTag { name } => self.end(&String::from_utf8_lossy(name), span.end),
+            CallbackEvent::String { value } => self.string(&String::from_utf8_lossy(value)),
             CallbackEvent::Comment { .. } | CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
         }
         None
@@ -136,40 +126,13 @@ impl Page<'_> {
             }
         }
         self.close_scopes(0, None);
-        self.pass(usize::MAX);
     }
 
-    /// Leaves places for the sealed ranges before `at`.
-    fn pass(&mut self, at: usize) {
-        while let Some((_, rest)) = self.sealed.split_first().filter(|(range, _)| range.end <= at && !self.is_inner) {
-            self.end_pre_part();
-            self.flow.hole();
-            self.sealed = rest;
+    fn string(&mut self, text: &str) {
+        match &mut self.raw {
+            Some((_, raw)) => raw.push_str(text),
+            None => self.words(text),
         }
-    }
-
-    fn end_pre_part(&mut self) {
-        if let Some(text) = &mut self.pre {
-            self.flow.verbatim(&std::mem::take(text));
-        }
-    }
-
-    fn string(&mut self, text: &str, end: usize) {
-        if let Some((_, raw)) = &mut self.raw {
-            raw.push_str(text);
-            return;
-        }
-        let mut rest = text;
-        while let Some((range, sealed)) =
-            self.sealed.split_first().filter(|(range, _)| range.end <= end && !self.is_inner)
-        {
-            let Some((before, after)) = rest.split_once(&self.source[range.clone()]) else { break };
-            self.words(before);
-            self.end_pre_part();
-            self.flow.hole();
-            (rest, self.sealed) = (after, sealed);
-        }
-        self.words(rest);
     }
 
     fn words(&mut self, text: &str) {

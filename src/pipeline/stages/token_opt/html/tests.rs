@@ -10,7 +10,7 @@ fn edits_of(text: &str, sealed: &[Range<usize>], preset: Preset) -> Vec<Edit> {
 
 /// What becomes of the body of a page.
 fn body(markup: &str) -> String {
-    page::render(&format!("<html><body>{markup}"), 1, &[]).0
+    page::render(&format!("<html><body>{markup}"), 1)
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn menus_become_notes_with_their_lines() {
     let link = |n: usize| format!("<li><a href=/{n}>page {n}</a></li>\n");
     let links: String = (1..6).map(link).collect();
     let page = format!("<html>\n<nav>\n<ul>\n{links}</ul></nav>\n<p>a</p><footer>{links}<p>b</p></footer>");
-    let text = page::render(&page, 11, &[]).0;
+    let text = page::render(&page, 11);
     assert_eq!(text, "[… 8 lines 12-19: navigation, 5 links]\n\na\n\n[… 6 lines 20-25: footer, 5 links]");
     // One line has no lines to point to.
     assert_eq!(body(&format!("<nav>{}</nav>a", links.replace('\n', ""))), "[… 5 links: navigation]\na");
@@ -212,8 +212,8 @@ fn any_nesting_and_any_length_comes_to_an_end() {
         "\r\n",
     ] {
         let page = format!("<html>{}", unit.repeat(n));
-        let text = page::render(&page, 1, &[]).0;
+        let text = page::render(&page, 1);
         assert!(text.len() <= 12 * page.len(), "{unit}: {}", text.len());
-        assert_eq!(text, page::render(&page, 1, &[]).0);
+        assert_eq!(text, page::render(&page, 1));
     }
 }
