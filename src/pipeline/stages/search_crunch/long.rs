@@ -2,6 +2,7 @@
 //!
 //! Where nobody says what that was, the hit may be anywhere in the line, and the line stays.
 
+use std::iter::once;
 use std::ops::Range;
 
 use regex::Regex;
@@ -77,7 +78,7 @@ fn gaps(line: &str, found: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut gaps = Vec::new();
     let mut start = HEAD;
     let around = found.iter().map(|range| range.start.saturating_sub(AROUND)..range.end + AROUND);
-    for kept in around.chain([line.len() - TAIL..line.len()]) {
+    for kept in around.chain(once(line.len() - TAIL..line.len())) {
         if kept.start >= start + MIN_GAP {
             gaps.push(line.ceil_char_boundary(start)..line.floor_char_boundary(kept.start));
         }

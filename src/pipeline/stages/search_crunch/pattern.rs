@@ -38,12 +38,13 @@ enum Kind {
 
 /// What the searches of a command line look for; nothing where that is not known.
 pub(super) fn patterns(command: &str) -> Vec<Regex> {
-    let searches = commands(command).into_iter().filter_map(search);
+    let commands = commands(command);
+    let searches = commands.iter().filter_map(|words| search(words));
     searches.flatten().collect::<Option<Vec<Regex>>>().unwrap_or_default()
 }
 
 /// The patterns of one command, where it is a search; `None` among them for what cannot be read. A search for lines that lack a pattern has none.
-fn search(words: Vec<String>) -> Option<Vec<Option<Regex>>> {
+fn search(words: &[String]) -> Option<Vec<Option<Regex>>> {
     let kind = |word: &String| match word.rsplit('/').next()? {
         "grep" | "zgrep" => Some(Kind::Basic),
         "egrep" | "rg" | "ag" | "ack" => Some(Kind::Extended),
