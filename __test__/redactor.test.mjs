@@ -91,7 +91,7 @@ test("the redactor is asked for nothing with `store`, and a text of an exact too
   const redacting = await Concertina.open({ dir: freshDir(), secrets: "redact" });
   const message = { ...result(text), toolName: "read" };
   assert.equal((await redacting.admitToolResult({ sessionId: "s", message, args: { path: "a.rs" }, redactor })).message, message);
-  assert.deepEqual(seen, ["a.rs", text]);
+  assert.ok(seen[0] === "a.rs" && seen.some((asked) => asked.includes(SECRET)), "of its listing numbers may go");
 });
 
 const talk = (turns) => Array.from({ length: turns }, (_, turn) => [user(`and ${turn}?`, 100 + turn * 2), { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 101 + turn * 2 }]).flat();
