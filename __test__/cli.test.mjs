@@ -130,6 +130,23 @@ test("stats and purge take the key of a conversation, and list what is known for
   assert.doesNotMatch(run("stats", "--dir", dir).stdout, /NaN/);
 });
 
+test("a sweep goes by the options of the store's owner, and by others only where that is said", async () => {
+  const dir = freshDir();
+  const owner = { sccsStorageTtlSeconds: 30 * 86_400 };
+  const concertina = await Concertina.open({ dir, ...owner });
+  const now = Date.now() - 3 * 86_400_000;
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(400))[1], now });
+  await concertina.close();
+  const [{ refId }] = report.actions;
+  const unasked = run("sweep", "--dir", dir);
+  assert.deepEqual([unasked.stdout, unasked.status], ["", 2]);
+  assert.match(unasked.stderr, /for a day go[^]*nothing was removed[^]*--yes/);
+  assert.equal(JSON.parse(run("sweep", "--dir", dir, "--json", "--options", JSON.stringify(owner)).stdout).originals, 0);
+  assert.equal(run("fetch", refId, "--dir", dir).status, 0);
+  assert.equal(JSON.parse(run("sweep", "--dir", dir, "--json", "--yes").stdout).originals, 1);
+  assert.equal(run("sweep", "--dir", dir, "--options", '{"bogus":1}').status, 2);
+});
+
 test("of several ids those that are there are printed, and one that is not is a failure", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });

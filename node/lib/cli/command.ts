@@ -6,6 +6,7 @@ import type { ParseArgsConfig } from "node:util";
 
 import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
+import type { Options } from "../options.js";
 
 /** Values of options, as given. */
 export type Values = Record<string, string | boolean | undefined>;
@@ -82,13 +83,16 @@ export function needStore({ dir }: StorePlace): void {
   if (dir !== undefined && !existsSync(path.join(dir, "concertina.sqlite"))) throw new Error(`${dir} holds no store: there is no concertina.sqlite in it`);
 }
 
+/** What reads goes by no age: how long an original lives is for the store's owner to say. */
+const KEEPS_ALL: Options = { sccsStorageTtlSeconds: 2 ** 40 };
+
 /** Opens the store of `--dir` or `--url`, which must be there. */
-export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>): Promise<void> {
+export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>, options = KEEPS_ALL): Promise<void> {
   const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
   if ((dir === undefined) === (url === undefined)) throw new UsageError("say which store with --dir, or with --url");
   const place = placeNamed(url ?? dir ?? "", namespace);
   needStore(place);
-  const concertina = await Concertina.open(place);
+  const concertina = await Concertina.open({ ...options, ...place });
   try {
     await body(concertina);
   } finally {
@@ -104,6 +108,16 @@ export async function isAgreed(question: string): Promise<boolean> {
   } finally {
     terminal.close();
   }
+}
+
+/** Whether what would be removed may be: with `--yes`, or where the answer at the terminal is yes. @throws UsageError where nobody can be asked. */
+export async function mayRemove(values: Values, warning: string): Promise<boolean> {
+  if (values.yes) return true;
+  console.error(warning);
+  if (!process.stdin.isTTY) throw new UsageError("nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
+  const isMeant = await isAgreed("Remove them? [y/N] ");
+  if (!isMeant) console.error("Nothing was removed.");
+  return isMeant;
 }
 
 /** One line of JSON on standard output. */

@@ -9,7 +9,7 @@ import { sessionsNamed } from "../named-sessions.js";
 import { periodsOf, writeReport } from "../page.js";
 import { bytes, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
-import { type Command, isAgreed, needStore, numberOf, placeNamed, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
 const ALL_CHARS = 2 ** 31;
 
@@ -60,18 +60,29 @@ export const stats: Command = {
     }),
 };
 
+/** What a sweep by the default options means for a store of another owner. */
+const BY_DEFAULT =
+  "Without --options this goes by the default ones: originals that no context referred to for a day go, and beyond 1 GiB others too. " +
+  "Their placeholders cannot be unfolded any more.";
+
 export const sweep: Command = {
   usage: "",
-  about: ["remove what expired", "--json"],
-  options: { ...STORE, json: SWITCH },
+  about: [
+    "remove what expired; what sessions of OpenClaw hold stays in any case",
+    "--options JSON       the options with which the store's owner opens it",
+    "--yes                by the default options, without asking: what no context referred to for a day goes",
+    "--json",
+  ],
+  options: { ...STORE, options: TEXT, yes: SWITCH, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
       await concertina.check();
+      if (values.options === undefined && !(await mayRemove(values, BY_DEFAULT))) return;
       const removed = await concertina.sweep();
       if (values.json) printJson(removed);
       else console.log(removedText(removed));
-    }),
+    }, objectOf(values, "options")),
 };
 
 export const purge: Command = {
@@ -83,11 +94,8 @@ export const purge: Command = {
     withStore(values, async (concertina) => {
       const sessionId = await sessionOf(concertina, named);
       const doomed = await concertina.purge({ sessionId, dry: true });
-      if (!values.yes) {
-        console.error(`This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.`);
-        if (!process.stdin.isTTY) throw new UsageError("nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
-        if (!(await isAgreed("Remove them? [y/N] "))) return console.error("Nothing was removed.");
-      }
+      const warning = `This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.`;
+      if (!(await mayRemove(values, warning))) return;
       const removed = await concertina.purge({ sessionId });
       if (values.json) printJson(removed);
       else console.log(removedText(removed));
