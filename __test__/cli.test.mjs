@@ -111,6 +111,23 @@ test("what is left out of a text is kept in a file, and without it the text is n
   assert.equal(run("compress", file, "--originals", kept).status, 1, "never over a file that is there");
 });
 
+test("what cannot be restored is said, with 1", () => {
+  const log = Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`).join("\n");
+  const short = runWith(log, "compress", "-").stdout;
+  assert.match(short, /^\[\[FOLD:/);
+  const changed = short.replace("\n", "\n\n");
+  for (const [input, says] of [
+    [Buffer.from([0x66, 0xff, 0xfe]), /standard input is not UTF-8/],
+    [changed, /standard input: 1 folds stay: they were changed since/],
+    [`as it was said:\n${changed}`, /1 folds stay/],
+  ]) {
+    const { stderr, status } = runWith(input, "restore", "-");
+    assert.equal(status, 1);
+    assert.match(stderr, says);
+  }
+  assert.equal(runWith("no [[FOLD: here", "restore", "-").status, 0);
+});
+
 test("stats and purge take the key of a conversation, and list what is known for one that is not", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });

@@ -58,13 +58,20 @@ export function objectOf(values: Values, name: string): Record<string, unknown> 
   throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a JSON object`);
 }
 
-/** The bytes of a file, or of standard input for `-`. @throws an Error that names the file. */
-export function readInput(file: string): Buffer {
+/** What a file is called in messages. */
+export const nameOf = (file: string) => (file === "-" ? "standard input" : file);
+
+/** The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not UTF-8 to the last byte. */
+export function readText(file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file === "-" ? 0 : file);
+    bytes = readFileSync(file === "-" ? 0 : file);
   } catch (error) {
-    throw new Error(`${file === "-" ? "standard input" : file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${nameOf(file)} cannot be read: ${(error as Error).message}`, { cause: error });
   }
+  const text = bytes.toString("utf8");
+  if (!Buffer.from(text).equals(bytes)) throw new Error(`${nameOf(file)} is not UTF-8`);
+  return text;
 }
 
 /**
