@@ -3,7 +3,7 @@ import { analyse, analysisText, progressLine, titleOf } from "../analysis.js";
 import type { Options } from "../options.js";
 import { writeReport } from "../page.js";
 import { recordedSessions } from "../session-file.js";
-import { type Command, numberOf, objectOf, printJson, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+import { type Command, numberOf, objectOf, print, printJson, SWITCH, TEXT, textOf, UsageError } from "./command.js";
 
 const MINUTE_MS = 60_000;
 
@@ -44,7 +44,7 @@ export const analyze: Command = {
     const html = textOf(values, "html");
     if (html !== undefined) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
     else if (values.json) printJson(analysis);
-    else if (analysis.read.length > 0) console.log(analysisText(analysis));
+    else if (analysis.read.length > 0) print(`${analysisText(analysis)}\n`);
     for (const line of failed) console.error(`openclaw-concertina: ${line}`);
     if (failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
   },

@@ -1,5 +1,5 @@
 /** What the commands of the command line have in common. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, fstatSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { ParseArgsConfig } from "node:util";
@@ -127,7 +127,13 @@ export async function mayRemove(values: Values, warning: string): Promise<boolea
   return isMeant;
 }
 
+/** Prints on standard output. A file is written to its last byte or not without an error: Node's stream forgets what a disk did not take. */
+export function print(data: string | Uint8Array): void {
+  if (fstatSync(process.stdout.fd).isFile()) writeFileSync(process.stdout.fd, data);
+  else process.stdout.write(data);
+}
+
 /** One line of JSON on standard output. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value));
+  print(`${JSON.stringify(value)}\n`);
 }

@@ -9,7 +9,7 @@ import { sessionsNamed } from "../named-sessions.js";
 import { periodsOf, writeReport } from "../page.js";
 import { bytes, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
-import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
 const ALL_CHARS = 2 ** 31;
 
@@ -38,7 +38,7 @@ export const fetch: Command = {
         else blocks.push(...answer.content);
       }
       if (values.json) printJson(blocks);
-      else for (const block of blocks) process.stdout.write(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
+      else for (const block of blocks) print(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
       if (found < refIds.length) process.exitCode = 1;
     }),
 };
@@ -56,7 +56,7 @@ export const stats: Command = {
       if (html !== undefined) return writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
       const figures = await concertina.figures({ sessionId });
       if (values.json) printJson(figures);
-      else console.log(figuresText(figures));
+      else print(`${figuresText(figures)}\n`);
     }),
 };
 
@@ -81,7 +81,7 @@ export const sweep: Command = {
       if (values.options === undefined && !(await mayRemove(values, BY_DEFAULT))) return;
       const removed = await concertina.sweep();
       if (values.json) printJson(removed);
-      else console.log(removedText(removed));
+      else print(`${removedText(removed)}\n`);
     }, objectOf(values, "options")),
 };
 
@@ -98,7 +98,7 @@ export const purge: Command = {
       if (!(await mayRemove(values, warning))) return;
       const removed = await concertina.purge({ sessionId });
       if (values.json) printJson(removed);
-      else console.log(removedText(removed));
+      else print(`${removedText(removed)}\n`);
     }),
 };
 
@@ -120,7 +120,7 @@ export const unfold: Command = {
       const scope = { sessionId: named === undefined ? undefined : await sessionOf(concertina, named), agentId: textOf(values, "agent") };
       const done = await unfoldFile(concertina, file, scope);
       // Never over a file that is there, the session itself least of all.
-      if (out === undefined) process.stdout.write(done.bytes);
+      if (out === undefined) print(done.bytes);
       else writeFileSync(out, done.bytes, { flag: "wx", mode: 0o600 });
       const { unfolded, missing, unreadable } = done;
       if (values.json) printJson({ unfolded, missing, unreadable });
@@ -146,7 +146,7 @@ export const migrate: Command = {
     needStore(from);
     const done = await migrated({ from, to, progress: migrationLine });
     if (values.json) printJson(done);
-    else console.log(migrationText(done));
+    else print(`${migrationText(done)}\n`);
     for (const id of done.damaged) console.error(damagedLine(id));
     if (done.damaged.length > 0) process.exitCode = 1;
   },

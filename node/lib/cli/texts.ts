@@ -5,7 +5,7 @@ import type { CompressOptions, Message, Original } from "../api.js";
 import { compress as compressText, restore as restoreText } from "../fusion.js";
 import { squeeze as squeezeMessages } from "../pure.js";
 import { number, percent } from "../table.js";
-import { type Command, nameOf, objectOf, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+import { type Command, nameOf, objectOf, print, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
 
 const PRESETS = ["lossless", "balanced", "max"] as const;
 
@@ -45,7 +45,7 @@ export const compress: Command = {
       writeFileSync(kept, `${JSON.stringify(list, null, 1)}\n`, { flag: "wx", mode: 0o600 });
     }
     if (values.json) return printJson({ ...done, originals: originals.map(({ refId, label }) => ({ refId, label })) });
-    process.stdout.write(done.text);
+    print(done.text);
     const share = done.tokensBefore === 0 ? 0 : 1 - done.tokensAfter / done.tokensBefore;
     console.error(`${number(done.tokensBefore)} tokens, ${number(done.tokensAfter)} after: ${percent(share)} saved`);
   },
@@ -66,7 +66,7 @@ export const restore: Command = {
     const lines = new Set(text.split("\n"));
     const folds = (given.match(FOLD) ?? []).filter((line) => lines.has(line)).length;
     if (values.json) printJson({ text, left: markers + folds });
-    else process.stdout.write(text);
+    else print(text);
     if (markers > 0) console.error(`${nameOf(file)}: ${number(markers)} markers stay: the originals that they name were not given`);
     if (folds > 0) console.error(`${nameOf(file)}: ${number(folds)} folds stay: they were changed since, or only look like folds`);
     if (markers + folds > 0) process.exitCode = 1;
