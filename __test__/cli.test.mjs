@@ -237,6 +237,47 @@ test("a session is analysed in whatever form it was recorded, as the plugin woul
   }
 });
 
+/** A session of OpenClaw as Anthropic's and OpenAI's interfaces have it. */
+function inOtherForms(messages) {
+  const callIn = ({ content }) => (Array.isArray(content) ? content.find(({ type }) => type === "toolCall") : undefined);
+  const anthropic = messages.map(({ role, content, toolCallId, timestamp, ...message }) => {
+    if (role === "toolResult") return { role: "user", content: [{ type: "tool_result", tool_use_id: toolCallId, content }], timestamp };
+    const call = callIn({ content });
+    return { ...message, role, content: call ? [{ type: "tool_use", id: call.id, name: call.name, input: call.arguments }] : content, timestamp };
+  });
+  const openai = messages.map(({ role, content, toolCallId, timestamp }) => {
+    if (role === "toolResult") return { role: "tool", tool_call_id: toolCallId, content: content[0].text, timestamp };
+    const call = callIn({ content });
+    if (call) return { role, content: null, tool_calls: [{ id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.arguments) } }], timestamp };
+    return { role, content: typeof content === "string" ? content : content[0].text, timestamp };
+  });
+  return { anthropic, openai };
+}
+
+test("one session has the same figures in each form", () => {
+  const recorded = [user("go", 1)];
+  for (let turn = 0; turn < 8; turn++) {
+    const at = 10 + turn * 10;
+    const log = Array.from({ length: 60 }, (_, line) => `2026-01-31T08:00:00Z INFO worker ${turn} finished job ${line}`).join("\n");
+    recorded.push(...toolRound(`a${turn}`, "exec", { command: `sh ${turn}.sh` }, log, at), ...toolRound(`b${turn}`, "read", { path: `src/${turn}.rs` }, noise(120, turn + 1), at + 2), user(`and ${turn}?`, at + 5));
+  }
+  const { anthropic, openai } = inOtherForms(recorded);
+  const lines = (messages, rowOf) => messages.map((message) => JSON.stringify(rowOf(message))).join("\n");
+  const claudeCode = lines(anthropic, (message) => ({ type: message.role, message, timestamp: new Date(message.timestamp).toISOString() }));
+  const openclaw = lines(recorded, (message) => ({ type: "message", message }));
+  const [first, ...others] = [openclaw, claudeCode, JSON.stringify(recorded), JSON.stringify(anthropic), JSON.stringify(openai)].map((text) => {
+    const { total, shares, folded, read } = JSON.parse(runWith(text, "analyze", "-", "--json").stdout);
+    const tokensOf = (kind) => shares.find((share) => share.kind === kind)?.tokens ?? 0;
+    return { messages: read[0].messages, requests: total.requests, without: total.withoutTokens, sent: total.sentTokens, exec: tokensOf("result of exec"), read: tokensOf("result of read"), args: tokensOf("tool-call arguments"), user: tokensOf("user text"), reasons: folded.map(({ reason, tool }) => `${reason} ${tool}`).sort().join(), folded: folded.reduce((sum, { before }) => sum + before, 0) };
+  });
+  for (const other of others) {
+    for (const [name, value] of Object.entries(first)) {
+      if (typeof value === "string") assert.equal(other[name], value, name);
+      else assert.ok(value > 0 && Math.abs(other[name] - value) <= value / 100, `${name}: ${other[name]} for ${value}`);
+    }
+  }
+});
+
 test("with other prices the bill is another, and it is never NaN", () => {
   const file = written("session.json", JSON.stringify(staleConversation()));
   const billOf = (...args) => JSON.parse(run("analyze", file, "--json", ...args).stdout).total.withoutBill;
