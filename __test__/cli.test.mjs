@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -275,6 +276,21 @@ test("one session has the same figures in each form", () => {
       if (typeof value === "string") assert.equal(other[name], value, name);
       else assert.ok(value > 0 && Math.abs(other[name] - value) <= value / 100, `${name}: ${other[name]} for ${value}`);
     }
+  }
+});
+
+test("an analysis that is stopped leaves nothing of the session behind", { skip: process.platform === "win32" }, async () => {
+  const file = written("session.json", JSON.stringify(Array.from({ length: 60 }, (_, at) => staleConversation(noise(400, at + 1))).flat()));
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    const temporary = freshDir();
+    const child = spawn(process.execPath, [cli, "analyze", file], { stdio: "ignore", env: { ...process.env, TMPDIR: temporary } });
+    const ended = once(child, "close");
+    const stored = () => readdirSync(temporary, { recursive: true }).some((name) => name.endsWith("concertina.sqlite"));
+    while (!stored() && child.exitCode === null) await delay(5);
+    await delay(100);
+    child.kill(signal);
+    assert.deepEqual(await ended, [null, signal]);
+    assert.deepEqual(readdirSync(temporary), []);
   }
 });
 
