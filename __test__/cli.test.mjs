@@ -297,7 +297,11 @@ test("an analysis that is stopped leaves nothing of the session behind", { skip:
 test("with other prices the bill is another, and it is never NaN", () => {
   const file = written("session.json", JSON.stringify(staleConversation()));
   const billOf = (...args) => JSON.parse(run("analyze", file, "--json", ...args).stdout).total.withoutBill;
-  assert.ok(billOf("--read", "0.5") > billOf("--read", "0.1"));
+  const others = ["--write", "1.25", "--ttl", "5"];
+  assert.ok(billOf("--read", "0.5", ...others) > billOf("--read", "0.1", ...others));
+  const some = run("analyze", file, "--ttl", "60");
+  assert.deepEqual([some.stdout, some.status], ["", 2]);
+  assert.match(some.stderr, /by --read, --write and --ttl: --read and --write are missing/);
   const silent = written("silent.json", JSON.stringify([user("hello")]));
   const { stdout, status } = run("analyze", silent);
   assert.equal(status, 0);
