@@ -7,6 +7,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 
 import * as library from "../index.js";
+import { noise } from "./conversation.mjs";
 
 const { Concertina, rewindTool } = library;
 
@@ -34,7 +35,7 @@ const rulesOptions = (...first) => [
 /** By export: the name that each complaint has to begin with, and the arguments that it is about. */
 const FUNCTIONS = {
   agentOf: [["sessionKey", [[5], [{}]]]],
-  answerFetch: [["ref_ids", [[concertina, {}, {}], [concertina, null, {}], [concertina, { ref_ids: "x" }, {}]]]],
+  answerFetch: [["concertina", [[], [null, {}, {}]]], ["scope", [[concertina, { ref_ids: [] }], [concertina, { ref_ids: [] }, null]]], ["agentId", [[concertina, {}, { agentId: 5 }]]], ["maxChars", [[concertina, {}, { maxChars: 0.5 }]]], ["form", [[concertina, {}, { form: "x" }]]]],
   compress: [text],
   compressMessages: [messages],
   compressMessagesSync: [messages],
@@ -123,6 +124,18 @@ test("what a model gets wrong is answered in words", async () => {
   for (const written of ["no JSON", "", "{"]) {
     const { content } = await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: written } });
     assert.match(content, /^The arguments are no JSON/);
+  }
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: { role: "toolResult", toolCallId: "c", toolName: "exec", content: noise(400) } });
+  const ref_ids = [report.actions[0].refId];
+  for (const [parameters, says] of [
+    [null, /^ref_ids is undefined/], [{}, /^ref_ids is undefined/], [{ ref_ids: "x" }, /^ref_ids is "x"; it must be an array of ids/],
+    [{ ref_ids, pattern: "[" }, /^the pattern "\[" is not a regular expression/], [{ ref_ids: [`${ref_ids[0]}:/[/`] }, /is not a regular expression/],
+    [{ ref_ids, lines: "x" }, /^lines is "x"/], [{ ref_ids, lines: [1, 2] }, /^lines is object; it must be a string/],
+    [{ ref_ids, max_chars: 2.5 }, /^max_chars is "2.5"; it must be a whole number of at least 1 and at most 15900/],
+  ]) {
+    const [{ type, text }] = await library.answerFetch(concertina, parameters, {});
+    assert.equal(type, "text");
+    assert.match(text, says);
   }
 });
 
