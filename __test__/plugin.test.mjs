@@ -3,9 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { Concertina } from "openclaw-concertina";
+
+import { registerCli } from "../dist/plugin/cli.js";
 import { complaintLine } from "../dist/plugin/complaints.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
 import { isIncognito } from "../dist/plugin/sessions.js";
+import { freshDir, noise, toolRound } from "./conversation.mjs";
 
 const MINUTE_MS = 60_000;
 const failure = (code, message = "it is away") => Object.assign(new Error(message), { code });
@@ -41,4 +45,28 @@ test("the operator is told of the host's pruner, by route and by what it spares"
 test("a session that the host keeps in memory only is known by its key", () => {
   for (const key of ["agent:main:dashboard:incognito-1f", "agent:Other:subagent:incognito-2a"]) assert.ok(isIncognito(key), key);
   for (const key of [undefined, "", "agent:main:incognito-1f", "agent:main:dashboard:1f", "agent:main:dashboard:incognito-a:b"]) assert.ok(!isIncognito(key), key);
+});
+
+test("an original that is longer than an answer is printed whole, and one that cannot be had is a failure", async (context) => {
+  const dir = freshDir();
+  const text = `${noise(2000)}\n`;
+  const open = () => Concertina.open({ dir });
+  const concertina = await open();
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, text)[1] });
+  await concertina.close();
+  const actions = new Map();
+  const commandNamed = (name) => new Proxy({}, {
+    get: (_, word) => (argument) => (word === "command" ? commandNamed(argument) : (word === "action" && actions.set(name, argument), commandNamed(name))),
+  });
+  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, { hasStore: true, optionWarnings: [], open });
+  const [printed, said] = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", () => true).mock);
+  const { refId } = report.actions[0];
+  await actions.get("fetch <refs...>")([refId], {});
+  assert.deepEqual([printed.calls.map(({ arguments: [written] }) => written).join(""), process.exitCode], [text, undefined]);
+  await actions.get("fetch <refs...>")([refId, "0123456789abcdef"], {});
+  const status = process.exitCode;
+  process.exitCode = undefined;
+  context.mock.restoreAll();
+  assert.equal(status, 1);
+  assert.match(said.calls.map(({ arguments: [written] }) => written).join(""), /^concertina: .*0123456789abcdef/);
 });

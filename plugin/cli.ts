@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 
 import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
+import { originalsOf } from "../node/lib/cli/originals.js";
 import { figuresText } from "../node/lib/figures-text.js";
 import { agentOf, type Concertina, type ContentBlock, migrate, type Removed } from "../node/lib/index.js";
 import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
@@ -126,16 +127,16 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((refs: string[], options: FetchOptions) =>
         withStore(state, async (store) => {
-          const { content, found } = await store.fetch({
+          const { blocks, missing } = await originalsOf(store, {
             refIds: refs,
             agentId: options.agent ?? agentOf(undefined),
             lines: options.lines,
             pattern: options.pattern,
             maxChars: options.maxChars === undefined ? undefined : Number(options.maxChars),
           });
-          const text = options.json ? json(content) : content.map(asText).join("\n");
-          if (found === 0) throw new Error(text);
-          print(text);
+          if (missing.length > 0) process.exitCode = 1;
+          for (const line of missing) complain(line);
+          if (blocks.length > 0) print(options.json ? json(blocks) : blocks.map(asText).join("\n"));
         }),
       );
     root

@@ -10,8 +10,7 @@ import { periodsOf, writeReport } from "../page.js";
 import { bytes, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
-
-const ALL_CHARS = 2 ** 31;
+import { originalsOf } from "./originals.js";
 
 /** The session that an id or a key names, the last seen where there are several. @throws an Error that lists what the store knows. */
 async function sessionOf(concertina: Concertina, named: string): Promise<string> {
@@ -25,21 +24,13 @@ export const fetch: Command = {
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   run: (refIds, values) =>
     withStore(values, async (concertina) => {
-      const maxChars = numberOf(values, "max-chars", ALL_CHARS);
-      const agentId = textOf(values, "agent");
-      const [lines, chars, pattern] = ["lines", "chars", "pattern"].map((name) => textOf(values, name));
-      let found = 0;
-      const blocks = [];
-      // One by one: each is whole, and what cannot be had is told from what can.
-      for (const refId of refIds) {
-        const answer = await concertina.fetch({ refIds: [refId], agentId, lines, chars, pattern, maxChars });
-        found += answer.found;
-        if (answer.found === 0) console.error(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
-        else blocks.push(...answer.content);
-      }
+      const maxChars = values["max-chars"] === undefined ? undefined : numberOf(values, "max-chars", 0);
+      const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) => textOf(values, name));
+      const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, lines, chars, pattern, maxChars });
+      for (const line of missing) console.error(line);
       if (values.json) printJson(blocks);
       else for (const block of blocks) print(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
-      if (found < refIds.length) process.exitCode = 1;
+      if (missing.length > 0) process.exitCode = 1;
     }),
 };
 
