@@ -14,7 +14,9 @@ function crossing(options: CompressOptions): string {
   const { custom, ...rest } = options;
   if (custom === undefined) return JSON.stringify(rest);
   if (!Array.isArray(custom)) badArgument("custom", custom, "an array of stages");
-  const named = custom.map(({ name, order, apply: run }, index) => {
+  const named = custom.map((stage, index) => {
+    needObject(`custom[${index}]`, stage as unknown);
+    const { name, order, apply: run } = stage;
     if (typeof run !== "function") badArgument(`custom[${index}].apply`, run, "a function");
     return { name, order };
   });

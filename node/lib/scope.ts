@@ -5,7 +5,7 @@
  * there is a key it decides, and where there is none the agent that was stated.
  */
 
-import { needObject, needString } from "./errors.js";
+import { mayBeString, needObject, needString } from "./errors.js";
 
 /** The agent of a host that names none. */
 const DEFAULT_AGENT = "main";
@@ -32,5 +32,6 @@ export function scopeOf<Session extends string | undefined>(given: {
 }): { agentId: string; sessionId: Session } {
   needObject("given", given);
   const { sessionKey, sessionId } = given;
+  mayBeString("agentId", given.agentId);
   return { agentId: sessionKey?.trim() ? agentOf(sessionKey) : agentId(given.agentId ?? ""), sessionId };
 }
