@@ -117,6 +117,9 @@ test("what cannot be restored is said, with 1", () => {
   const log = Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`).join("\n");
   const short = runWith(log, "compress", "-").stdout;
   assert.match(short, /^\[\[FOLD:/);
+  const twice = runWith(short, "compress", "-");
+  assert.deepEqual([twice.stdout, twice.status], ["", 1]);
+  assert.match(twice.stderr, /standard input is folded already/);
   const changed = short.replace("\n", "\n\n");
   for (const [input, says] of [
     [Buffer.from([0x66, 0xff, 0xfe]), /standard input is not UTF-8/],

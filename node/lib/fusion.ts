@@ -42,7 +42,8 @@ function resultOf(job: CompressJob, { question, result }: Step, options: Compres
 /**
  * Rewrites a text so that it costs fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte. A lossless result needs no originals; others must be
+ * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its own folds are
+ * undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must be
  * stored before the text is shown. The result is never longer than the text.
  */
 export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {

@@ -39,6 +39,7 @@ export const compress: Command = {
     if (!PRESETS.some((name) => name === preset)) throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
     if (kept === undefined && preset !== "lossless") throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
     const text = readText(file);
+    if (restoreText(text) !== text) throw new Error(`${nameOf(file)} is folded already: what restore makes of it could not be told from the text before that fold`);
     const { originals, stages: _, ...done } = await compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } });
     if (kept !== undefined) {
       const list: Kept[] = originals.map(({ refId, label, data }) => ({ refId, label, data: data.toString("base64") }));
