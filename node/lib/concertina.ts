@@ -1,11 +1,11 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addon.js";
 import type {
-  Action, AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
+  AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
 import { awaiting, badArgument, calling, mayBeBoolean, needArray, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
-import { applyInSlices, handOverInSlices } from "./handover.js";
+import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
 import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
@@ -73,14 +73,8 @@ function stringOf(of: object, names: string[]): string {
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
 function reportOf(report: Report, changedMeanwhile: number[]): Report {
   if (changedMeanwhile.length === 0) return report;
-  const left = new Set(changedMeanwhile);
-  const notFreed = (tokens: number, { message, tokensBefore, tokensAfter }: Action) => tokens + (left.has(message) ? tokensBefore - tokensAfter : 0);
-  return {
-    ...report,
-    actions: report.actions.filter(({ message }) => !left.has(message)),
-    tokensAfter: report.actions.reduce(notFreed, report.tokensAfter),
-    changedMeanwhile,
-  };
+  const { rows: actions, notFreed } = reallyDone(report.actions, changedMeanwhile);
+  return { ...report, actions, tokensAfter: report.tokensAfter + notFreed, changedMeanwhile };
 }
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */

@@ -4,7 +4,7 @@ import type {
   AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageInfo,
 } from "./api.js";
 import { awaiting, badArgument, calling, needArray, needObject, needString } from "./errors.js";
-import { apply, applyInSlices, handOver, handOverInSlices } from "./handover.js";
+import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
@@ -96,11 +96,9 @@ function messagesResult<M>(messages: M[], { originals, report }: CompressedMessa
 /** The result of what was really done: nothing was done to messages that changed meanwhile. */
 function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: number[]): CompressMessagesResult<M> {
   if (changedMeanwhile.length === 0) return result;
-  const left = new Set(changedMeanwhile);
-  const { blocks, tokensAfter, ...report } = result.report;
-  const notSaved = blocks.reduce((tokens, block) => tokens + (left.has(block.message) ? block.tokensBefore - block.tokensAfter : 0), 0);
-  const kept = blocks.filter(({ message }) => !left.has(message));
-  return { ...result, report: { ...report, tokensAfter: tokensAfter + notSaved, blocks: kept, changedMeanwhile } };
+  const { report } = result;
+  const { rows: blocks, notFreed } = reallyDone(report.blocks, changedMeanwhile);
+  return { ...result, report: { ...report, tokensAfter: report.tokensAfter + notFreed, blocks, changedMeanwhile } };
 }
 
 /**

@@ -1,12 +1,12 @@
 /** What the commands of the command line have in common. */
 import { existsSync, fstatSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { createInterface } from "node:readline/promises";
 import type { ParseArgsConfig } from "node:util";
 
 import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
 import type { Options } from "../options.js";
+import { isAgreed } from "./asking.js";
 
 /** Values of options, as given. */
 export type Values = Record<string, string | boolean | undefined>;
@@ -104,16 +104,6 @@ export async function withStore(values: Values, body: (concertina: Concertina) =
     await body(concertina);
   } finally {
     await concertina.close();
-  }
-}
-
-/** Asks at the terminal. */
-export async function isAgreed(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
-  } finally {
-    terminal.close();
   }
 }
 

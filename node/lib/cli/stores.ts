@@ -2,12 +2,12 @@
 import { writeFileSync } from "node:fs";
 
 import type { Concertina } from "../concertina.js";
-import { figuresText } from "../figures-text.js";
+import { figuresText, removedText } from "../figures-text.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
 import { sessionsNamed } from "../named-sessions.js";
 import { periodsOf, writeReport } from "../page.js";
-import { bytes, number } from "../table.js";
+import { number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 import { originalsOf } from "./originals.js";
@@ -142,7 +142,3 @@ export const migrate: Command = {
     if (done.damaged.length > 0) process.exitCode = 1;
   },
 };
-
-function removedText(removed: { originals: number; bytes: number; sessions: number }): string {
-  return `${number(removed.originals)} originals removed, ${bytes(removed.bytes)} freed, ${number(removed.sessions)} sessions forgotten`;
-}
