@@ -1,9 +1,11 @@
 // The command line as scripts use it: what it prints where, and how it ends.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -111,6 +113,47 @@ test("what is left out of a text is kept in a file, and without it the text is n
   assert.equal(run("compress", file, "--originals", kept).status, 1, "never over a file that is there");
 });
 
+test("what cannot be restored is said, with 1", () => {
+  const log = Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`).join("\n");
+  const short = runWith(log, "compress", "-").stdout;
+  assert.match(short, /^\[\[FOLD:/);
+  const twice = runWith(short, "compress", "-");
+  assert.deepEqual([twice.stdout, twice.status], ["", 1]);
+  assert.match(twice.stderr, /standard input is folded already/);
+  const changed = short.replace("\n", "\n\n");
+  for (const [input, says] of [
+    [Buffer.from([0x66, 0xff, 0xfe]), /standard input is not UTF-8/],
+    [changed, /standard input: 1 folds stay: they were changed since/],
+    [`as it was said:\n${changed}`, /1 folds stay/],
+  ]) {
+    const { stderr, status } = runWith(input, "restore", "-");
+    assert.equal(status, 1);
+    assert.match(stderr, says);
+  }
+  assert.equal(runWith("no [[FOLD: here", "restore", "-").status, 0);
+});
+
+test("a reader that stops is no failure, and a disk that is full is one, in one line", async () => {
+  const text = noise(20_000);
+  const file = written("long.txt", text);
+  const child = spawn(process.execPath, [cli, "restore", file], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (data) => (said += data));
+  child.stdout.once("data", () => child.stdout.destroy());
+  const [status] = await once(child, "close");
+  assert.deepEqual([said, status], ["", 0]);
+  if (!existsSync("/dev/full")) return;
+  const session = written("session.json", JSON.stringify(staleConversation()));
+  for (const args of [["restore", file], ["--help"], ["analyze", session]]) {
+    const { stderr, status } = spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", stdio: ["ignore", openSync("/dev/full", "w"), "pipe"] });
+    assert.equal(status, 1, args.join(" "));
+    assert.match(stderr, /^openclaw-concertina: standard output cannot be written: ENOSPC.*\n$/);
+  }
+  const limited = spawnSync("sh", ["-c", `ulimit -f 100; "${process.execPath}" "${cli}" restore "${file}" > "${file}.out"`], { encoding: "utf8" });
+  assert.equal(limited.status, 1);
+  assert.match(limited.stderr, /^openclaw-concertina: .*EFBIG.*\n$/);
+});
+
 test("stats and purge take the key of a conversation, and list what is known for one that is not", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
@@ -128,6 +171,23 @@ test("stats and purge take the key of a conversation, and list what is known for
   const purged = run("purge", "agent:main:work", "--dir", dir, "--yes", "--json");
   assert.equal(JSON.parse(purged.stdout).sessions, 1);
   assert.doesNotMatch(run("stats", "--dir", dir).stdout, /NaN/);
+});
+
+test("a sweep goes by the options of the store's owner, and by others only where that is said", async () => {
+  const dir = freshDir();
+  const owner = { sccsStorageTtlSeconds: 30 * 86_400 };
+  const concertina = await Concertina.open({ dir, ...owner });
+  const now = Date.now() - 3 * 86_400_000;
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(400))[1], now });
+  await concertina.close();
+  const [{ refId }] = report.actions;
+  const unasked = run("sweep", "--dir", dir);
+  assert.deepEqual([unasked.stdout, unasked.status], ["", 2]);
+  assert.match(unasked.stderr, /for a day go[^]*nothing was removed[^]*--yes/);
+  assert.equal(JSON.parse(run("sweep", "--dir", dir, "--json", "--options", JSON.stringify(owner)).stdout).originals, 0);
+  assert.equal(run("fetch", refId, "--dir", dir).status, 0);
+  assert.equal(JSON.parse(run("sweep", "--dir", dir, "--json", "--yes").stdout).originals, 1);
+  assert.equal(run("sweep", "--dir", dir, "--options", '{"bogus":1}').status, 2);
 });
 
 test("of several ids those that are there are printed, and one that is not is a failure", async () => {
@@ -181,10 +241,70 @@ test("a session is analysed in whatever form it was recorded, as the plugin woul
   }
 });
 
+/** A session of OpenClaw as Anthropic's and OpenAI's interfaces have it. */
+function inOtherForms(messages) {
+  const callIn = ({ content }) => (Array.isArray(content) ? content.find(({ type }) => type === "toolCall") : undefined);
+  const anthropic = messages.map(({ role, content, toolCallId, timestamp, ...message }) => {
+    if (role === "toolResult") return { role: "user", content: [{ type: "tool_result", tool_use_id: toolCallId, content }], timestamp };
+    const call = callIn({ content });
+    return { ...message, role, content: call ? [{ type: "tool_use", id: call.id, name: call.name, input: call.arguments }] : content, timestamp };
+  });
+  const openai = messages.map(({ role, content, toolCallId, timestamp }) => {
+    if (role === "toolResult") return { role: "tool", tool_call_id: toolCallId, content: content[0].text, timestamp };
+    const call = callIn({ content });
+    if (call) return { role, content: null, tool_calls: [{ id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.arguments) } }], timestamp };
+    return { role, content: typeof content === "string" ? content : content[0].text, timestamp };
+  });
+  return { anthropic, openai };
+}
+
+test("one session has the same figures in each form", () => {
+  const recorded = [user("go", 1)];
+  for (let turn = 0; turn < 8; turn++) {
+    const at = 10 + turn * 10;
+    const log = Array.from({ length: 60 }, (_, line) => `2026-01-31T08:00:00Z INFO worker ${turn} finished job ${line}`).join("\n");
+    recorded.push(...toolRound(`a${turn}`, "exec", { command: `sh ${turn}.sh` }, log, at), ...toolRound(`b${turn}`, "read", { path: `src/${turn}.rs` }, noise(120, turn + 1), at + 2), user(`and ${turn}?`, at + 5));
+  }
+  const { anthropic, openai } = inOtherForms(recorded);
+  const lines = (messages, rowOf) => messages.map((message) => JSON.stringify(rowOf(message))).join("\n");
+  const claudeCode = lines(anthropic, (message) => ({ type: message.role, message, timestamp: new Date(message.timestamp).toISOString() }));
+  const openclaw = lines(recorded, (message) => ({ type: "message", message }));
+  const [first, ...others] = [openclaw, claudeCode, JSON.stringify(recorded), JSON.stringify(anthropic), JSON.stringify(openai)].map((text) => {
+    const { total, shares, folded, read } = JSON.parse(runWith(text, "analyze", "-", "--json").stdout);
+    const tokensOf = (kind) => shares.find((share) => share.kind === kind)?.tokens ?? 0;
+    return { messages: read[0].messages, requests: total.requests, without: total.withoutTokens, sent: total.sentTokens, exec: tokensOf("result of exec"), read: tokensOf("result of read"), args: tokensOf("tool-call arguments"), user: tokensOf("user text"), reasons: folded.map(({ reason, tool }) => `${reason} ${tool}`).sort().join(), folded: folded.reduce((sum, { before }) => sum + before, 0) };
+  });
+  for (const other of others) {
+    for (const [name, value] of Object.entries(first)) {
+      if (typeof value === "string") assert.equal(other[name], value, name);
+      else assert.ok(value > 0 && Math.abs(other[name] - value) <= value / 100, `${name}: ${other[name]} for ${value}`);
+    }
+  }
+});
+
+test("an analysis that is stopped leaves nothing of the session behind", { skip: process.platform === "win32" }, async () => {
+  const file = written("session.json", JSON.stringify(Array.from({ length: 60 }, (_, at) => staleConversation(noise(400, at + 1))).flat()));
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    const temporary = freshDir();
+    const child = spawn(process.execPath, [cli, "analyze", file], { stdio: "ignore", env: { ...process.env, TMPDIR: temporary } });
+    const ended = once(child, "close");
+    const stored = () => readdirSync(temporary, { recursive: true }).some((name) => name.endsWith("concertina.sqlite"));
+    while (!stored() && child.exitCode === null) await delay(5);
+    await delay(100);
+    child.kill(signal);
+    assert.deepEqual(await ended, [null, signal]);
+    assert.deepEqual(readdirSync(temporary), []);
+  }
+});
+
 test("with other prices the bill is another, and it is never NaN", () => {
   const file = written("session.json", JSON.stringify(staleConversation()));
   const billOf = (...args) => JSON.parse(run("analyze", file, "--json", ...args).stdout).total.withoutBill;
-  assert.ok(billOf("--read", "0.5") > billOf("--read", "0.1"));
+  const others = ["--write", "1.25", "--ttl", "5"];
+  assert.ok(billOf("--read", "0.5", ...others) > billOf("--read", "0.1", ...others));
+  const some = run("analyze", file, "--ttl", "60");
+  assert.deepEqual([some.stdout, some.status], ["", 2]);
+  assert.match(some.stderr, /by --read, --write and --ttl: --read and --write are missing/);
   const silent = written("silent.json", JSON.stringify([user("hello")]));
   const { stdout, status } = run("analyze", silent);
   assert.equal(status, 0);

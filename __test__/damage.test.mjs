@@ -37,11 +37,11 @@ function damage(dir) {
 
 test("stats and sweep on a damaged file fail with 1 and name it, and leave it where it is", async () => {
   const dir = await filled();
-  for (const command of ["stats", "sweep"]) assert.equal(run(command, "--dir", dir).status, 0);
+  for (const command of [["stats"], ["sweep", "--yes"]]) assert.equal(run(...command, "--dir", dir).status, 0);
   damage(dir);
-  for (const command of ["stats", "sweep"]) {
-    const { status, stderr, stdout } = run(command, "--dir", dir, "--json");
-    assert.equal(status, 1, command);
+  for (const command of [["stats"], ["sweep", "--yes"]]) {
+    const { status, stderr, stdout } = run(...command, "--dir", dir, "--json");
+    assert.equal(status, 1, command[0]);
     assert.ok(stderr.includes(path.join(dir, "concertina.sqlite")), stderr);
     assert.equal(stdout, "");
   }

@@ -104,6 +104,21 @@ test("every command of ours that a page names is one", async () => {
   }
 });
 
+test("as many ways are compared as the page says, and Node is as old as the package allows", () => {
+  const rows = textOf("docs/comparison.md").match(/^\| (?!way|-|Concertina)[a-z ]+ \|/gm);
+  const words = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven"];
+  assert.match(textOf("docs/comparison.md"), new RegExp(`^${words[rows.length]} published ways`, "m"));
+  const [least] = /[\d.]+/.exec(JSON.parse(textOf("package.json")).engines.node);
+  for (const page of pages) {
+    for (const [, said] of textOf(page).matchAll(/\bNode ([\d.]+) or later/g)) assert.equal(said, least, page);
+  }
+});
+
+test("every code of an error is explained in the library guide", () => {
+  const codes = ["src/error.rs", "node/src/guard.rs", "node/lib/native.ts"].flatMap((file) => textOf(file).match(/CONCERTINA_[A-Z_]+/g));
+  for (const code of codes) assert.ok(textOf("docs/library.md").includes(`\`${code}\``), code);
+});
+
 test("every link to a file leads to one", () => {
   for (const page of pages) {
     for (const [, target] of textOf(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {

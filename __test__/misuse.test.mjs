@@ -7,6 +7,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 
 import * as library from "../index.js";
+import { noise } from "./conversation.mjs";
 
 const { Concertina, rewindTool } = library;
 
@@ -34,8 +35,8 @@ const rulesOptions = (...first) => [
 /** By export: the name that each complaint has to begin with, and the arguments that it is about. */
 const FUNCTIONS = {
   agentOf: [["sessionKey", [[5], [{}]]]],
-  answerFetch: [["ref_ids", [[concertina, {}, {}], [concertina, null, {}], [concertina, { ref_ids: "x" }, {}]]]],
-  compress: [text],
+  answerFetch: [["concertina", [[], [null, {}, {}]]], ["scope", [[concertina, { ref_ids: [] }], [concertina, { ref_ids: [] }, null]]], ["agentId", [[concertina, {}, { agentId: 5 }]]], ["maxChars", [[concertina, {}, { maxChars: 0.5 }]]], ["form", [[concertina, {}, { form: "x" }]]]],
+  compress: [text, ["custom[0]", [["x", { custom: [null] }]]]],
   compressMessages: [messages],
   compressMessagesSync: [messages],
   compressProse: [text, ...proseOptions],
@@ -45,11 +46,11 @@ const FUNCTIONS = {
   compressRulesAsync: [files, ...rulesOptions([])],
   compressRulesSync: [files, ...rulesOptions([])],
   compressSync: [text],
-  countMessageTokens: [messages, ["model", [[[], { model: 5 }]]], ["encoding", [[[], { encoding: 5 }], [[], { encoding: "x" }]]]],
-  countTokens: [text, ["encoding", [["x", { encoding: 5 }], ["x", { encoding: "x" }]]]],
+  countMessageTokens: [messages, ["model", [[[], { model: 5 }]]], ["encoding", [[[], { encoding: 5 }], [[], { encoding: "x" }]]], ["modl", [[[], { modl: "x" }]]]],
+  countTokens: [text, ["encoding", [["x", { encoding: 5 }], ["x", { encoding: "x" }]]], ["encodng", [["x", { encodng: "x" }]]]],
   createContextEngine: [["concertina", [[], [null], [5], ["x", {}]]], ["options", [[concertina], [concertina, null], [concertina, 5]]]],
   createSccsIntegration: [["input", [[], [null], [5]]], ["logger", [[{}], [{ logger: 5 }], [{ logger: {} }]]], ["cfg", [[{ cfg: 5, logger: console }]]]],
-  detect: [text, ["toolName", [["x", { toolName: 5 }]]], ["language", [["x", { language: "x" }]]]],
+  detect: [text, ["toolName", [["x", { toolName: 5 }]]], ["language", [["x", { language: "x" }]]], ["pth", [["x", { pth: "a" }]]]],
   expand: [text, ["long", [["x", { substitutions: [5] }], ["x", { substitutions: [{ long: 5 }] }]]]],
   migrate: [
     ["input", [[], [null], [5]]], ["from", [[{ to: { dir } }]]], ["to", [[{ from: { dir } }]]], ["progress", [[{ from: { dir }, to: { dir }, progress: 5 }]]],
@@ -63,26 +64,26 @@ const FUNCTIONS = {
   redactPrivate: [text],
   repairToolPairing: [messages],
   restore: [text, ["originals", [["x", 5], ["x", {}]]], ["originals[0].data", [["x", [{}]], ["x", [null]], ["x", [{ data: "x" }]]]]],
-  scopeOf: [["given", [[], [null], [5]]]],
+  scopeOf: [["given", [[], [null], [5]]], ["agentId", [[{ agentId: 0 }]]]],
   squeeze: [messages],
-  summarize: [text, ["hints", [["x", { hints: 5 }]]], ["path", [["x", { hints: { path: [] } }]]]],
+  summarize: [text, ["hints", [["x", { hints: 5 }]]], ["path", [["x", { hints: { path: [] } }]]], ["maxchars", [["x", { maxchars: 5 }]]], ["pth", [["x", { hints: { pth: "a" } }]]]],
   tokenize: [text],
 };
 
 /** The same for the methods of an open `Concertina`. */
 const METHODS = {
   admitToolResult: [["input", [[], [null], [5]]], ["message", [[{ sessionId: "s" }], [{ sessionId: "s", message: 5 }]]], ["sessionId", [[{ message: {} }], [{ sessionId: 5, message: {} }]]]],
-  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [[{ sessionId: "s", messages: [], availableTools: [5] }]]], ["redactor", [[{ sessionId: "s", messages: [], redactor: 5 }]]]],
+  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [-1, "exec", [5]].map((availableTools) => [{ sessionId: "s", messages: [], availableTools }])], ["redactor", [[{ sessionId: "s", messages: [], redactor: 5 }]]]],
   check: [["input", [[null], [5]]], ["today", [[{ today: 5 }], [{ today: "../x" }]]]],
-  commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]], ["messages", [[{ sessionId: "s", advancementKey: "k", messages: {} }]]]],
+  commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]], ["messages", [[{ sessionId: "s", advancementKey: "k", messages: {} }]]], ["messages[0]", [[{ sessionId: "s", advancementKey: "k", messages: [null] }]]]],
   endSession: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
   fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]], ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }]]]],
   figures: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]], ["since", [[{ since: "x" }]]], ["until", [[{ until: Number.NaN }]]]],
   inherit: [["input", [[], [null]]]],
-  purge: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
+  purge: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]], ["dry", [[{ sessionId: "s", dry: 0 }]]], ["Dry", [[{ sessionId: "s", Dry: true }]]]],
   recordRules: [["input", [[], [null]]], ["report", [[{ sessionId: "s" }], [{ sessionId: "s", report: {} }]]]],
   settle: [["input", [[], [null]]]],
-  stats: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]]],
+  stats: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]], ["session", [[{ session: "x" }]]]],
   sessions: [],
   switch: [["input", [[], [null]]], ["off", [[{ sessionId: "s" }]]], ["sessionId", [[{ off: true }]]]],
   warn: [["input", [[], [null]]], ["text", [[{}]]]],
@@ -114,6 +115,14 @@ test("every method names the argument that is wrong", async () => {
   }
 });
 
+test("what is asked of a closed store says so by its code", async () => {
+  const closed = await Concertina.open({ dir });
+  await closed.close();
+  assert.throws(() => closed.notices(), { code: "CONCERTINA_CLOSED" });
+  // Of the process, not of the store.
+  assert.ok(Array.isArray(closed.skipped()));
+});
+
 test("a Concertina is opened, not made", async () => {
   const made = Object.defineProperty(() => new Concertina({}), "name", { value: "new Concertina" });
   await refuses(made, [], "new Concertina()");
@@ -123,6 +132,18 @@ test("what a model gets wrong is answered in words", async () => {
   for (const written of ["no JSON", "", "{"]) {
     const { content } = await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: written } });
     assert.match(content, /^The arguments are no JSON/);
+  }
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: { role: "toolResult", toolCallId: "c", toolName: "exec", content: noise(400) } });
+  const ref_ids = [report.actions[0].refId];
+  for (const [parameters, says] of [
+    [null, /^ref_ids is undefined/], [{}, /^ref_ids is undefined/], [{ ref_ids: "x" }, /^ref_ids is "x"; it must be an array of ids/],
+    [{ ref_ids, pattern: "[" }, /^the pattern "\[" is not a regular expression/], [{ ref_ids: [`${ref_ids[0]}:/[/`] }, /is not a regular expression/],
+    [{ ref_ids, lines: "x" }, /^lines is "x"/], [{ ref_ids, lines: [1, 2] }, /^lines is object; it must be a string/],
+    [{ ref_ids, max_chars: 2.5 }, /^max_chars is "2.5"; it must be a whole number of at least 1 and at most 15900/],
+  ]) {
+    const [{ type, text }] = await library.answerFetch(concertina, parameters, {});
+    assert.equal(type, "text");
+    assert.match(text, says);
   }
 });
 

@@ -6,10 +6,13 @@ import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+import { Concertina } from "openclaw-concertina";
+
+import { registerCli } from "../dist/plugin/cli.js";
 import { complaintLine } from "../dist/plugin/complaints.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
 import { isIncognito } from "../dist/plugin/sessions.js";
-import { freshDir } from "./conversation.mjs";
+import { freshDir, noise, toolRound } from "./conversation.mjs";
 
 const MINUTE_MS = 60_000;
 const failure = (code, message = "it is away") => Object.assign(new Error(message), { code });
@@ -54,4 +57,28 @@ test("health says that the native library does not load", async () => {
   const state = new PluginState({ logger: { error() {} }, runtime: { state: { resolveStateDir: () => root } } });
   const { engine, why, warnings } = await healthOf(state, await state.store());
   assert.deepEqual([engine, why, warnings], ["inactive", "the native library does not load: the gateway's log says why", []]);
+});
+
+test("an original that is longer than an answer is printed whole, and one that cannot be had is a failure", async (context) => {
+  const dir = freshDir();
+  const text = `${noise(2000)}\n`;
+  const open = () => Concertina.open({ dir });
+  const concertina = await open();
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, text)[1] });
+  await concertina.close();
+  const actions = new Map();
+  const commandNamed = (name) => new Proxy({}, {
+    get: (_, word) => (argument) => (word === "command" ? commandNamed(argument) : (word === "action" && actions.set(name, argument), commandNamed(name))),
+  });
+  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, { hasStore: true, optionWarnings: [], open });
+  const [printed, said] = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", () => true).mock);
+  const { refId } = report.actions[0];
+  await actions.get("fetch <refs...>")([refId], {});
+  assert.deepEqual([printed.calls.map(({ arguments: [written] }) => written).join(""), process.exitCode], [text, undefined]);
+  await actions.get("fetch <refs...>")([refId, "0123456789abcdef"], {});
+  const status = process.exitCode;
+  process.exitCode = undefined;
+  context.mock.restoreAll();
+  assert.equal(status, 1);
+  assert.match(said.calls.map(({ arguments: [written] }) => written).join(""), /^concertina: .*0123456789abcdef/);
 });

@@ -43,6 +43,15 @@ test("a class instance keeps its private state, getters and methods behind the d
   assert.deepEqual(again.messages, result.messages);
 });
 
+test("a frozen engine is wrapped like any other", async () => {
+  const { wrapContextEngine } = createSccsIntegration({ cfg: { sccsStorageDir: freshDir() }, logger });
+  const engine = Object.freeze({ assemble: async ({ messages: given }) => ({ messages: given }), info: { id: "frozen" }, compact() { return this === engine; } });
+  const wrapped = wrapContextEngine(engine);
+  const { messages: sent } = await wrapped.assemble({ sessionId: "s", messages: messages() });
+  assert.match(sent[2].content[0].text, /REF_ID/);
+  assert.deepEqual([Object.keys(wrapped), wrapped.info, wrapped.compact()], [Object.keys(engine), engine.info, true]);
+});
+
 test("switched off it is the very same engine", () => {
   const engine = new OtherEngine();
   const { enabled, wrapContextEngine } = createSccsIntegration({ cfg: { sccsEnabled: false }, logger });

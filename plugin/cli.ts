@@ -6,16 +6,16 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 
 import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
-import { figuresText } from "../node/lib/figures-text.js";
+import { isAgreed } from "../node/lib/cli/asking.js";
+import { originalsOf } from "../node/lib/cli/originals.js";
+import { figuresText, removedText } from "../node/lib/figures-text.js";
 import { agentOf, type Concertina, type ContentBlock, migrate, type Removed } from "../node/lib/index.js";
 import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
 import { type NamedSession, sessionsNamed } from "../node/lib/named-sessions.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { readTranscript } from "../node/lib/session-file.js";
-import { removedTable } from "./commands.js";
 import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
@@ -98,7 +98,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
           await store.check();
           await state.settle(store);
           const removed = await store.sweep({});
-          print(options.json ? json(removed) : removedTable(removed));
+          print(options.json ? json(removed) : removedText(removed));
         }),
       );
     root
@@ -110,10 +110,10 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .action((options: { session: string; yes?: boolean; json?: boolean }) =>
         withStore(state, async (store) => {
           const sessions = await named(state, store, options.session);
-          if (!options.yes && !(await isAgreed(state, store, sessions))) return;
+          if (!options.yes && !(await mayPurge(state, store, sessions))) return;
           const removed: Removed = { originals: 0, bytes: 0, sessions: 0 };
           for (const { sessionId } of sessions) add(removed, await store.purge({ sessionId }));
-          print(options.json ? json(removed) : removedTable(removed));
+          print(options.json ? json(removed) : removedText(removed));
         }),
       );
     root
@@ -126,16 +126,16 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((refs: string[], options: FetchOptions) =>
         withStore(state, async (store) => {
-          const { content, found } = await store.fetch({
+          const { blocks, missing } = await originalsOf(store, {
             refIds: refs,
             agentId: options.agent ?? agentOf(undefined),
             lines: options.lines,
             pattern: options.pattern,
             maxChars: options.maxChars === undefined ? undefined : Number(options.maxChars),
           });
-          const text = options.json ? json(content) : content.map(asText).join("\n");
-          if (found === 0) throw new Error(text);
-          print(text);
+          if (missing.length > 0) process.exitCode = 1;
+          for (const line of missing) complain(line);
+          if (blocks.length > 0) print(options.json ? json(blocks) : blocks.map(asText).join("\n"));
         }),
       );
     root
@@ -211,7 +211,7 @@ function freeDirectory(): string {
 }
 
 /** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
-async function isAgreed(state: PluginState, store: Concertina, sessions: NamedSession[]): Promise<boolean> {
+async function mayPurge(state: PluginState, store: Concertina, sessions: NamedSession[]): Promise<boolean> {
   const doomed: Removed = { originals: 0, bytes: 0, sessions: 0 };
   for (const { sessionId } of sessions) add(doomed, await store.purge({ sessionId, dry: true }));
   const ids = sessions.map(({ sessionId }) => sessionId);
@@ -221,10 +221,7 @@ async function isAgreed(state: PluginState, store: Concertina, sessions: NamedSe
     : "The host no longer has its transcript.";
   const warning = `Purging session ${ids.join(", ")} removes ${doomed.originals} originals for good. ${strands}`;
   if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${warning}\nPurge it? [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return isAgreed(`${warning}\nPurge it? [y/N] `);
 }
 
 function add(sum: Removed, removed: Removed): void {

@@ -1,8 +1,8 @@
 /** The `/concertina` chat command. */
 
 import { agentOf, type Concertina, type Removed } from "../node/lib/index.js";
-import { figuresText } from "../node/lib/figures-text.js";
-import { bytes, number, rows } from "../node/lib/table.js";
+import { figuresText, removedText } from "../node/lib/figures-text.js";
+import { number } from "../node/lib/table.js";
 import { healthOf, healthText } from "./health.js";
 import type { CallContext } from "./host.js";
 import type { PluginState } from "./state.js";
@@ -40,7 +40,7 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
       await store.switch({ ...scope, off: false });
       return "This session is folded again.";
     case "purge confirmed":
-      return removedTable(await store.purge({ sessionId }));
+      return removedText(await store.purge({ sessionId }));
     case "purge":
       return purgeWarning(await store.purge({ sessionId, dry: true }));
     default: {
@@ -53,13 +53,4 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
 
 function purgeWarning({ originals }: Removed): string {
   return `This removes ${number(originals)} originals for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
-}
-
-/** What a sweep or purge removed. */
-export function removedTable(removed: Removed): string {
-  return rows([
-    ["originals removed", number(removed.originals)],
-    ["space freed", bytes(removed.bytes)],
-    ["sessions forgotten", number(removed.sessions)],
-  ]).join("\n");
 }

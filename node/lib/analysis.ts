@@ -13,6 +13,9 @@ import { HOST_DEFAULTS } from "./host-defaults.js";
 import { type Fold, replay } from "./replay.js";
 import { number, percent, rows, table } from "./table.js";
 
+/** The signals of a user who has seen enough. */
+const STOPPING = ["SIGINT", "SIGTERM"] as const;
+
 /** A session to be replayed. */
 export interface SessionToAnalyse {
   name: string;
@@ -56,6 +59,7 @@ export interface Analysis extends Figures {
 /** Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is named in `failed`. */
 export async function analyse(sessions: { name: string; read(): Promise<SessionToAnalyse> }[], { options, progress }: AnalysisOptions = {}): Promise<Analysis> {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-"));
+  const forget = removedWhenStopped(dir);
   let concertina: Concertina | undefined;
   try {
     concertina = await Concertina.open({ ...HOST_DEFAULTS, ...options, dir });
@@ -94,7 +98,23 @@ export async function analyse(sessions: { name: string; read(): Promise<SessionT
   } finally {
     await concertina?.close();
     rmSync(dir, { recursive: true, force: true });
+    forget();
   }
+}
+
+/** Removes a directory also where a signal ends the process, which it then does. Returns what takes that back. */
+function removedWhenStopped(dir: string): () => void {
+  const stop = (signal: NodeJS.Signals) => {
+    forget();
+    try {
+      rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    } finally {
+      process.kill(process.pid, signal);
+    }
+  };
+  const forget = () => STOPPING.forEach((signal) => process.off(signal, stop));
+  STOPPING.forEach((signal) => process.on(signal, stop));
+  return forget;
 }
 
 function add(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {

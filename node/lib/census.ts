@@ -1,6 +1,7 @@
 /** Where the tokens of a session are: by kind of content, and for tool results by tool. */
 import type { Message } from "./api.js";
 import { countMessageTokens } from "./pure.js";
+import { toolCallsOf } from "./replay.js";
 
 /** Tokens of one kind. */
 export interface Share {
@@ -22,7 +23,7 @@ export function census(messages: Message[]): Share[] {
   for (const message of messages) {
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
     for (const block of blocks as ({ type?: string; id?: string; name?: string; tool_use_id?: string } | string | null)[]) {
-      const part: Message = { ...message, content: typeof block === "string" ? block : [block] };
+      const part: Message = { ...message, tool_calls: undefined, content: typeof block === "string" ? block : [block] };
       const tokens = countMessageTokens([part]);
       const type = typeof block === "object" ? block?.type : "text";
       if (typeof block === "object" && block?.id && block.name) names.set(block.id, block.name);
@@ -32,6 +33,10 @@ export function census(messages: Message[]): Share[] {
       } else if (type === "toolCall" || type === "tool_use") add("tool-call arguments", tokens);
       else if (type === "thinking") add("thinking", thinkingTokens(block));
       else add(`${message.role} ${type === "image" ? "images" : "text"}`, tokens);
+    }
+    for (const call of toolCallsOf(message)) {
+      names.set(call.id, call.function.name);
+      add("tool-call arguments", countMessageTokens([{ role: message.role, tool_calls: [call] } as Message]));
     }
   }
   return [...shares.values()].filter((share) => share.tokens > 0).sort((a, b) => b.tokens - a.tokens);

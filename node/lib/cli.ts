@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 
 import { analyze } from "./cli/analyze.js";
-import { type Command, type Values, UsageError } from "./cli/command.js";
+import { type Command, print, type Values, UsageError } from "./cli/command.js";
 import { fetch, migrate, purge, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
 import { version } from "./version.js";
@@ -29,12 +29,12 @@ function helpOf(name: string, { usage, about: [what, ...options] }: Command): st
 
 async function main(args: string[]): Promise<void> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") return console.log(HELP);
-  if (name === "--version" || name === "-v") return console.log(version());
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(`${HELP}\n`);
+  if (name === "--version" || name === "-v") return print(`${version()}\n`);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command ${JSON.stringify(name)}; commands are ${Object.keys(COMMANDS).join(", ")}`);
   const { positionals, values } = parse(command, rest);
-  if (values.help) return console.log(helpOf(name, command));
+  if (values.help) return print(`${helpOf(name, command)}\n`);
   const { least, most } = command.takes;
   if (positionals.length < least) throw new UsageError(`${name} ${command.usage}: an argument is missing`);
   if (positionals.length > most) throw new UsageError(`${name} takes ${most === 0 ? "no argument" : `${most} argument${most > 1 ? "s" : ""}`}; ${JSON.stringify(positionals[most])} is one too many`);
@@ -48,6 +48,13 @@ function parse(command: Command, args: string[]) {
     throw new UsageError((error as Error).message, { cause: error });
   }
 }
+
+// Whoever reads may stop reading, as `head` does; that is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit();
+  console.error(`openclaw-concertina: standard output cannot be written: ${error.message}`);
+  process.exit(1);
+});
 
 main(process.argv.slice(2)).catch((error: Error & { code?: string }) => {
   console.error(`openclaw-concertina: ${error.message}`);

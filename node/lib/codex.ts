@@ -105,7 +105,8 @@ function partsOf(content: Part[] | string | null | undefined): object[] {
   });
 }
 
-function argumentsOf(json: string): unknown {
+/** Arguments that a model wrote as JSON. */
+export function argumentsOf(json: string): unknown {
   try {
     const value: unknown = JSON.parse(json);
     return value !== null && typeof value === "object" ? value : { value };

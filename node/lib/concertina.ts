@@ -1,11 +1,11 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addon.js";
 import type {
-  Action, AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
+  AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
-import { awaiting, badArgument, needArray, needNumber, needObject, needString, needStrings } from "./errors.js";
+import { awaiting, badArgument, calling, mayBeBoolean, needArray, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
-import { applyInSlices, handOverInSlices } from "./handover.js";
+import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
 import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
@@ -36,7 +36,7 @@ function pricesOf(prices: unknown): Prices | undefined {
   needObject("prices", prices);
   const given = prices as Record<string, unknown>;
   needNumber("prices.input", given.input, "above 0");
-  if (given.usdPerMillion !== undefined && typeof given.usdPerMillion !== "boolean") badArgument("prices.usdPerMillion", given.usdPerMillion, "true or false");
+  mayBeBoolean("prices.usdPerMillion", given.usdPerMillion);
   for (const name of ["cacheRead", "cacheWrite", "cacheTtlMs"]) needNumber(`prices.${name}`, given[name], "of at least 0");
   return given as unknown as Prices;
 }
@@ -73,14 +73,8 @@ function stringOf(of: object, names: string[]): string {
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
 function reportOf(report: Report, changedMeanwhile: number[]): Report {
   if (changedMeanwhile.length === 0) return report;
-  const left = new Set(changedMeanwhile);
-  const notFreed = (tokens: number, { message, tokensBefore, tokensAfter }: Action) => tokens + (left.has(message) ? tokensBefore - tokensAfter : 0);
-  return {
-    ...report,
-    actions: report.actions.filter(({ message }) => !left.has(message)),
-    tokensAfter: report.actions.reduce(notFreed, report.tokensAfter),
-    changedMeanwhile,
-  };
+  const { rows: actions, notFreed } = reallyDone(report.actions, changedMeanwhile);
+  return { ...report, actions, tokensAfter: report.tokensAfter + notFreed, changedMeanwhile };
 }
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
@@ -228,7 +222,7 @@ export class Concertina {
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
     const options = {
-      availableTools: input.availableTools ? [...input.availableTools] : undefined,
+      availableTools: namesOf(input.availableTools),
       model: input.model ?? undefined,
       referOversize: input.referOversize ?? false,
       prices: pricesOf(input.prices),
@@ -272,6 +266,7 @@ export class Concertina {
     needString("advancementKey", advancementKey);
     if (sessionKey !== undefined) needString("sessionKey", sessionKey);
     needArray("messages", messages);
+    messages.forEach((message, index) => needObject(`messages[${index}]`, message as unknown));
     const scope = session(input.sessionId, input.agentId);
     const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), tool: FETCH_TOOL_JSON };
     const now = moment(input.now);
@@ -366,24 +361,24 @@ export class Concertina {
 
   /** What an operator should know and has not been told yet, one line each. */
   notices(): string[] {
-    return this.#native.notices();
+    return calling(() => this.#native.notices());
   }
 
   /** Parsers and libraries written in C that are not given every text, because some ended a process or did not come back. Of this process and version. */
   skipped(): SkippedCode[] {
-    return this.#native.skipped();
+    return calling(() => this.#native.skipped());
   }
 
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string } = {}): Promise<Stats> {
-    needObject("input", input);
+    needOptions("input", input, ["sessionId"]);
     if (input.sessionId !== undefined) needString("sessionId", input.sessionId);
     return awaiting(() => this.#native.stats(input.sessionId));
   }
 
   /** What was sent and billed, and what would have been without Concertina: of whole requests. */
   async figures(input: FiguresRequest = {}): Promise<Figures> {
-    needObject("input", input);
+    needOptions("input", input, ["sessionId", "since", "until"]);
     const { sessionId, since, until }: FiguresRequest = input;
     if (sessionId !== undefined) needString("sessionId", sessionId);
     for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
@@ -423,14 +418,14 @@ export class Concertina {
    * and stays.
    */
   async check(input: { today?: string } = {}): Promise<boolean> {
-    needObject("input", input);
+    needOptions("input", input, ["today"]);
     if (input.today !== undefined) needString("today", input.today);
     return awaiting(() => this.#native.check(input.today));
   }
 
   /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
-    needObject("input", input);
+    needOptions("input", input, ["now"]);
     return awaiting(() => this.#native.sweep(moment(input.now)));
   }
 
@@ -439,8 +434,9 @@ export class Concertina {
    * With `dry` nothing is removed, and the answer is what would be.
    */
   async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
-    needObject("input", input);
+    needOptions("input", input, ["sessionId", "dry"]);
     needString("sessionId", input.sessionId);
+    mayBeBoolean("dry", input.dry);
     return awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false));
   }
 
@@ -448,6 +444,13 @@ export class Concertina {
   async close(): Promise<void> {
     await awaiting(() => this.#native.close());
   }
+}
+
+/** The names of the tools that there are, where the caller says. */
+function namesOf(tools: unknown): string[] | undefined {
+  if (tools === undefined || tools === null) return undefined;
+  if (typeof tools !== "object" || !(Symbol.iterator in tools)) badArgument("availableTools", tools, "a list of names");
+  return [...(tools as Iterable<string>)];
 }
 
 function needRedactor(redactor: unknown): void {

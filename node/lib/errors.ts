@@ -81,6 +81,11 @@ export function mayBeString(name: string, value: unknown): void {
   if (value !== undefined && value !== null) needString(name, value);
 }
 
+/** Checks an argument that must be true or false where it is given. */
+export function mayBeBoolean(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") badArgument(name, value, "true or false");
+}
+
 /** Checks an argument that must be an array of strings. */
 export function needStrings(name: string, value: unknown): asserts value is string[] {
   needArray(name, value);

@@ -1,6 +1,6 @@
 /** `fetch_original_data` as hosts register it: definition and handler. */
 import type { ContentBlock } from "./api.js";
-import { badArgument } from "./errors.js";
+import { badArgument, mayBeString, needObject } from "./errors.js";
 import { type Concertina, FETCH_CHARS } from "./concertina.js";
 
 /** The tool's name. */
@@ -19,35 +19,69 @@ export interface FetchToolParameters {
 export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
 
 /** JSON schema of the parameters. */
-export const fetchToolParameters = {
+export const fetchToolParameters: {
+  type: "object";
+  required: string[];
+  properties: { ref_ids: { type: "array"; items: { type: "string" } } };
+} = {
   type: "object",
   required: ["ref_ids"],
   properties: { ref_ids: { type: "array", items: { type: "string" } } },
-} as const;
+};
+
+/** Who asks. */
+export interface FetchScope {
+  agentId?: string;
+  sessionId?: string;
+  /** Most characters that the host takes as one tool result; what the model asks for beyond that is cut to it. */
+  maxChars?: number;
+}
+
+/** A part of an answer, as Anthropic's interface takes it. */
+export type AnthropicBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string } };
 
 /**
- * Answers one call of the tool.
- *
- * @param scope.maxChars most characters that the host takes as one tool result; what the model asks for beyond that is cut to it
- * @throws TypeError when the parameters are not what the schema says.
+ * Answers one call of the tool; with `form: "anthropic"` in blocks of Anthropic's interface. What the model got wrong is answered in words,
+ * so that it can call again.
  */
-export async function answerFetch(
-  concertina: Concertina,
-  parameters: unknown,
-  scope: { agentId?: string; sessionId?: string; maxChars?: number },
-): Promise<ContentBlock[]> {
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<(AnthropicBlock | ContentBlock)[]> {
+  if (typeof concertina?.fetch !== "function") badArgument("concertina", concertina, "an open Concertina");
+  needObject("scope", scope as unknown);
+  const { agentId, sessionId, maxChars = FETCH_CHARS, form } = scope;
+  mayBeString("agentId", agentId);
+  mayBeString("sessionId", sessionId);
+  if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
+  if (form !== undefined && form !== "anthropic") badArgument("form", form, 'absent or "anthropic"');
+  const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
+  return form === "anthropic" ? content.map(toAnthropic) : content;
+}
+
+async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
   const given = parameters as Partial<FetchToolParameters> | null;
-  if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
-  const { content } = await concertina.fetch({
-    refIds: given.ref_ids.map(String),
-    agentId: scope.agentId,
-    sessionId: scope.sessionId,
-    lines: textOf("lines", given.lines),
-    chars: textOf("chars", given.chars),
-    pattern: textOf("pattern", given.pattern),
-    maxChars: charsOf(given.max_chars, scope.maxChars ?? FETCH_CHARS),
-  });
-  return content;
+  try {
+    if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
+    const { content } = await concertina.fetch({
+      ...asks,
+      refIds: given.ref_ids.map(String),
+      lines: textOf("lines", given.lines),
+      chars: textOf("chars", given.chars),
+      pattern: textOf("pattern", given.pattern),
+      maxChars: charsOf(given.max_chars, maxChars),
+    });
+    return content;
+  } catch (error) {
+    if (error instanceof TypeError) return [{ type: "text", text: error.message }];
+    throw error;
+  }
+}
+
+function toAnthropic(block: ContentBlock): AnthropicBlock {
+  if (block.type === "text") return block;
+  return { type: "image", source: { type: "base64", media_type: block.mimeType as "image/png", data: block.data } };
 }
 
 /** Some models send null for what they leave out, and `41` for `"41"`. */

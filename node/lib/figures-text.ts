@@ -1,4 +1,5 @@
 /** Figures in words, for chats and terminals. */
+import type { Removed } from "./api.js";
 import type { Amount, Figures } from "./figures.js";
 import { bytes, number, percent, rows } from "./table.js";
 
@@ -55,4 +56,13 @@ function measuredOf({ requests, measured }: Amount & { measured: number }): stri
 
 function storeRow(store: Figures["store"]): [string, string] {
   return ["originals", `${number(store.originals)}, ${bytes(store.originalBytes)}, ${bytes(store.storedBytes)} on disk`];
+}
+
+/** What a sweep or purge removed. */
+export function removedText(removed: Removed): string {
+  return rows([
+    ["originals removed", number(removed.originals)],
+    ["space freed", bytes(removed.bytes)],
+    ["sessions forgotten", number(removed.sessions)],
+  ]).join("\n");
 }

@@ -4,7 +4,7 @@ import type {
   AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageInfo,
 } from "./api.js";
 import { awaiting, badArgument, calling, needArray, needObject, needString } from "./errors.js";
-import { apply, applyInSlices, handOver, handOverInSlices } from "./handover.js";
+import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
@@ -14,7 +14,9 @@ function crossing(options: CompressOptions): string {
   const { custom, ...rest } = options;
   if (custom === undefined) return JSON.stringify(rest);
   if (!Array.isArray(custom)) badArgument("custom", custom, "an array of stages");
-  const named = custom.map(({ name, order, apply: run }, index) => {
+  const named = custom.map((stage, index) => {
+    needObject(`custom[${index}]`, stage as unknown);
+    const { name, order, apply: run } = stage;
     if (typeof run !== "function") badArgument(`custom[${index}].apply`, run, "a function");
     return { name, order };
   });
@@ -40,7 +42,8 @@ function resultOf(job: CompressJob, { question, result }: Step, options: Compres
 /**
  * Rewrites a text so that it costs fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte. A lossless result needs no originals; others must be
+ * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its own folds are
+ * undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must be
  * stored before the text is shown. The result is never longer than the text.
  */
 export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
@@ -93,11 +96,9 @@ function messagesResult<M>(messages: M[], { originals, report }: CompressedMessa
 /** The result of what was really done: nothing was done to messages that changed meanwhile. */
 function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: number[]): CompressMessagesResult<M> {
   if (changedMeanwhile.length === 0) return result;
-  const left = new Set(changedMeanwhile);
-  const { blocks, tokensAfter, ...report } = result.report;
-  const notSaved = blocks.reduce((tokens, block) => tokens + (left.has(block.message) ? block.tokensBefore - block.tokensAfter : 0), 0);
-  const kept = blocks.filter(({ message }) => !left.has(message));
-  return { ...result, report: { ...report, tokensAfter: tokensAfter + notSaved, blocks: kept, changedMeanwhile } };
+  const { report } = result;
+  const { rows: blocks, notFreed } = reallyDone(report.blocks, changedMeanwhile);
+  return { ...result, report: { ...report, tokensAfter: report.tokensAfter + notFreed, blocks, changedMeanwhile } };
 }
 
 /**

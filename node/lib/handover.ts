@@ -170,3 +170,10 @@ function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boo
   const { json, texts } = light(message, crossed.lifted);
   return json === crossed.json && texts.every((text, index) => text === crossed.texts[index]);
 }
+
+/** Rows of what was really done, and how many tokens the others were to free: nothing was done to messages that changed meanwhile. */
+export function reallyDone<Row extends { message: number; tokensBefore: number; tokensAfter: number }>(rows: Row[], changedMeanwhile: number[]) {
+  const left = new Set(changedMeanwhile);
+  const notFreed = rows.filter(({ message }) => left.has(message)).reduce((tokens, row) => tokens + row.tokensBefore - row.tokensAfter, 0);
+  return { rows: rows.filter(({ message }) => !left.has(message)), notFreed };
+}

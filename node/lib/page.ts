@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 import type { Figures } from "./figures.js";
+import { number } from "./table.js";
 import { version } from "./version.js";
 
 /** The state of the plugin. */
@@ -125,10 +126,10 @@ export function originalPage(id: string, original: Original | undefined, { theme
 function whatIs(original: Original | undefined): string {
   if (original === undefined) return "No original is stored under this id: it has expired, was purged, or the id is not right.";
   if ("data" in original) return IMAGE.test(original.mimeType) ? `An image (${original.mimeType}).` : `Of the type ${original.mimeType}, which is not shown here.`;
-  const characters = original.text.length.toLocaleString("en-US");
+  const characters = number(original.text.length);
   const lines = original.text.split("\n").length;
-  const cut = original.text.length > MOST_CHARS ? ` Here are the first ${MOST_CHARS.toLocaleString("en-US")}; in a shell, openclaw concertina fetch prints all of it.` : "";
-  return `A text of ${characters} characters in ${lines === 1 ? "one line" : `${lines.toLocaleString("en-US")} lines`}.${cut}`;
+  const cut = original.text.length > MOST_CHARS ? ` Here are the first ${number(MOST_CHARS)}; in a shell, openclaw concertina fetch prints all of it.` : "";
+  return `A text of ${characters} characters in ${lines === 1 ? "one line" : `${number(lines)} lines`}.${cut}`;
 }
 
 function shown(original: Original | undefined): string {

@@ -1,6 +1,6 @@
 /** Functions without a store. */
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
-import { badArgument, calling, mayBeString, needArray, needObject, needString } from "./errors.js";
+import { badArgument, calling, mayBeString, needArray, needObject, needOptions, needString } from "./errors.js";
 import { apply, handOver } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
@@ -37,7 +37,7 @@ export function repairToolPairing<M extends AnyMessage>(messages: M[]): { messag
 /** Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does. */
 export function countTokens(text: string, options: { encoding?: Encoding | "approx" } = {}): number {
   needString("text", text);
-  needObject("options", options);
+  needOptions("options", options, ["encoding"]);
   mayBeString("encoding", options.encoding);
   return calling(() => native().countTokens(text, options.encoding));
 }
@@ -45,7 +45,7 @@ export function countTokens(text: string, options: { encoding?: Encoding | "appr
 /** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
 export function countMessageTokens(messages: AnyMessage[], options: { model?: string; encoding?: Encoding } = {}): number {
   needArray("messages", messages);
-  needObject("options", options);
+  needOptions("options", options, ["model", "encoding"]);
   mayBeString("model", options.model);
   mayBeString("encoding", options.encoding);
   return calling(() => {
@@ -54,12 +54,14 @@ export function countMessageTokens(messages: AnyMessage[], options: { model?: st
   });
 }
 
+const HINTS = ["toolName", "path", "command", "contentType", "language"];
+
 /** Says in at most `maxChars` characters (300 by default) what a text is. */
 export function summarize(text: string, options: { maxChars?: number; hints?: Hints } = {}): string {
   needString("text", text);
-  needObject("options", options);
+  needOptions("options", options, ["maxChars", "hints"]);
   const { maxChars = 300, hints = {} } = options;
-  needObject("hints", hints);
+  needOptions("hints", hints, HINTS);
   if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
   return calling(() => native().summarize(text, hints, maxChars));
 }
@@ -67,6 +69,6 @@ export function summarize(text: string, options: { maxChars?: number; hints?: Hi
 /** Says what kind of text something is, and what its parts are. */
 export function detect(text: string, hints: Hints = {}): Detection {
   needString("text", text);
-  needObject("hints", hints);
+  needOptions("hints", hints, HINTS);
   return calling(() => native().detect(text, hints));
 }

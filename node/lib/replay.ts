@@ -6,6 +6,7 @@
  * within a turn is appended. What the session's provider had reported is left out: it is of the requests as they were then.
  */
 import type { Message, Prices } from "./api.js";
+import { argumentsOf } from "./codex.js";
 import type { Concertina } from "./concertina.js";
 
 /** One fold that the replay did. */
@@ -28,14 +29,21 @@ export interface Replay {
 const isResult = (message: Message) => ["toolResult", "tool", "tool_result"].includes(message.role);
 const timeOf = (message: Message) => (typeof message.timestamp === "number" ? message.timestamp : undefined);
 
+/** The calls that a message of OpenAI makes. */
+export function toolCallsOf({ tool_calls: calls }: Message): { id: string; function: { name: string; arguments: string } }[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.filter((call) => typeof call?.id === "string" && typeof call.function?.name === "string" && typeof call.function.arguments === "string");
+}
+
 /** Tool name and arguments of each call, by id, newest last. */
 function callsOf(messages: Message[]): Map<string, { name: string; args: unknown }> {
   const calls = new Map<string, { name: string; args: unknown }>();
   for (const message of messages) {
     for (const block of Array.isArray(message.content) ? message.content : []) {
-      const { id, name, arguments: args, input } = block as { id?: string; name?: string; arguments?: unknown; input?: unknown };
+      const { id, name, arguments: args, input } = (block ?? {}) as { id?: string; name?: string; arguments?: unknown; input?: unknown };
       if (typeof id === "string" && typeof name === "string") calls.set(id, { name, args: args ?? input });
     }
+    for (const { id, function: { name, arguments: args } } of toolCallsOf(message)) calls.set(id, { name, args: argumentsOf(args) });
   }
   return calls;
 }

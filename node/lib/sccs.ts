@@ -112,11 +112,18 @@ function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina
       return assembled;
     }
   };
-  return new Proxy(engine, {
-    get(target, property) {
+  return new Proxy(unlocked(engine), {
+    get(_, property) {
       if (property === "assemble") return assemble;
-      const value: unknown = Reflect.get(target, property, target);
-      return typeof value === "function" ? value.bind(target) : value;
+      const value: unknown = Reflect.get(engine, property, engine);
+      return typeof value === "function" ? value.bind(engine) : value;
     },
   });
+}
+
+/** What a proxy may stand before and answer otherwise: a frozen engine's properties as they are, but not locked. */
+function unlocked<E extends object>(engine: E): E {
+  const properties = Reflect.ownKeys(engine).map((key) => [key, Object.getOwnPropertyDescriptor(engine, key) ?? {}] as const);
+  if (properties.every(([, { configurable, writable }]) => configurable || writable)) return engine;
+  return Object.create(Object.getPrototypeOf(engine), Object.fromEntries(properties.map(([key, property]) => [key, { ...property, configurable: true }])));
 }

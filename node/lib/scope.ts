@@ -5,7 +5,7 @@
  * the plugin goes by the key alone. A caller of the library may have no keys: where there is none, the agent that it states decides.
  */
 
-import { needObject, needString } from "./errors.js";
+import { mayBeString, needObject, needString } from "./errors.js";
 
 /** The agent of a host that names none. */
 const DEFAULT_AGENT = "main";
@@ -32,5 +32,6 @@ export function scopeOf<Session extends string | undefined>(given: {
 }): { agentId: string; sessionId: Session } {
   needObject("given", given);
   const { sessionKey, sessionId } = given;
+  mayBeString("agentId", given.agentId);
   return { agentId: sessionKey?.trim() ? agentOf(sessionKey) : agentId(given.agentId ?? ""), sessionId };
 }

@@ -28,9 +28,9 @@ interface Row {
 
 const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages";
 
-/** The bytes of a session in UTF-8, unpacked and without the byte order mark that some editors write. */
+/** The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some editors write. */
 export function sessionBytes(file: string): Buffer {
-  const read = readFileSync(file);
+  const read = readFileSync(file === "-" ? 0 : file);
   const bytes = file.endsWith(".gz") ? gunzipSync(read) : read;
   const mark = bytes.toString("latin1", 0, 3);
   if (mark === "\u00ef\u00bb\u00bf") return bytes.subarray(3);
@@ -52,7 +52,7 @@ export function readSession(file: string): Message[] {
  * @throws an Error that names the file, and for a session that a database does not know lists those that it does
  */
 export async function recordedSessions(file: string, asked?: string): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
-  if (!isDatabase(file)) return [{ name: file, read: async () => ({ name: file, sessionId: path.basename(file), messages: readSession(file) }) }];
+  if (file === "-" || !isDatabase(file)) return [{ name: file, read: async () => ({ name: file, sessionId: path.basename(file), messages: readSession(file) }) }];
   const known = await sessionsIn(file);
   const chosen = asked === undefined ? known : named(file, asked, known);
   if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
@@ -76,8 +76,9 @@ export function readTranscript(name: string, lines: string[]): Message[] {
 }
 
 function readArray(file: string, text: string): Message[] {
+  const tools = new Map<string, string>();
   try {
-    return (JSON.parse(text) as Message[]).filter((message) => typeof message?.role === "string");
+    return (JSON.parse(text) as Message[]).filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
   } catch (error) {
     throw new Error(`${file} is not JSON: ${(error as Error).message}`, { cause: error });
   }
@@ -102,12 +103,10 @@ function readLines(file: string, text: string): Message[] {
     }
     const message: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
     if (row?.isSidechain || typeof message?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) return;
-    if (Array.isArray(message.content)) {
-      for (const { type, id, name } of message.content as Part[]) if (type === "tool_use" && id && name) tools.set(id, name);
-    }
     // Claude Code writes one line for each block of an assistant message, results of its first calls between them.
     const begun = message.id === undefined ? undefined : started.get(message.id);
     if (begun && Array.isArray(begun.content) && Array.isArray(message.content)) {
+      nameTools(message, tools);
       begun.content.push(...(message.content as Part[]));
       return;
     }
@@ -128,10 +127,17 @@ interface Part {
   is_error?: boolean;
 }
 
-/** Claude Code sends tool results in the user's role. They become messages of their own, so that none is taken for a user's turn. */
+/** Keeps which tools the calls of a message name. */
+function nameTools({ content }: Message, tools: Map<string, string>): void {
+  if (!Array.isArray(content)) return;
+  for (const part of content as (Part | null)[]) if (part?.type === "tool_use" && part.id && part.name) tools.set(part.id, part.name);
+}
+
+/** Anthropic's messages have tool results in the user's role. They become messages of their own, so that none is taken for a user's turn. */
 function resultsApart(message: Message, tools: Map<string, string>): Message[] {
+  nameTools(message, tools);
   const parts = Array.isArray(message.content) ? (message.content as Part[]) : [];
-  const results = parts.filter((part) => part.type === "tool_result");
+  const results = parts.filter((part) => part?.type === "tool_result");
   if (message.role !== "user" || results.length === 0) return [message];
   const apart = results.map((part): Message => ({
     role: "toolResult",
@@ -141,5 +147,5 @@ function resultsApart(message: Message, tools: Map<string, string>): Message[] {
     isError: part.is_error ?? false,
     timestamp: message.timestamp,
   }));
-  return results.length === parts.length ? apart : [...apart, { ...message, content: parts.filter((part) => part.type !== "tool_result") }];
+  return results.length === parts.length ? apart : [...apart, { ...message, content: parts.filter((part) => part?.type !== "tool_result") }];
 }

@@ -1,9 +1,10 @@
 /** What Concertina would do with recorded sessions. */
 import { analyse, analysisText, progressLine, titleOf } from "../analysis.js";
+import type { Prices } from "../api.js";
 import type { Options } from "../options.js";
 import { writeReport } from "../page.js";
 import { recordedSessions } from "../session-file.js";
-import { type Command, numberOf, objectOf, printJson, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+import { type Command, numberOf, objectOf, print, printJson, SWITCH, TEXT, textOf, UsageError, type Values } from "./command.js";
 
 const MINUTE_MS = 60_000;
 
@@ -13,8 +14,8 @@ export const analyze: Command = {
     "where the tokens of recorded sessions are, and what folding them as the plugin does would save",
     "--session ID|KEY, --all    which sessions of a database of OpenClaw (openclaw-agent.sqlite)",
     "--options JSON       options of Concertina, over those of the plugin",
-    "--read R --write W   prices of a token read from the cache and of one written to it, relative to input (by the model's family)",
-    "--ttl MINUTES        life of the provider's cache (by the model's family)",
+    "--read R --write W --ttl MINUTES   other prices than those of the model's family, all three together:",
+    "                     a token read from the cache and one written to it, relative to input; life of the cache",
     "--html FILE          as a page, in one file",
     "--json",
   ],
@@ -23,8 +24,7 @@ export const analyze: Command = {
   async run(files, values) {
     const asked = textOf(values, "session");
     if (asked !== undefined && values.all) throw new UsageError("--session and --all exclude each other");
-    const stated = ["read", "write", "ttl"].some((name) => values[name] !== undefined);
-    const prices = { input: 1, cacheRead: numberOf(values, "read", 0.1), cacheWrite: numberOf(values, "write", 1.25), cacheTtlMs: numberOf(values, "ttl", 5) * MINUTE_MS };
+    const prices = pricesOf(values);
     const options = objectOf(values, "options") as Options;
     const sessions = [];
     const failed: string[] = [];
@@ -38,14 +38,24 @@ export const analyze: Command = {
         failed.push((error as Error).message);
       }
     }
-    const named = sessions.map((session) => ({ name: session.name, read: async () => ({ ...(await session.read()), ...(stated ? { prices } : {}) }) }));
+    const named = sessions.map((session) => ({ name: session.name, read: async () => ({ ...(await session.read()), prices }) }));
     const analysis = await analyse(named, { options, progress: progressLine });
     failed.push(...analysis.failed.map(({ name, error }) => (error.includes(name) ? error : `${name}: ${error}`)));
     const html = textOf(values, "html");
     if (html !== undefined) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
     else if (values.json) printJson(analysis);
-    else if (analysis.read.length > 0) console.log(analysisText(analysis));
+    else if (analysis.read.length > 0) print(`${analysisText(analysis)}\n`);
     for (const line of failed) console.error(`openclaw-concertina: ${line}`);
     if (failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
   },
 };
+
+/** The prices that are stated; without any the model's family says them. @throws UsageError where only some are. */
+function pricesOf(values: Values): Prices | undefined {
+  const names = ["read", "write", "ttl"];
+  const missing = names.filter((name) => values[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  const [cacheRead = 0, cacheWrite = 0, minutes = 0] = names.map((name) => numberOf(values, name, 0));
+  if (missing.length > 0) throw new UsageError(`prices are stated together, by --read, --write and --ttl: --${missing.join(" and --")} ${missing.length === 1 ? "is" : "are"} missing`);
+  return { input: 1, cacheRead, cacheWrite, cacheTtlMs: minutes * MINUTE_MS };
+}

@@ -1,11 +1,12 @@
 /** What the commands of the command line have in common. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, fstatSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { createInterface } from "node:readline/promises";
 import type { ParseArgsConfig } from "node:util";
 
 import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
+import type { Options } from "../options.js";
+import { isAgreed } from "./asking.js";
 
 /** Values of options, as given. */
 export type Values = Record<string, string | boolean | undefined>;
@@ -57,13 +58,20 @@ export function objectOf(values: Values, name: string): Record<string, unknown> 
   throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a JSON object`);
 }
 
-/** The bytes of a file, or of standard input for `-`. @throws an Error that names the file. */
-export function readInput(file: string): Buffer {
+/** What a file is called in messages. */
+export const nameOf = (file: string) => (file === "-" ? "standard input" : file);
+
+/** The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not UTF-8 to the last byte. */
+export function readText(file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file === "-" ? 0 : file);
+    bytes = readFileSync(file === "-" ? 0 : file);
   } catch (error) {
-    throw new Error(`${file === "-" ? "standard input" : file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${nameOf(file)} cannot be read: ${(error as Error).message}`, { cause: error });
   }
+  const text = bytes.toString("utf8");
+  if (!Buffer.from(text).equals(bytes)) throw new Error(`${nameOf(file)} is not UTF-8`);
+  return text;
 }
 
 /**
@@ -82,13 +90,16 @@ export function needStore({ dir }: StorePlace): void {
   if (dir !== undefined && !existsSync(path.join(dir, "concertina.sqlite"))) throw new Error(`${dir} holds no store: there is no concertina.sqlite in it`);
 }
 
+/** What reads goes by no age: how long an original lives is for the store's owner to say. */
+const KEEPS_ALL: Options = { sccsStorageTtlSeconds: 2 ** 40 };
+
 /** Opens the store of `--dir` or `--url`, which must be there. */
-export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>): Promise<void> {
+export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>, options = KEEPS_ALL): Promise<void> {
   const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
   if ((dir === undefined) === (url === undefined)) throw new UsageError("say which store with --dir, or with --url");
   const place = placeNamed(url ?? dir ?? "", namespace);
   needStore(place);
-  const concertina = await Concertina.open(place);
+  const concertina = await Concertina.open({ ...options, ...place });
   try {
     await body(concertina);
   } finally {
@@ -96,17 +107,23 @@ export async function withStore(values: Values, body: (concertina: Concertina) =
   }
 }
 
-/** Asks at the terminal. */
-export async function isAgreed(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
-  } finally {
-    terminal.close();
-  }
+/** Whether what would be removed may be: with `--yes`, or where the answer at the terminal is yes. @throws UsageError where nobody can be asked. */
+export async function mayRemove(values: Values, warning: string): Promise<boolean> {
+  if (values.yes) return true;
+  console.error(warning);
+  if (!process.stdin.isTTY) throw new UsageError("nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
+  const isMeant = await isAgreed("Remove them? [y/N] ");
+  if (!isMeant) console.error("Nothing was removed.");
+  return isMeant;
+}
+
+/** Prints on standard output. A file is written to its last byte or not without an error: Node's stream forgets what a disk did not take. */
+export function print(data: string | Uint8Array): void {
+  if (fstatSync(process.stdout.fd).isFile()) writeFileSync(process.stdout.fd, data);
+  else process.stdout.write(data);
 }
 
 /** One line of JSON on standard output. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value));
+  print(`${JSON.stringify(value)}\n`);
 }

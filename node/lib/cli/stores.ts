@@ -2,16 +2,15 @@
 import { writeFileSync } from "node:fs";
 
 import type { Concertina } from "../concertina.js";
-import { figuresText } from "../figures-text.js";
+import { figuresText, removedText } from "../figures-text.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
 import { sessionsNamed } from "../named-sessions.js";
 import { periodsOf, writeReport } from "../page.js";
-import { bytes, number } from "../table.js";
+import { number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
-import { type Command, isAgreed, needStore, numberOf, placeNamed, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
-
-const ALL_CHARS = 2 ** 31;
+import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+import { originalsOf } from "./originals.js";
 
 /** The session that an id or a key names, the last seen where there are several. @throws an Error that lists what the store knows. */
 async function sessionOf(concertina: Concertina, named: string): Promise<string> {
@@ -25,21 +24,13 @@ export const fetch: Command = {
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   run: (refIds, values) =>
     withStore(values, async (concertina) => {
-      const maxChars = numberOf(values, "max-chars", ALL_CHARS);
-      const agentId = textOf(values, "agent");
-      const [lines, chars, pattern] = ["lines", "chars", "pattern"].map((name) => textOf(values, name));
-      let found = 0;
-      const blocks = [];
-      // One by one: each is whole, and what cannot be had is told from what can.
-      for (const refId of refIds) {
-        const answer = await concertina.fetch({ refIds: [refId], agentId, lines, chars, pattern, maxChars });
-        found += answer.found;
-        if (answer.found === 0) console.error(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
-        else blocks.push(...answer.content);
-      }
+      const maxChars = values["max-chars"] === undefined ? undefined : numberOf(values, "max-chars", 0);
+      const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) => textOf(values, name));
+      const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, lines, chars, pattern, maxChars });
+      for (const line of missing) console.error(line);
       if (values.json) printJson(blocks);
-      else for (const block of blocks) process.stdout.write(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
-      if (found < refIds.length) process.exitCode = 1;
+      else for (const block of blocks) print(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
+      if (missing.length > 0) process.exitCode = 1;
     }),
 };
 
@@ -56,22 +47,33 @@ export const stats: Command = {
       if (html !== undefined) return writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
       const figures = await concertina.figures({ sessionId });
       if (values.json) printJson(figures);
-      else console.log(figuresText(figures));
+      else print(`${figuresText(figures)}\n`);
     }),
 };
 
+/** What a sweep by the default options means for a store of another owner. */
+const BY_DEFAULT =
+  "Without --options this goes by the default ones: originals that no context referred to for a day go, and beyond 1 GiB others too. " +
+  "Their placeholders cannot be unfolded any more.";
+
 export const sweep: Command = {
   usage: "",
-  about: ["remove what expired", "--json"],
-  options: { ...STORE, json: SWITCH },
+  about: [
+    "remove what expired; what sessions of OpenClaw hold stays in any case",
+    "--options JSON       the options with which the store's owner opens it",
+    "--yes                by the default options, without asking: what no context referred to for a day goes",
+    "--json",
+  ],
+  options: { ...STORE, options: TEXT, yes: SWITCH, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
       await concertina.check();
+      if (values.options === undefined && !(await mayRemove(values, BY_DEFAULT))) return;
       const removed = await concertina.sweep();
       if (values.json) printJson(removed);
-      else console.log(removedText(removed));
-    }),
+      else print(`${removedText(removed)}\n`);
+    }, objectOf(values, "options")),
 };
 
 export const purge: Command = {
@@ -83,14 +85,11 @@ export const purge: Command = {
     withStore(values, async (concertina) => {
       const sessionId = await sessionOf(concertina, named);
       const doomed = await concertina.purge({ sessionId, dry: true });
-      if (!values.yes) {
-        console.error(`This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.`);
-        if (!process.stdin.isTTY) throw new UsageError("nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
-        if (!(await isAgreed("Remove them? [y/N] "))) return console.error("Nothing was removed.");
-      }
+      const warning = `This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.`;
+      if (!(await mayRemove(values, warning))) return;
       const removed = await concertina.purge({ sessionId });
       if (values.json) printJson(removed);
-      else console.log(removedText(removed));
+      else print(`${removedText(removed)}\n`);
     }),
 };
 
@@ -112,7 +111,7 @@ export const unfold: Command = {
       const scope = { sessionId: named === undefined ? undefined : await sessionOf(concertina, named), agentId: textOf(values, "agent") };
       const done = await unfoldFile(concertina, file, scope);
       // Never over a file that is there, the session itself least of all.
-      if (out === undefined) process.stdout.write(done.bytes);
+      if (out === undefined) print(done.bytes);
       else writeFileSync(out, done.bytes, { flag: "wx", mode: 0o600 });
       const { unfolded, missing, unreadable } = done;
       if (values.json) printJson({ unfolded, missing, unreadable });
@@ -138,12 +137,8 @@ export const migrate: Command = {
     needStore(from);
     const done = await migrated({ from, to, progress: migrationLine });
     if (values.json) printJson(done);
-    else console.log(migrationText(done));
+    else print(`${migrationText(done)}\n`);
     for (const id of done.damaged) console.error(damagedLine(id));
     if (done.damaged.length > 0) process.exitCode = 1;
   },
 };
-
-function removedText(removed: { originals: number; bytes: number; sessions: number }): string {
-  return `${number(removed.originals)} originals removed, ${bytes(removed.bytes)} freed, ${number(removed.sessions)} sessions forgotten`;
-}

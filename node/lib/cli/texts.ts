@@ -5,12 +5,15 @@ import type { CompressOptions, Message, Original } from "../api.js";
 import { compress as compressText, restore as restoreText } from "../fusion.js";
 import { squeeze as squeezeMessages } from "../pure.js";
 import { number, percent } from "../table.js";
-import { type Command, objectOf, printJson, readInput, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+import { type Command, nameOf, objectOf, print, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
 
 const PRESETS = ["lossless", "balanced", "max"] as const;
 
 /** What stands where an original was. */
 const MARKER = /\[\[REWIND:sha256:[0-9a-f]{16,64}\]\]/g;
+
+/** The first line of a fold. */
+const FOLD = /^\[\[FOLD:.*$/gm;
 
 /** An original in a file. */
 interface Kept {
@@ -35,16 +38,15 @@ export const compress: Command = {
     const preset = (textOf(values, "preset") ?? (kept === undefined ? "lossless" : "balanced")) as CompressOptions["preset"];
     if (!PRESETS.some((name) => name === preset)) throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
     if (kept === undefined && preset !== "lossless") throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
-    const given = readInput(file);
-    const text = given.toString("utf8");
-    if (!Buffer.from(text).equals(given)) throw new Error(`${file} is not UTF-8`);
+    const text = readText(file);
+    if (restoreText(text) !== text) throw new Error(`${nameOf(file)} is folded already: what restore makes of it could not be told from the text before that fold`);
     const { originals, stages: _, ...done } = await compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } });
     if (kept !== undefined) {
       const list: Kept[] = originals.map(({ refId, label, data }) => ({ refId, label, data: data.toString("base64") }));
       writeFileSync(kept, `${JSON.stringify(list, null, 1)}\n`, { flag: "wx", mode: 0o600 });
     }
     if (values.json) return printJson({ ...done, originals: originals.map(({ refId, label }) => ({ refId, label })) });
-    process.stdout.write(done.text);
+    print(done.text);
     const share = done.tokensBefore === 0 ? 0 : 1 - done.tokensAfter / done.tokensBefore;
     console.error(`${number(done.tokensBefore)} tokens, ${number(done.tokensAfter)} after: ${percent(share)} saved`);
   },
@@ -57,16 +59,18 @@ export const restore: Command = {
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const kept = textOf(values, "originals");
-    const originals = kept === undefined ? [] : (parsed(kept, readInput(kept)) as Kept[]);
+    const originals = kept === undefined ? [] : (parsed(kept) as Kept[]);
     if (!Array.isArray(originals)) throw new Error(`${kept} is not what compress --originals writes`);
-    const text = restoreText(readInput(file).toString("utf8"), originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })));
-    const left = text.match(MARKER)?.length ?? 0;
-    if (values.json) printJson({ text, left });
-    else process.stdout.write(text);
-    if (left > 0) {
-      console.error(`${file}: ${number(left)} markers stay: the originals that they name were not given`);
-      process.exitCode = 1;
-    }
+    const given = readText(file);
+    const text = restoreText(given, originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })));
+    const markers = text.match(MARKER)?.length ?? 0;
+    const lines = new Set(text.split("\n"));
+    const folds = (given.match(FOLD) ?? []).filter((line) => lines.has(line)).length;
+    if (values.json) printJson({ text, left: markers + folds });
+    else print(text);
+    if (markers > 0) console.error(`${nameOf(file)}: ${number(markers)} markers stay: the originals that they name were not given`);
+    if (folds > 0) console.error(`${nameOf(file)}: ${number(folds)} folds stay: they were changed since, or only look like folds`);
+    if (markers + folds > 0) process.exitCode = 1;
   },
 };
 
@@ -77,8 +81,8 @@ export const squeeze: Command = {
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const options = objectOf(values, "options");
-    const messages = parsed(file, readInput(file));
-    if (!Array.isArray(messages)) throw new Error(`${file} is no JSON array of messages`);
+    const messages = parsed(file);
+    if (!Array.isArray(messages)) throw new Error(`${nameOf(file)} is no JSON array of messages`);
     const squeezed = squeezeMessages(messages as Message[], options);
     if (values.json) return printJson(squeezed);
     printJson(squeezed.messages);
@@ -86,10 +90,11 @@ export const squeeze: Command = {
   },
 };
 
-function parsed(file: string, bytes: Buffer): unknown {
+function parsed(file: string): unknown {
+  const text = readText(file);
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${file === "-" ? "standard input" : file} is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${nameOf(file)} is not JSON: ${(error as Error).message}`, { cause: error });
   }
 }

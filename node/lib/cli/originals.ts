@@ -1,0 +1,23 @@
+/** Originals as an operator fetches them, with either command line: whole, unless a part is asked for. */
+import type { ContentBlock, FetchRequest } from "../api.js";
+import type { Concertina } from "../concertina.js";
+
+/** More characters than any original has. */
+const ALL_CHARS = 2 ** 31;
+
+/** What was found, and in words what was not. */
+export interface FoundOriginals {
+  blocks: ContentBlock[];
+  missing: string[];
+}
+
+/** Fetches originals one by one: each is whole, and what cannot be had is told from what can. */
+export async function originalsOf(concertina: Concertina, { refIds, ...asked }: FetchRequest): Promise<FoundOriginals> {
+  const found: FoundOriginals = { blocks: [], missing: [] };
+  for (const refId of refIds) {
+    const answer = await concertina.fetch({ ...asked, maxChars: asked.maxChars ?? ALL_CHARS, refIds: [refId] });
+    if (answer.found > 0) found.blocks.push(...answer.content);
+    else found.missing.push(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
+  }
+  return found;
+}
