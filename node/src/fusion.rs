@@ -264,9 +264,9 @@ impl From<pipeline::BlockReport> for BlockRow {
 /// What compressing a conversation did.
 #[napi(object, object_from_js = false)]
 pub struct MessagesReport {
-    /// Tokens of all messages as they came.
+    /// Tokens of the blocks that were looked at, as they came.
     pub tokens_before: u32,
-    /// Tokens of all messages as returned.
+    /// Tokens of the same blocks as returned.
     pub tokens_after: u32,
     /// One for each changed block.
     pub blocks: Vec<BlockRow>,

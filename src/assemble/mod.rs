@@ -76,9 +76,9 @@ pub struct Action {
 pub struct Report {
     /// One for each rewritten block.
     pub actions: Vec<Action>,
-    /// Tokens of all messages as they came.
+    /// Tokens of the blocks that were looked at, as they came.
     pub tokens_before: u64,
-    /// Tokens of all messages as returned.
+    /// Tokens of the same blocks as returned.
     pub tokens_after: u64,
     /// Set when already-sent content changed in this call.
     pub epoch: Option<EpochReport>,
