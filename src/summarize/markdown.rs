@@ -1,9 +1,11 @@
 //! Markdown -> outline of its headings, first sentence.
 //!
-//! A `#` inside a code fence is a comment, not a heading.
+//! What is a heading, a code block or front matter `prose` says: a `#` inside a fence is a comment.
 
-use super::numbers::{numbered_lines, which_lines};
+use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
+use crate::content::table::is_markdown_rule;
+use crate::prose::{Kind, blocks};
 
 /// Headings that are kept.
 const KEPT: usize = 2_000;
@@ -16,55 +18,44 @@ const PROBED: usize = 400;
 
 /// Whether a text has headings and at least one other mark of Markdown.
 pub(super) fn is_markdown(text: &str) -> bool {
-    let mut headings = 0;
-    let mut marks = [0usize; 5];
-    let mut fenced = false;
-    for (_, line) in numbered_lines(text).take(PROBED) {
-        let line = line.trim_start();
-        if line.starts_with("```") {
-            fenced = !fenced;
-            marks[0] += 1;
-        } else if !fenced {
-            headings += usize::from(heading(line).is_some());
-            marks[1] += usize::from(line.starts_with("- ") || line.starts_with("* "));
-            marks[2] += usize::from(line.contains("**"));
-            marks[3] += usize::from(line.contains("](") || line.contains('`'));
-            marks[4] += usize::from(line.starts_with("|--") || line.starts_with("| --") || line.starts_with("|:-"));
+    let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(PROBED).unwrap_or(text.len());
+    let page = without_numbers(&text[..end]);
+    let (mut has_heading, mut has_mark) = (false, false);
+    for block in blocks(&page) {
+        match block.kind {
+            Kind::Heading => has_heading = true,
+            Kind::Fence => has_mark = true,
+            _ => has_mark |= page[block.range].lines().any(has_mark_of_markdown),
         }
     }
-    headings > 0 && marks.iter().any(|&count| count > 0)
+    has_heading && has_mark
+}
+
+fn has_mark_of_markdown(line: &str) -> bool {
+    let line = line.trim();
+    ["- ", "* "].iter().any(|mark| line.starts_with(mark))
+        || ["**", "](", "`"].iter().any(|mark| line.contains(mark))
+        || is_markdown_rule(line)
 }
 
 /// Writes the summary; false when there is no heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let page = without_numbers(text);
     let mut headings: Vec<(usize, &str)> = Vec::new();
     let mut opening = None;
-    let mut fence = None;
     let mut fences = 0usize;
-    let mut in_front_matter = false;
-    for (index, (_, line)) in numbered_lines(text).enumerate() {
-        let trimmed = line.trim();
-        if trimmed == "---" && (index == 0 || in_front_matter) {
-            in_front_matter = !in_front_matter;
-            continue;
-        }
-        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(mark)) => {
-                fence = Some(mark);
-                fences += 1;
+    for block in blocks(&page) {
+        let words = &page[block.range];
+        match block.kind {
+            Kind::Heading if headings.len() < KEPT => headings.extend(heading(words)),
+            Kind::Fence => fences += 1,
+            Kind::Prose if opening.is_none() => {
+                opening = words
+                    .lines()
+                    .map(str::trim)
+                    .find(|line| line.len() > 20 && line.starts_with(char::is_alphanumeric));
             }
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (Some(_), _) => {}
-            (None, None) if in_front_matter => {}
-            (None, None) => match heading(trimmed) {
-                Some(found) if headings.len() < KEPT => headings.push(found),
-                Some(_) => {}
-                None if opening.is_none() && trimmed.len() > 20 && trimmed.starts_with(char::is_alphanumeric) => {
-                    opening = Some(trimmed)
-                }
-                None => {}
-            },
+            _ => {}
         }
     }
     if headings.is_empty() {
@@ -97,10 +88,16 @@ fn outline(headings: &[(usize, &str)], room: usize) -> Vec<String> {
     written.into_iter().filter(|(level, _)| *level <= deepest).map(|(_, words)| words).collect()
 }
 
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let level = line.bytes().take_while(|&byte| byte == b'#').count();
-    let title = line[level..].strip_prefix(' ')?.trim().trim_end_matches('#').trim_end();
-    ((1..=6).contains(&level) && !title.is_empty()).then_some((level, title))
+/// Level and title of a heading: `## Title ##`, or a line with `===` or `---` below it.
+fn heading(words: &str) -> Option<(usize, &str)> {
+    let (title, underline) = words.trim().split_once('\n').unwrap_or((words.trim(), ""));
+    let level = match underline.trim_start().bytes().next() {
+        Some(b'=') => 1,
+        Some(_) => 2,
+        None => title.bytes().take_while(|&byte| byte == b'#').count(),
+    };
+    let title = if underline.is_empty() { title[level..].trim().trim_end_matches('#') } else { title }.trim_end();
+    (!title.is_empty()).then_some((level, title))
 }
 
 #[cfg(test)]
@@ -146,6 +143,13 @@ put x
             "Markdown, 16 lines, 1 code blocks\noutline: # Storage, ## Writing, ### Batches, ## Reading\n\
              Every original is kept in one database file."
         );
+    }
+
+    #[test]
+    fn underlined_titles_are_headings_and_nested_fences_hold_none() {
+        let text = "---\n\nStorage\n=======\n\nWords about it.\n\nWriting\n-------\n````md\n```sh\n# a comment\n```\n# an example\n````\n\n### Last ###\n";
+        assert_eq!(summary(text, 200), "Markdown, 17 lines, 1 code blocks\noutline: # Storage, ## Writing, ### Last");
+        assert!(is_markdown(text));
     }
 
     #[test]

@@ -1,11 +1,21 @@
 //! Lines without the numbers that a tool printed before them, and which lines of a file they are.
 
+use std::borrow::Cow;
+
 use crate::content::numbered::NumberedLine;
 
 /// Lines with their printed numbers, where they are numbered.
 pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (Option<usize>, &str)> {
     let is_numbered = is_numbered(text);
     text.lines().map(move |line| if is_numbered { unnumbered(line) } else { (None, line) })
+}
+
+/// A text without the numbers in front of its lines.
+pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
+    if !is_numbered(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.lines().flat_map(|line| [unnumbered(line).1, "\n"]).collect())
 }
 
 /// How many lines, or from which to which, where they are numbered.

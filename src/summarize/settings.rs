@@ -2,6 +2,8 @@
 //!
 //! By their form only: what a `#` opens is a comment, whatever it looks like.
 
+use indexmap::IndexSet;
+
 use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
 
@@ -11,18 +13,16 @@ const KEPT: usize = 2_000;
 /// Writes the summary.
 pub(super) fn summarize(text: &str, name: &str, sheet: &mut Sheet) -> bool {
     sheet.say(&format!("{name}, {}", which_lines(text)));
-    let (mut sections, mut keys) = (Vec::new(), Vec::new());
+    let (mut sections, mut keys) = (IndexSet::new(), IndexSet::new());
     for (_, line) in numbered_lines(text) {
         if let Some(section) = section(line) {
-            sections.push(section);
+            sections.insert(section);
         } else if let Some(key) = key(line) {
-            keys.push(key);
+            keys.insert(key);
         }
     }
-    let (label, mut parts) = if sections.is_empty() { ("keys:", keys) } else { ("sections:", sections) };
-    parts.dedup();
-    parts.truncate(KEPT);
-    let quoted: Vec<String> = parts.into_iter().map(|part| quote(part, 80)).collect();
+    let (label, parts) = if sections.is_empty() { ("keys:", keys) } else { ("sections:", sections) };
+    let quoted: Vec<String> = parts.into_iter().take(KEPT).map(|part| quote(part, 80)).collect();
     sheet.list(label, &quoted, sheet.share(60));
     true
 }
@@ -60,6 +60,12 @@ mod tests {
         assert_eq!(summary(workflow, "YAML"), "YAML, 7 lines\nkeys: name, on, jobs");
         let manifest = "[package]\nname = \"x\"\n\n[[bin]]\nname = \"a\"\n[[bin]]\nname = \"b\"\nlist = [\n]\n";
         assert_eq!(summary(manifest, "TOML"), "TOML, 9 lines\nsections: package, bin");
+    }
+
+    #[test]
+    fn a_section_that_comes_again_is_told_once() {
+        let manifest = "[[bin]]\nname = \"a\"\n[lib]\nname = \"b\"\n[[bin]]\nname = \"c\"\n";
+        assert_eq!(summary(manifest, "TOML"), "TOML, 6 lines\nsections: bin, lib");
     }
 
     #[test]

@@ -19,6 +19,9 @@ const LOOKED_THROUGH: usize = 1000;
 /// Characters below which a list of keys says nothing.
 const LEAST_KEYS: usize = 24;
 
+/// An object of as many objects is a list whose labels are its keys.
+const LEAST_LABELLED: usize = 8;
+
 /// How deep lists of objects are looked for.
 const LIST_DEPTH: usize = 6;
 
@@ -49,8 +52,10 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let lists = lists(root);
     for list in lists.iter().take(3) {
         let ranges = odd::write(list, sheet);
-        if let Some((key, names)) = names_of_rows(list.rows) {
+        if let Some((key, names)) = names_of_rows(&list.rows) {
             sheet.list(&format!("{}{key}:", list.prefix()), &names, sheet.share(40));
+        } else if !list.labels.is_empty() {
+            sheet.list(&format!("{}keys:", list.prefix()), &list.labels, sheet.share(40));
         }
         if !ranges.is_empty() {
             sheet.list("ranges:", &ranges, sheet.share(40));
@@ -63,7 +68,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         let label = format!("{}: {} × ", list.path, list.len);
         let room = sheet.share(60).saturating_sub(label.chars().count());
         if room >= LEAST_KEYS {
-            sheet.line(&format!("{label}{}", keys_of(list.rows, room)), usize::MAX);
+            sheet.line(&format!("{label}{}", keys_of(list.rows.iter().copied(), room)), usize::MAX);
         }
     }
     true
@@ -89,6 +94,9 @@ fn headline(document: &Document<'_>, room: usize) -> String {
                 _ => format!("JSON array of {len}"),
             }
         }
+        Some(Node::Object(fields, len)) if is_labelled(fields) => {
+            format!("JSON object, {len} keys, each {}", keys_of(fields.iter().map(|(_, value)| value), room))
+        }
         Some(Node::Object(_, len)) => format!("JSON object, {len} keys"),
         Some(root) => format!("JSON {}", kind_of(root).trim_end_matches('s')),
         None => "JSON".to_owned(),
@@ -109,9 +117,9 @@ fn kind_of(node: &Node<'_>) -> &'static str {
 }
 
 /// `{id, name, tags[], owner{}}` for all keys of some rows, in at most `room` characters.
-fn keys_of(rows: &[Node<'_>], room: usize) -> String {
+fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize) -> String {
     let mut keys: IndexSet<(&str, &str)> = IndexSet::new();
-    for row in rows.iter().take(LOOKED_THROUGH) {
+    for row in rows.into_iter().take(LOOKED_THROUGH) {
         let Node::Object(fields, _) = row else { continue };
         for (key, value) in fields.iter().take(LOOKED_THROUGH) {
             let mark = match value {
@@ -137,7 +145,7 @@ fn keys_of(rows: &[Node<'_>], room: usize) -> String {
 }
 
 /// What the rows of a list are called: `name: "a", "b", "c"`, under the field that differs from row to row.
-fn names_of_rows(rows: &[Node<'_>]) -> Option<(String, Vec<String>)> {
+fn names_of_rows(rows: &[&Node<'_>]) -> Option<(String, Vec<String>)> {
     const MOST: usize = 400;
     NAMING.iter().find_map(|wanted| {
         let mut key = None;
@@ -185,9 +193,11 @@ fn top_level(root: &Node<'_>) -> (Vec<String>, Vec<String>) {
     };
     let mut scalars: Vec<(usize, String)> = Vec::new();
     let mut rest = Vec::new();
+    let is_list = is_labelled(fields);
     for (key, value) in fields.iter().take(LOOKED_THROUGH) {
         let name = quote(key, VALUE_ROOM);
         match value {
+            Node::Object(..) if is_list => {}
             Node::Array(_, len) => rest.push(format!("{name}[{len}]")),
             Node::Object(inner, len) => {
                 for (key, value) in inner.iter().filter(|(key, _)| is_telling(key)) {
@@ -222,9 +232,17 @@ fn is_telling(key: &str) -> bool {
             || ["identifier", "namespace", "version"].contains(&&*key))
 }
 
-/// A list of objects somewhere in the document.
+/// Whether most members of an object are objects, and there are many of them.
+fn is_labelled(fields: &[(&str, Node<'_>)]) -> bool {
+    let objects = fields.iter().filter(|(_, value)| matches!(value, Node::Object(..))).count();
+    objects >= LEAST_LABELLED && objects * 2 > fields.len()
+}
+
+/// A list of objects somewhere in the document, or an object of many objects.
 struct List<'n, 'a> {
-    rows: &'n [Node<'a>],
+    rows: Vec<&'n Node<'a>>,
+    /// The keys of the rows in an object.
+    labels: Vec<String>,
     /// How many rows there are, read or not.
     len: usize,
     /// Empty for the root.
@@ -236,9 +254,17 @@ impl List<'_, '_> {
     fn prefix(&self) -> String {
         if self.path.is_empty() { String::new() } else { format!("{}.", self.path) }
     }
+
+    /// `items[17]`, or `services.web` in an object.
+    fn place(&self, row: usize) -> String {
+        match self.labels.get(row) {
+            Some(label) => format!("{}{label}", self.prefix()),
+            None => format!("{}[{row}]", self.path),
+        }
+    }
 }
 
-/// Lists of objects, the longest first. An object of objects is not a list: its keys matter.
+/// Lists of objects, the longest first.
 fn lists<'n, 'a>(root: &'n Node<'a>) -> Vec<List<'n, 'a>> {
     let mut found = Vec::new();
     let mut left = LOOKED_THROUGH * 10;
@@ -257,12 +283,17 @@ fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut
             let objects = rows.iter().filter(|row| matches!(row, Node::Object(..))).count();
             let least = if path.is_empty() { 2 } else { 3 };
             if objects >= least && objects * 2 > rows.len() {
-                found.push(List { rows, len: *len, path });
+                found.push(List { rows: rows.iter().collect(), labels: Vec::new(), len: *len, path });
             } else if let [only] = rows.as_slice() {
                 find_lists(only, format!("{path}[0]"), depth + 1, left, found);
             }
         }
-        Node::Object(fields, _) => {
+        Node::Object(fields, len) => {
+            if is_labelled(fields) {
+                let labels = fields.iter().map(|(key, _)| quote(key, VALUE_ROOM)).collect();
+                let rows = fields.iter().map(|(_, value)| value).collect();
+                found.push(List { rows, labels, len: *len, path: path.clone() });
+            }
             for (key, value) in fields {
                 if matches!(value, Node::Array(..) | Node::Object(..)) {
                     let key = quote(key, VALUE_ROOM);

@@ -1,7 +1,7 @@
 //! Rows -> the ones that failed, that are missing something, or whose value stands out.
 //!
-//! An outlier is far from the median by the spread of the others, never by a fixed factor; counters, ids and times are not
-//! measured.
+//! An outlier is far from the median by the spread of the others, never by a fixed factor; fields that are called ids, times
+//! or dates are not measured.
 
 use indexmap::IndexMap;
 
@@ -95,7 +95,7 @@ fn is_failure(key: &str, value: &Node<'_>) -> bool {
 
 /// Writes the failed and the odd rows of a list; returns the ranges of its measured fields.
 pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
-    let List { rows, len, path } = list;
+    let List { rows, len, .. } = list;
     if rows.len() < *len {
         sheet.say(&format!("only the first {} of {len} read", rows.len()));
     }
@@ -107,7 +107,7 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
         if !reasons.is_empty() {
             failures += 1;
             if failed.len() < QUOTED {
-                failed.push(quoted_row(path, index, row, &reasons));
+                failed.push(quoted_row(&list.place(index), row, &reasons));
             }
         }
     }
@@ -119,7 +119,7 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
         *first = format!("{failures} not ok: {first}");
         sheet.lines(&failed, sheet.share(60));
     }
-    let (odd, ranges) = stand_outs(rows, path);
+    let (odd, ranges) = stand_outs(list);
     sheet.lines(&odd, sheet.share(55));
     ranges
 }
@@ -135,7 +135,7 @@ fn collect_failures(row: &Node<'_>, depth: usize, reasons: &mut Vec<String>) {
 }
 
 /// `[17] {id: 3, name: "x", status: "failed"}`: what names the row first, then why it is quoted, then its other scalars.
-fn quoted_row(path: &str, index: usize, row: &Node<'_>, reasons: &[String]) -> String {
+fn quoted_row(place: &str, row: &Node<'_>, reasons: &[String]) -> String {
     let mut parts: Vec<String> = name_of(row).into_iter().collect();
     parts.extend(reasons.iter().filter(|reason| !parts.contains(reason)).cloned().collect::<Vec<_>>());
     if let Node::Object(fields, _) = row {
@@ -146,7 +146,7 @@ fn quoted_row(path: &str, index: usize, row: &Node<'_>, reasons: &[String]) -> S
             }
         }
     }
-    shorten(&format!("{path}[{index}] {{{}}}", parts.join(", ")), ROW_ROOM)
+    shorten(&format!("{place} {{{}}}", parts.join(", ")), ROW_ROOM)
 }
 
 /// The field that names a row.
@@ -169,7 +169,8 @@ struct Column<'a> {
 }
 
 /// One line for each field value that stands out, `field value at [row] (others min–max)`, then the ranges of the other fields.
-fn stand_outs(rows: &[Node<'_>], path: &str) -> (Vec<String>, Vec<String>) {
+fn stand_outs(list: &List<'_, '_>) -> (Vec<String>, Vec<String>) {
+    let rows = &list.rows;
     if rows.len() < FEW_ROWS {
         return Default::default();
     }
@@ -177,9 +178,9 @@ fn stand_outs(rows: &[Node<'_>], path: &str) -> (Vec<String>, Vec<String>) {
     for (index, row) in rows.iter().enumerate() {
         measure(row, "", 0, index, &mut columns);
     }
-    let at = |row: usize| match name_of(&rows[row]) {
-        Some(name) => format!("{path}[{row}] ({name})"),
-        None => format!("{path}[{row}]"),
+    let at = |row: usize| match name_of(rows[row]) {
+        Some(name) => format!("{} ({name})", list.place(row)),
+        None => list.place(row),
     };
     let mut odd: Vec<(usize, String)> = Vec::new();
     let mut plain = Vec::new();

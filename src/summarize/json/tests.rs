@@ -27,6 +27,23 @@ fn the_failed_row_is_quoted_by_value() {
 }
 
 #[test]
+fn the_failed_member_of_an_object_of_objects_is_quoted_by_its_key() {
+    let members = (0..45).map(|i| {
+        format!(r#""svc-{i}": {{"status": "{}", "port": {}}}"#, if i == 44 { "failed" } else { "ok" }, 8000 + i)
+    });
+    let members = members.collect::<Vec<_>>().join(", ");
+    assert_eq!(
+        summary(&format!("{{{members}}}"), 300),
+        "JSON object, 45 keys, each {status, port}\n\
+         1 not ok: svc-44 {status: \"failed\", port: 8044}\n\
+         status \"failed\" only 1×, at svc-44\n\
+         keys: svc-0, svc-1, svc-2, svc-3, svc-4, svc-5, svc-6, svc-7 …+37\nranges: port 8000–8044"
+    );
+    let nested = summary(&format!("{{\"services\": {{{members}}}, \"total\": 45}}"), 400);
+    assert!(nested.contains("\n1 not ok: services.svc-44 {status: \"failed\", port: 8044}\n"), "{nested}");
+}
+
+#[test]
 fn an_outlier_is_told_with_the_range_of_the_others() {
     let text = rows(50, |i| {
         format!(

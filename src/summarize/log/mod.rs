@@ -4,14 +4,17 @@
 
 mod patterns;
 
+use std::ops::Range;
+
 use foldhash::HashSet;
 use indexmap::IndexMap;
-use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TIME, TOTALS, VERDICT};
+use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TOTALS, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::front;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
+use crate::content::log::{Stamp, StampFormat};
 
 /// Bytes of a line in which its level and time are looked for.
 const FRONT: usize = 240;
@@ -215,8 +218,8 @@ pub(super) fn tells_failure(front: &str) -> bool {
 
 /// A line without the time in front of it, where room is short: the range of times says nearly as much.
 fn without_time(line: &str, is_short: bool) -> &str {
-    let found = TIME.find(front(line, FRONT)).filter(|found| is_short && found.start() < 2);
-    found.map_or(line, |found| line[found.end()..].trim_start_matches([' ', ']', '-', '\t']))
+    let found = time_of(line).filter(|found| is_short && found.start < 2);
+    found.map_or(line, |found| line[found.end..].trim_start_matches([' ', ']', '-', '\t']))
 }
 
 fn level_of(front: &str) -> Option<&'static str> {
@@ -262,7 +265,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
         let front = front(line, FRONT);
         let is_last = index == 0;
         let has_level = || level_of(front).is_some();
-        if is_last && (TIME.is_match(front) || has_level()) {
+        if is_last && (time_of(line).is_some() || has_level()) {
             last = Some(line);
             continue;
         }
@@ -287,10 +290,15 @@ fn is_prompt(line: &str) -> bool {
     line.len() < 12 && line.ends_with(['$', '#', '>', '%'])
 }
 
+/// Where the time of a line stands; a counter is none.
+fn time_of(line: &str) -> Option<Range<usize>> {
+    Stamp::find(line).filter(|stamp| stamp.format != StampFormat::Counter).map(|stamp| stamp.range)
+}
+
 fn time_range(text: &str) -> Option<String> {
-    let time = |line: &'_ str| TIME.find(front(line, FRONT)).map(|found| found.range());
-    let first = text.lines().take(TAIL).find_map(|line| time(line).map(|range| &line[range]))?;
-    let last = text.lines().rev().take(TAIL).find_map(|line| time(line).map(|range| &line[range]))?;
+    let time = |line| time_of(line).map(|range| &line[range]);
+    let first = text.lines().take(TAIL).find_map(time)?;
+    let last = text.lines().rev().take(TAIL).find_map(time)?;
     Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
 }
 

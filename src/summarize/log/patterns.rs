@@ -1,4 +1,4 @@
-//! What levels, failures, verdicts, times and endings look like on a line.
+//! What levels, failures, verdicts and endings look like on a line.
 //!
 //! Each pattern is tried once on a line, most of them only on its front, so that a log stays linear.
 
@@ -41,15 +41,6 @@ pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
         r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(]",
         r"|^\s*([✓✔√✗✘×✖✕]) ",
-    ))
-});
-
-/// A time, with its date where it has one.
-pub(super) static TIME: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(concat!(
-        r"\d{4}[-/.]\d\d[-/.]\d\d[T _-]\d\d[:.]\d\d[:.]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?",
-        r"|\d\d[-/]\d\d(?:[-/]\d\d)? \d\d:\d\d:\d\d(?:[.,]\d+)?|\b[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?",
-        r"|\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?",
     ))
 });
 

@@ -161,3 +161,12 @@ fn a_bracket_is_no_ending() {
         summary(&text, 300).starts_with("log, 64 lines, 1 lines mention failure\ncode: 28\nOSError: disk is full {")
     );
 }
+
+#[test]
+fn times_of_access_logs_keep_their_date() {
+    let text: String = (10..50)
+        .map(|i| format!("10.0.0.1 - - [10/Oct/2026:00:55:{i} +0200] \"GET /health HTTP/1.1\" 200 17\n"))
+        .collect();
+    let summary = summary(&text, 300);
+    assert!(summary.contains("\nfrom 10/Oct/2026:00:55:10 +0200 to 10/Oct/2026:00:55:49 +0200\n"), "{summary}");
+}
