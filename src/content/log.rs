@@ -12,6 +12,8 @@ use super::lines::head;
 pub struct Stamp {
     /// Its bytes in the line, without brackets and quotes around it.
     pub range: Range<usize>,
+    /// Whether it only counts: it is none of the others, but a number in brackets.
+    pub is_counter: bool,
 }
 
 /// Tokens before the stamp that are looked past: `- 1117838570`, `web_1 | 2024-...`, `10.0.0.1 - - [10/Oct/...`.
@@ -47,7 +49,7 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
         let end = skip(bytes, digits_at, |byte| byte.is_ascii_digit() || byte == b'.');
         // `[12] = 3` is code.
         if end > digits_at && bytes[end..].starts_with(b"] ") && bytes.get(end + 2) != Some(&b'=') {
-            return Some(Stamp { range: digits_at..end });
+            return Some(Stamp { range: digits_at..end, is_counter: true });
         }
     }
     let mut at = token_at;
@@ -62,7 +64,7 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
     bytes.get(at).filter(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())?;
     let found = |end: Option<usize>| {
         let end = end.filter(|&end| !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric))?;
-        Some(Stamp { range: at..end })
+        Some(Stamp { range: at..end, is_counter: false })
     };
     found(date_time(bytes, at))
         .or_else(|| found(month_first(bytes, at)))

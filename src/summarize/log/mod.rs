@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::front;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
-use crate::content::log::{Stamp, StampFormat};
+use crate::content::log::Stamp;
 
 /// Bytes of a line in which its level and time are looked for.
 const FRONT: usize = 240;
@@ -292,7 +292,7 @@ fn is_prompt(line: &str) -> bool {
 
 /// Where the time of a line stands; a counter is none.
 fn time_of(line: &str) -> Option<Range<usize>> {
-    Stamp::find(line).filter(|stamp| stamp.format != StampFormat::Counter).map(|stamp| stamp.range)
+    Stamp::find(line).filter(|stamp| !stamp.is_counter).map(|stamp| stamp.range)
 }
 
 fn time_range(text: &str) -> Option<String> {
