@@ -159,7 +159,7 @@ export interface Options {
 	skipTools?: string[];
 	/** Commands whose output is never touched (globs over the command line). Default []. */
 	skipCommands?: string[];
-	/** Tools whose results stay exact while fresh, because the next edit needs them, or another agent wrote them for this one (globs). Unless the list is empty, so does what a command prints of files (`cat`, `sed -n`), logs excepted. Default ["read","read_*","*_read","view","view_file","open_file","cat","task","agent","subagent","sessions_send"]. */
+	/** Tools whose results stay exact while fresh, because the next edit needs them, or another agent wrote them for this one (globs). Unless the list is empty, so does what a command prints of files (`cat`, `sed -n`), logs excepted. Each line stays as it is; of the numbers that a tool prints before lines each tenth stays. Default ["read","read_*","*_read","view","view_file","open_file","cat","task","agent","subagent","sessions_send"]. */
 	exactTools?: string[];
 	/** When not empty, only results of these tools are touched (globs). Default []. */
 	onlyTools?: string[];
@@ -272,9 +272,9 @@ export interface BlockRow {
 }
 /** What compressing a conversation did. */
 export interface MessagesReport {
-	/** Tokens of all messages as they came. */
+	/** Tokens of the blocks that were looked at, as they came. */
 	tokensBefore: number;
-	/** Tokens of all messages as returned. */
+	/** Tokens of the same blocks as returned. */
 	tokensAfter: number;
 	/** One for each changed block. */
 	blocks: Array<BlockRow>;
@@ -522,9 +522,9 @@ export interface Warning {
 export interface Report {
 	/** One for each rewritten block. */
 	actions: Array<Action>;
-	/** Tokens of all messages as they came. */
+	/** Tokens of the blocks that were looked at, as they came. */
 	tokensBefore: number;
-	/** Tokens of all messages as returned. */
+	/** Tokens of the same blocks as returned. */
 	tokensAfter: number;
 	/** Set when already-sent content changed in this call. */
 	epoch?: EpochReport;
@@ -1008,34 +1008,49 @@ export interface FetchToolParameters {
 export declare const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
 /** JSON schema of the parameters. */
 export declare const fetchToolParameters: {
-	readonly type: "object";
-	readonly required: readonly [
-		"ref_ids"
-	];
-	readonly properties: {
-		readonly ref_ids: {
-			readonly type: "array";
-			readonly items: {
-				readonly type: "string";
+	type: "object";
+	required: string[];
+	properties: {
+		ref_ids: {
+			type: "array";
+			items: {
+				type: "string";
 			};
 		};
 	};
 };
-/**
- * Answers one call of the tool.
- *
- * @param scope.maxChars most characters that the host takes as one tool result; what the model asks for beyond that is cut to it
- * @throws TypeError when the parameters are not what the schema says.
- */
-export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: {
+/** Who asks. */
+export interface FetchScope {
 	agentId?: string;
 	sessionId?: string;
+	/** Most characters that the host takes as one tool result; what the model asks for beyond that is cut to it. */
 	maxChars?: number;
-}): Promise<ContentBlock[]>;
+}
+/** A part of an answer, as Anthropic's interface takes it. */
+export type AnthropicBlock = {
+	type: "text";
+	text: string;
+} | {
+	type: "image";
+	source: {
+		type: "base64";
+		media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp";
+		data: string;
+	};
+};
+/**
+ * Answers one call of the tool; with `form: "anthropic"` in blocks of Anthropic's interface. What the model got wrong is answered in words,
+ * so that it can call again.
+ */
+export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
+	form: "anthropic";
+}): Promise<AnthropicBlock[]>;
+export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
 /**
  * Rewrites a text so that it costs fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte. A lossless result needs no originals; others must be
+ * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its own folds are
+ * undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must be
  * stored before the text is shown. The result is never longer than the text.
  */
 export declare function compress(text: string, options?: CompressOptions): Promise<CompressResult>;
@@ -1178,8 +1193,8 @@ export declare const rewindTool: {
 /**
  * Whose content it is: agents and sessions as OpenClaw names them.
  *
- * The engine is told a session key alone, tools and middleware also an agent. What one of them puts the others must find, so where
- * there is a key it decides, and where there is none the agent that was stated.
+ * OpenClaw tells its engine a session key alone, and tools and middleware also an agent. What one of them puts the others must find, so
+ * the plugin goes by the key alone. A caller of the library may have no keys: where there is none, the agent that it states decides.
  */
 /** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
 export declare function agentOf(sessionKey: string | undefined): string;

@@ -193,9 +193,9 @@ export interface BlockRow {
 
 /** What compressing a conversation did. */
 export interface MessagesReport {
-  /** Tokens of all messages as they came. */
+  /** Tokens of the blocks that were looked at, as they came. */
   tokensBefore: number
-  /** Tokens of all messages as returned. */
+  /** Tokens of the same blocks as returned. */
   tokensAfter: number
   /** One for each changed block. */
   blocks: Array<BlockRow>
@@ -672,9 +672,9 @@ export interface Warning {
 export interface Report {
   /** One for each rewritten block. */
   actions: Array<Action>
-  /** Tokens of all messages as they came. */
+  /** Tokens of the blocks that were looked at, as they came. */
   tokensBefore: number
-  /** Tokens of all messages as returned. */
+  /** Tokens of the same blocks as returned. */
   tokensAfter: number
   /** Set when already-sent content changed in this call. */
   epoch?: EpochReport
