@@ -37,7 +37,8 @@ pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
     NumberedLine::parse(line).map_or((None, line), |found| (usize::try_from(found.number).ok(), found.text))
 }
 
-/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them. The hours of times are none.
+/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them. The hours of times
+/// are none.
 fn is_numbered(text: &str) -> bool {
     let is_time = |line: &str| Stamp::find(line).is_some_and(|stamp| line[..stamp.range.start].trim().is_empty());
     let number = |line| unnumbered(line).0.filter(|_| !is_time(line));
