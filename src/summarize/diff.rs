@@ -1,7 +1,7 @@
 //! Diff, patch series or `--stat` -> files with `+`/`-` counts, commits, the functions they touch, changed definitions.
 //!
-//! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`. A file that
-//! several commits change is one file.
+//! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`. A file
+//! that several commits change is one file.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -264,8 +264,8 @@ fn stat_fact(row: &str) -> String {
     format!("{} {change}", quote(path, 200))
 }
 
-/// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no keyword in
-/// a line with one. Git shows any line above a hunk that begins with a letter: one of prose defines nothing.
+/// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no
+/// keyword in a line with one. Git shows any line above a hunk that begins with a letter: one of prose defines nothing.
 fn definition_name(heading: &str) -> Option<String> {
     const MODIFIERS: &[&str] =
         &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];

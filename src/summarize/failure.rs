@@ -39,7 +39,8 @@ const FAILURE_WORDS: &[&str] = &[
     "unreachable",
 ];
 
-/// Whether a whole status value means failure: one of these words, or what docker says of a container: `Exited (137) …`.
+/// Whether a whole status value means failure: one of these words, or what docker says of a container,
+/// `Exited (137) …`.
 pub(super) fn is_failure_word(status: &str) -> bool {
     let exit = status.strip_prefix("Exited (").and_then(|rest| rest.split_once(')'));
     exit.is_some_and(|(code, _)| code != "0")

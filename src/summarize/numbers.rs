@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::content::log::Stamp;
 use crate::content::numbered::NumberedLine;
 
 /// Lines with their printed numbers, where they are numbered.
@@ -36,9 +37,29 @@ pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
     NumberedLine::parse(line).map_or((None, line), |found| (usize::try_from(found.number).ok(), found.text))
 }
 
-/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them.
+/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them. The hours of times
+/// are none.
 fn is_numbered(text: &str) -> bool {
-    let numbers: Vec<Option<usize>> = text.lines().take(12).map(|line| unnumbered(line).0).collect();
+    let is_time = |line: &str| Stamp::find(line).is_some_and(|stamp| line[..stamp.range.start].trim().is_empty());
+    let number = |line| unnumbered(line).0.filter(|_| !is_time(line));
+    let numbers: Vec<Option<usize>> = text.lines().take(12).map(number).collect();
     let steps = numbers.windows(2).filter(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1)).count();
     numbers.len() > 2 && steps * 10 >= (numbers.len() - 1) * 7
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_named_by_their_numbers_and_hours_are_none() {
+        for (text, expected) in [
+            ("  7\ta\n  8\tb\n  9\tc\n", "lines 7–9"),
+            ("  7→2026-01-01T10:00:00Z a\n  8→2026-01-01T10:00:01Z b\n  9→2026-01-01T10:00:02Z c\n", "lines 7–9"),
+            ("09:00:00 up\n10:00:00 up\n11:00:00 up\n12:00:00 up\n", "4 lines"),
+            ("a\n", "one line"),
+        ] {
+            assert_eq!(which_lines(text), expected, "{text}");
+        }
+    }
 }

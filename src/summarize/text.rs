@@ -1,7 +1,7 @@
 //! Plain text -> first line, last line, the lines that carry a failure, a result or figures.
 //!
-//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences. The last line is quoted because a run that fails
-//! says there why.
+//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences. The last line is quoted because a run
+//! that fails says there why.
 
 use std::sync::LazyLock;
 

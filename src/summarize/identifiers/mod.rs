@@ -121,8 +121,8 @@ pub fn features_of<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, u64, Vec
         .collect()
 }
 
-/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is held by an earlier one, and
-/// none is in sight. The learned scorer leaves out what is not worth its tokens.
+/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is held by an earlier
+/// one, and none is in sight. The learned scorer leaves out what is not worth its tokens.
 ///
 /// Linear in the text, whatever the limit.
 pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, scorer: NameScorer) -> Vec<&'t str> {
@@ -152,8 +152,8 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, sco
     longest_of_nested(&words, limit)
 }
 
-/// The first `limit` of the words, best first, without those that a better one [holds]. A longer one takes the place of the
-/// best that it holds: `this.items` says all that `items` did.
+/// The first `limit` of the words, best first, without those that a better one [holds]. A longer one takes the place of
+/// the best that it holds: `this.items` says all that `items` did.
 fn longest_of_nested<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
     let finder = AhoCorasick::builder()
         // The quickest to build: it reads each word once.

@@ -1,7 +1,7 @@
 //! Rows -> the ones that failed, that are missing something, or whose value stands out.
 //!
-//! An outlier is far from the median by the spread of the others, never by a fixed factor; fields that are called ids, times
-//! or dates are not measured.
+//! An outlier is far from the median by the spread of the others, never by a fixed factor; fields that are called ids,
+//! times or dates are not measured.
 
 use indexmap::IndexMap;
 

@@ -130,7 +130,8 @@ impl<'t> Log<'t> {
         }
     }
 
-    /// Whether a line is no verdict of its own: one on a suite, or one in the list of failures with which node's reporter ends.
+    /// Whether a line is no verdict of its own: one on a suite, or one in the list of failures with which node's
+    /// reporter ends.
     fn is_told_again(&mut self, line: &'t str) -> bool {
         let Some((sign, name)) = line.trim_start().split_once(' ') else { return false };
         if sign == "▶" && self.suites.len() < MOST_KINDS {
@@ -280,7 +281,8 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     (last, telling)
 }
 
-/// The lines of a text that have words, the last first, but the prompts of a shell that waits for the next command, and hints.
+/// The lines of a text that have words, the last first, but the prompts of a shell that waits for the next command, and
+/// hints.
 pub(super) fn lines_from_end(text: &str) -> impl Iterator<Item = &str> {
     let has_words = |line: &str| line.contains(char::is_alphanumeric) && !is_prompt(line.trim());
     text.lines().rev().filter(move |line| has_words(line) && !line.starts_with("note: "))

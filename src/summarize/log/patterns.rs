@@ -55,8 +55,8 @@ pub(super) static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
 /// A line that says how it ended.
 pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"(?i)\b\d+ (?:errors?|warnings?|skipped|problems?|failures|vulnerabilities|packages|files)\b|exit (?:code|status)",
-        r"|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b",
+        r"(?i)\b\d+ (?:errors?|warnings?|skipped|problems?|failures|vulnerabilities|packages|files)\b",
+        r"|exit (?:code|status)|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b",
         r"|^\s*(?:build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
     ))
 });

@@ -94,8 +94,8 @@ fn is_capital_header(line: &str) -> bool {
     line.split_whitespace().all(is_capital) && line.split_whitespace().nth(2).is_some()
 }
 
-/// How rows below a header in capitals are divided. Words of it with one blank between them are one name, as `CONTAINER ID`,
-/// unless nothing stands below that blank, as below that of `PID %CPU`.
+/// How rows below a header in capitals are divided. Words of it with one blank between them are one name, as
+/// `CONTAINER ID`, unless nothing stands below that blank, as below that of `PID %CPU`.
 fn form_below_capitals(probe: &[&str]) -> Option<Form> {
     let (header, rows) = probe.split_first()?;
     let most = |is_so: &dyn Fn(&str) -> bool| rows.iter().filter(|row| is_so(row)).count() * 10 >= rows.len() * 8;

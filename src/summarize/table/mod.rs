@@ -39,7 +39,8 @@ struct Table {
     header: Vec<String>,
     columns: Vec<Column>,
     rows: usize,
-    /// Whether a row that is divided at blanks has more or fewer cells than there are columns, so that some are not known.
+    /// Whether a row that is divided at blanks has more or fewer cells than there are columns, so that some are not
+    /// known.
     is_ragged: bool,
     failed: Vec<String>,
     failures: usize,
