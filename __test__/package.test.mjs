@@ -19,7 +19,9 @@ test("import and require give one copy of every name in their types, and of no o
   for (const file of ["index.d.ts", "index.d.cts"]) {
     const types = readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
     const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class) (\w+)/gm)].map((found) => found[1]);
-    assert.deepEqual(names.sort(), Object.keys(cjs).sort(), file);
+    // The forms of one function follow each other.
+    const one = names.filter((name, at) => name !== names[at - 1]);
+    assert.deepEqual(one.sort(), Object.keys(cjs).sort(), file);
   }
   for (const name of Object.keys(cjs)) assert.equal(esm[name], cjs[name], name);
 });
