@@ -12,12 +12,12 @@ use super::identity::Known;
 use super::{Engine, FETCH_TOOL, Report};
 use crate::error::Result;
 use crate::history::measure::message_tokens;
-use crate::plan::bill::{Before, Call, Usage, bill};
+use crate::plan::bill::{Before, Call, bill};
 use crate::plan::prices::{Family, Prices};
 use crate::reference::ContentHash;
 use crate::store::figures::{FoldedKind, Recent, Request, Turn};
 use crate::store::{Ledger, Millis, Scope, TurnStatus};
-use crate::transcript::{Kind, Transcript};
+use crate::transcript::{Kind, Transcript, Usage};
 
 /// Sessions remembered.
 const MOST: usize = 1000;
@@ -57,10 +57,10 @@ fn answers(transcript: &Transcript) -> Vec<Answer> {
     let mut answers = Vec::new();
     let mut is_for_fetch = false;
     for (index, message) in transcript.messages.iter().enumerate() {
-        let usage = usage_of(message.raw);
         if !message.is_call() {
             continue;
         }
+        let usage = message.usage();
         let model = message.raw["model"].as_str().map(str::to_owned);
         answers.push(Answer { index, at: message.timestamp, usage, model, is_for_fetch });
         let mut calls = message.blocks.iter().filter_map(|block| match block.kind {
@@ -270,11 +270,4 @@ impl View {
             ..Self::default()
         })
     }
-}
-
-/// What the provider said of the request behind an answer.
-fn usage_of(answer: &Value) -> Option<Usage> {
-    let number = |key: &str| answer["usage"][key].as_f64().map_or(0, |tokens| tokens.max(0.0) as u64);
-    let usage = Usage { input: number("input"), read: number("cacheRead"), written: number("cacheWrite") };
-    (usage.total() > 0).then_some(usage)
 }

@@ -6,24 +6,7 @@
 //! prefix it would have held all of it.
 
 use super::prices::Prices;
-
-/// What a provider says of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
-    /// Tokens at the plain price.
-    pub input: u64,
-    /// Tokens that its cache held.
-    pub read: u64,
-    /// Tokens that its cache took in.
-    pub written: u64,
-}
-
-impl Usage {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.input.saturating_add(self.read).saturating_add(self.written)
-    }
-}
+use crate::transcript::Usage;
 
 /// The request before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -72,12 +72,15 @@ impl Cache {
             return Self { cold: Some(Cold::Fresh), sent: 0, last_request: 0 };
         };
         let last = &transcript.messages[at];
-        let usage = Usage::of(last);
+        let usage = last.usage().unwrap_or_default();
         let has_lapsed = last.timestamp.is_some_and(|time| {
             let life = prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(MARGIN_PERCENT) / 100);
             now.saturating_sub(time) > life
         });
-        let writes_are_reported = || transcript.messages.iter().filter(is_call).any(|call| Usage::of(call).written > 0);
+        let writes_are_reported = || {
+            let mut calls = transcript.messages.iter().filter(is_call);
+            calls.any(|call| call.usage().is_some_and(|usage| usage.written > 0))
+        };
         let cold = if has_lapsed {
             Some(Cold::Lapsed)
         } else if model.zip(last.raw["model"].as_str()).is_some_and(|(now, then)| !is_same_model(now, then)) {
@@ -86,28 +89,13 @@ impl Cache {
             Some(Cold::OtherTools)
         } else if was_compacted_after(transcript, last) {
             Some(Cold::Compacted)
-        } else if usage.total > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
+        } else if usage.total() > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
             Some(Cold::Unused)
         } else {
             None
         };
         // The last answer itself was in no request.
-        Self { cold, sent: at, last_request: usage.total }
-    }
-}
-
-/// What an answer says of its request.
-struct Usage {
-    read: u64,
-    written: u64,
-    total: u64,
-}
-
-impl Usage {
-    fn of(message: &Message) -> Self {
-        let number = |key: &str| message.raw["usage"][key].as_f64().map_or(0, |tokens| tokens.max(0.0) as u64);
-        let (read, written) = (number("cacheRead"), number("cacheWrite"));
-        Self { read, written, total: number("input").saturating_add(read).saturating_add(written) }
+        Self { cold, sent: at, last_request: usage.total() }
     }
 }
 

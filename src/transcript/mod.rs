@@ -65,10 +65,34 @@ pub struct Message<'a> {
 impl Message<'_> {
     /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before it was billed.
     pub fn is_call(&self) -> bool {
-        let is_billed =
-            || ["input", "cacheRead", "cacheWrite"].iter().any(|key| self.raw["usage"][key].as_f64() > Some(0.0));
         let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
-        self.role == Role::Assistant && (!(self.raw["provider"] == "openclaw" || has_failed()) || is_billed())
+        let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());
+        self.role == Role::Assistant && (was_sent() || self.usage().is_some())
+    }
+
+    /// What the provider reported of the request behind an answer, if anything.
+    pub fn usage(&self) -> Option<Usage> {
+        let number = |key: &str| self.raw["usage"][key].as_f64().map_or(0, |tokens| tokens.max(0.0) as u64);
+        let usage = Usage { input: number("input"), read: number("cacheRead"), written: number("cacheWrite") };
+        (usage.total() > 0).then_some(usage)
+    }
+}
+
+/// What a provider says of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens at the plain price.
+    pub input: u64,
+    /// Tokens that its cache held.
+    pub read: u64,
+    /// Tokens that its cache took in.
+    pub written: u64,
+}
+
+impl Usage {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.read).saturating_add(self.written)
     }
 }
 
