@@ -5,7 +5,7 @@
 //! never keeps another process from writing for long.
 //! Rows below a removed one (projections, printed texts) go with it by foreign key.
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::{Connection, Row, Transaction};
 
 use super::failure::{Failure, Outcome};
 use super::figures::keep_sums;
@@ -41,12 +41,19 @@ const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_
     AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
 
+/// What a query finds that takes a time and how many rows there may be.
+fn found<T>(
+    connection: &Connection,
+    sql: &str,
+    time_and_limit: (Millis, i64),
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Outcome<Vec<T>> {
+    Ok(connection.prepare_cached(sql)?.query_map(time_and_limit, read)?.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Grants that expired, at most [`LOOK`].
 pub(super) fn find_expired(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<(i64, i64)>> {
-    Ok(connection
-        .prepare_cached(EXPIRED)?
-        .query_map((options.expired_before(now), LOOK), |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?)
+    found(connection, EXPIRED, (options.expired_before(now), LOOK), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Removes those of some grants that are still expired, and the originals that nobody else may see, which it counts.
@@ -81,10 +88,7 @@ pub(super) fn find_idle(
     if used_bytes(connection)? <= target {
         return Ok(Vec::new());
     }
-    Ok(connection
-        .prepare_cached(IDLE)?
-        .query_map((options.expired_before(now), limit), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?)
+    found(connection, IDLE, (options.expired_before(now), limit), |row| row.get(0))
 }
 
 /// Removes those of some originals that still no live session shows, in their order, until the file's content is no larger than `target`
@@ -113,10 +117,8 @@ pub(super) fn evict(
 /// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing is to be folded
 /// in one is kept.
 pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2"))?
-        .query_map((options.expired_before(now), LOOK), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?)
+    let silent = format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2");
+    found(connection, &silent, (options.expired_before(now), LOOK), |row| row.get(0))
 }
 
 /// Forgets those of some sessions that are still silent. What they added up to stays in the totals.
