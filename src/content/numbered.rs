@@ -1,7 +1,7 @@
 //! The line numbers that `cat -n` and read tools print before the lines of a file.
 //!
 //! Numbers count up by one: the hits of a search in one file have the same form and do not. So a listing says as much where most of
-//! its lines leave their number out, for a quarter less ([`without_numbers`]); its lines are the same, byte for byte.
+//! its lines leave their number out, for a quarter less ([`without_expected_numbers`]); its lines are the same, byte for byte.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -95,7 +95,7 @@ pub fn listings(text: &str) -> Vec<Range<usize>> {
 
 /// A listing in which only those lines have a number that do not follow from the line above, and each tenth; `None` where a line has
 /// none.
-pub fn without_numbers(listing: &str) -> Option<String> {
+pub fn without_expected_numbers(listing: &str) -> Option<String> {
     let mut bare = String::with_capacity(listing.len());
     let mut expected = None;
     for line in listing.split('\n') {
@@ -110,8 +110,8 @@ pub fn without_numbers(listing: &str) -> Option<String> {
     Some(bare)
 }
 
-/// Undoes [`without_numbers`]; `None` where the first line has no number.
-pub fn with_numbers(bare: &str) -> Option<String> {
+/// Undoes [`without_expected_numbers`]; `None` where the first line has no number.
+pub fn with_expected_numbers(bare: &str) -> Option<String> {
     let mut listing = String::with_capacity(bare.len() * 2);
     let mut expected: Option<String> = None;
     for line in bare.split('\n') {
@@ -140,7 +140,7 @@ pub fn renumbered(text: &str) -> Cow<'_, str> {
         if header.is_none_or(|(fold, _)| fold.legend != LEGEND) {
             continue;
         }
-        let listing = fold::parse(&text[at..]).and_then(|(fold, len)| Some((with_numbers(&fold.body?)?, len)));
+        let listing = fold::parse(&text[at..]).and_then(|(fold, len)| Some((with_expected_numbers(&fold.body?)?, len)));
         // Where one is cut off, so are all behind it.
         let Some((listing, len)) = listing else { break };
         whole.push_str(&text[copied..at]);
@@ -217,15 +217,15 @@ mod tests {
         let bars = "7| a\n8| b\n9| 12:30 was said\n10|\n11| c";
         let odd = "     1→a\n     2→    9→nested\n 3→b\n0004:c\n5:d\r\n6:\n";
         for text in [&listing(1..40), &listing(999_990..1_000_020), &gap, bars, odd.trim_end()] {
-            let bare = without_numbers(text).expect("a listing");
+            let bare = without_expected_numbers(text).expect("a listing");
             assert!(bare.len() < text.len(), "{bare}");
-            assert_eq!(with_numbers(&bare).as_deref(), Some(text));
+            assert_eq!(with_expected_numbers(&bare).as_deref(), Some(text));
         }
-        assert_eq!(without_numbers(&listing(1..13)).unwrap().matches('→').count(), 2);
+        assert_eq!(without_expected_numbers(&listing(1..13)).unwrap().matches('→').count(), 2);
         for none in ["", "a", "     1→a\nb", "1\tAnn\n2\tBob"] {
-            assert_eq!(without_numbers(none), None);
+            assert_eq!(without_expected_numbers(none), None);
         }
-        assert_eq!(with_numbers(&format!("{}1→\n\n", " ".repeat(90))), None);
+        assert_eq!(with_expected_numbers(&format!("{}1→\n\n", " ".repeat(90))), None);
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn folded_listings_are_numbered_again() {
-        let fold = |text: &str| fold::Fold::new("x", LEGEND, without_numbers(text)).to_string();
+        let fold = |text: &str| fold::Fold::new("x", LEGEND, without_expected_numbers(text)).to_string();
         let (first, second) = (listing(1..20), listing(7..90));
         let text = format!("{}\n[[FOLD:x 1]] other\ny\n{}\nend", fold(&first), fold(&second));
         assert_eq!(renumbered(&text), format!("{first}\n[[FOLD:x 1]] other\ny\n{second}\nend"));

@@ -61,8 +61,9 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
         return None;
     }
     // Where the words are glued to what they cut, they stand in its last line.
-    let (text, glued) = match GLUED.captures(text).and_then(|found| found.name("words")) {
-        Some(words) => (&text[..words.start()], Some(words.as_str())),
+    let last_line = text.trim_end().rfind('\n').map_or(0, |end| end + 1);
+    let (text, glued) = match GLUED.captures(&text[last_line..]).and_then(|found| found.name("words")) {
+        Some(words) => (&text[..last_line + words.start()], Some(words.as_str())),
         None => (text, None),
     };
     let (mut count, mut end) = (0, 0);
@@ -205,7 +206,7 @@ pub(super) fn tells_of_no_change(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::numbered::{LEGEND, without_numbers};
+    use crate::content::numbered::{LEGEND, without_expected_numbers};
     use crate::reference::fold::Fold;
 
     fn of(first: u64, last: u64) -> Lines {
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn a_listing_that_leaves_numbers_out_shows_as_much() {
         let listing: String = (1..60).map(|line| format!("{line:>6}\tline {line}\n")).collect();
-        let bare = without_numbers(listing.trim_end());
+        let bare = without_expected_numbers(listing.trim_end());
         let folded = format!("{}\n\n[7 more lines in file. Use offset=60 to continue]", Fold::new("x", LEGEND, bare));
         let whole = format!("{listing}\n[7 more lines in file. Use offset=60 to continue]");
         assert_eq!(shown(Lines::ALL, &folded), shown(Lines::ALL, &whole));

@@ -6,19 +6,20 @@ use std::ops::Range;
 
 use super::fold::{self, Fold};
 use super::restore::restore;
+use super::stages::LISTINGS;
 use super::{Edit, FusionContext};
 use crate::config::Encoding;
-use crate::content::numbered::{LEGEND, listings, with_numbers, without_numbers};
+use crate::content::numbered::{LEGEND, listings, with_expected_numbers, without_expected_numbers};
 use crate::tokens;
 
 fn fold(stage: &str, listing: &str) -> Option<Fold> {
-    let bare = without_numbers(listing).filter(|bare| bare.len() < listing.len())?;
+    let bare = without_expected_numbers(listing).filter(|bare| bare.len() < listing.len())?;
     Some(Fold::new(stage, LEGEND, Some(bare)))
 }
 
 /// What a fold of a listing stands for; `None` for any other fold.
 pub(super) fn unfold(fold: &Fold) -> Option<String> {
-    with_numbers(fold.body.as_ref().filter(|_| fold.legend == LEGEND)?)
+    with_expected_numbers(fold.body.as_ref().filter(|_| fold.legend == LEGEND)?)
 }
 
 /// Whether a fold is the one of this listing.
@@ -43,7 +44,8 @@ pub fn unnumbered(text: &str, encoding: Encoding) -> Option<String> {
         return None;
     }
     let mut short = text.to_owned();
-    for edit in edits(&FusionContext::of(text, &[]), super::stages::LISTING, 0..text.len()).into_iter().rev() {
+    let edits = edits(&FusionContext::of(text, &[]), LISTINGS.name(), 0..text.len());
+    for edit in edits.into_iter().rev() {
         short.replace_range(edit.range, &edit.text);
     }
     (tokens::count(&short, encoding) < tokens::count(text, encoding) && restore(&short, &[]) == text).then_some(short)

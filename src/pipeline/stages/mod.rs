@@ -34,5 +34,5 @@ pub const STAGES: &[&dyn Stage] = &[
     &shortening::ABBREV,
 ];
 
-/// The stage whose folds listings are.
-pub(super) const LISTING: &str = "structuralCollapse";
+/// The stage that folds listings by themselves.
+pub(super) const LISTINGS: &dyn Stage = &structural_collapse::StructuralCollapse;
