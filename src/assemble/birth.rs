@@ -162,15 +162,15 @@ impl Engine {
             _ => None,
         };
         let is_cut = |block, units| text_of(block).is_some_and(|text| is_cut_at(text, units));
-        // Where a redactor has masked some of it, it no longer says what an edit needs.
-        let may_shrink = |block, text, result| !is_exact(result, &self.config) || text_of(block) == Some(text);
+        // Where a redactor has masked some of what is to stay exact, it no longer says what an edit needs.
+        let is_usable = |block, text, result| text_of(block) == Some(text) || !is_exact(result, &self.config);
         let proposals: Vec<Proposal> = fresh
             .blocks
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (Kind::Text(text), Some(result))
-                    if may_shrink_fresh(message, block) && may_shrink(index, text, result) =>
+                    if may_shrink_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
                     self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
@@ -205,10 +205,11 @@ impl Engine {
         let label = self.label(&Hints::from(result).label());
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
         let original = Original::text(&stored, label);
-        let shorter = self.shorten(&stored, result);
+        let is_exact = is_exact(result, &self.config);
+        let shorter = self.shorten(&stored, result, is_exact);
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let form = match shorter {
-            _ if is_over(shown, &self.config) && !is_exact(result, &self.config) => {
+            _ if is_over(shown, &self.config) && !is_exact => {
                 let (_, tokens) = self.memo.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
@@ -253,12 +254,12 @@ impl Engine {
     }
 
     /// The text as the pipeline shortens it, where it runs.
-    fn shorten(&self, text: &str, result: &ToolResult) -> Option<Shorter> {
+    fn shorten(&self, text: &str, result: &ToolResult, is_exact: bool) -> Option<Shorter> {
         if !self.config.fusion_enabled {
             return None;
         }
         let encoding = self.config.encoding;
-        if is_exact(result, &self.config) {
+        if is_exact {
             return unnumbered(text, encoding).map(|text| Shorter { text, is_lossless: true });
         }
         let hints = Hints::from(result);

@@ -92,11 +92,11 @@ impl Memo {
         self.replacements.get_or_insert_with(&key, || Ok(Arc::new(Replacement::of(serde_json::from_str(json)?, self))))
     }
 
-    /// Whether thinking known by a hash may be stored as it is, which `judge` says of one that is new.
-    pub(super) fn may_store(&self, thinking: ContentHash, judge: impl FnOnce() -> bool) -> bool {
-        self.storable.get(&thinking).unwrap_or_else(|| {
+    /// Whether a block known by a hash may be stored, thinking as it is, which `judge` says of one that is new.
+    pub(super) fn may_store(&self, block: ContentHash, judge: impl FnOnce() -> bool) -> bool {
+        self.storable.get(&block).unwrap_or_else(|| {
             let may = judge();
-            self.storable.insert(thinking, may);
+            self.storable.insert(block, may);
             may
         })
     }

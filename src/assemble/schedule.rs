@@ -170,10 +170,12 @@ impl Engine {
 
     /// Whether the options and the secrets in a block let it leave.
     fn may_leave(&self, known: &Known) -> bool {
-        let may_store = |text: &str| self.memo.may_store(known.key.hash, || self.storable(text).is_some());
+        let hash = known.key.hash;
         match (known.block.kind, &known.block.result) {
-            (Kind::Text(text), Some(result)) => may_replace(result, text, &self.config) && may_store(text),
-            (Kind::Call(call), _) => may_store(&call.arguments.to_json()),
+            (Kind::Text(text), Some(result)) => {
+                may_replace(result, text, &self.config) && self.memo.may_store(hash, || self.storable(text).is_some())
+            }
+            (Kind::Call(call), _) => self.memo.may_store(hash, || self.storable(&call.arguments.to_json()).is_some()),
             _ => true,
         }
     }

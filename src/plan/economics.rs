@@ -127,7 +127,7 @@ pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
     let held = items.iter().rposition(|item| item.thinking == Some(Thinking::Holds)).map_or(0, |last| last + 1);
     let (cause, mut chosen, least) = choose(items, held, situation)?;
     let leaves = |at: &usize| items[*at].thinking == Some(Thinking::Leaves);
-    let changed = if matches!(cause, Cause::Cold(_)) { Some(held) } else { chosen.first().copied() };
+    let changed = if cause.is_warm() { chosen.first().copied() } else { Some(held) };
     chosen.extend((changed?..items.len()).filter(leaves));
     chosen.sort_unstable();
     (!chosen.is_empty()).then_some(Decision { cause, items: chosen, least })

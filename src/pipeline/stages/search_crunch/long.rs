@@ -40,12 +40,11 @@ pub(super) fn cuts(text: &str, command: Option<&str>) -> Vec<(Range<usize>, Stri
     let patterns = command.map(patterns).unwrap_or_default();
     for (line, row) in read(text) {
         let found = match row {
-            Row::Hit(hit) if line.len() > MAX_LINE => match hit.form {
-                // Nothing was found in it.
-                Form::Context(_) => Some(Vec::new()),
-                _ if patterns.is_empty() => Some(Vec::new()),
-                _ => matches(line, line.len() - hit.place.len(), &patterns),
-            },
+            // Nothing was found in it, or nobody says what.
+            Row::Hit(hit) if line.len() > MAX_LINE && (patterns.is_empty() || matches!(hit.form, Form::Context(_))) => {
+                Some(Vec::new())
+            }
+            Row::Hit(hit) if line.len() > MAX_LINE => matches(line, line.len() - hit.place.len(), &patterns),
             _ => None,
         };
         for gap in found.iter().flat_map(|found| gaps(line, found)) {
