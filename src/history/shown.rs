@@ -56,6 +56,7 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
         || text.contains("[[FOLD:")
         || ends_in_marker(text)
         || NOTHING.is_match(text)
+        || GONE.is_match(text)
         || GAP.is_match(text)
     {
         return None;
@@ -132,12 +133,15 @@ static GLUED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern of glued cuts is valid")
 });
 
-/// How hosts say that something is missing before the end, or that nothing of it is left.
+/// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every assembly.
 static GAP: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated|\A\s*\[(?:tool result elided|partial:|read )",
-    )
-    .expect("the pattern of gaps is valid")
+    Regex::new(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
+        .expect("the pattern of gaps is valid")
+});
+
+/// How hosts say that nothing of a result is left.
+static GONE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\A\s*\[(?:tool result elided|partial:|read )").expect("the pattern of what is gone is valid")
 });
 
 /// A cut that counts characters or bytes ends within a line.
