@@ -632,22 +632,22 @@ export type Message = AnyMessage & {
 /** A vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 /** Where a store lives: in a directory, or, for several machines, in a PostgreSQL database. */
-export type StorePlace = {
+export type StorePlace = ({
 	dir: string;
 	url?: undefined;
 	namespace?: undefined;
-	host?: undefined;
 } | {
 	/** `postgresql://user:password@host:port/database?sslmode=require`. */
 	url: string;
 	/** The tenant: a schema of this name. Default "concertina". */
 	namespace?: string;
+	dir?: undefined;
+}) & {
 	/**
 	 * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when the last host
 	 * that had it no longer lists it; one that lists nothing for 90 days counts as gone.
 	 */
 	host?: string;
-	dir?: undefined;
 };
 /** Where a store lives, how long it keeps originals, and every option. */
 export type OpenOptions = StorePlace & {

@@ -1,4 +1,4 @@
-/** What tells this gateway from others that share a database. */
+/** What tells this gateway from others that share a store. */
 
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -134,9 +134,10 @@ export class PluginState {
 
   /** Where the store lives. @throws where the host cannot resolve the address of a database. */
   async place(): Promise<StorePlace> {
-    if (!this.isShared) return { dir: this.directory() };
+    const host = hostId(this.#api.runtime.state.resolveStateDir());
+    if (!this.isShared) return { dir: this.directory(), host };
     const url = await resolvedSecret(this.given.sccsStoreUrl, SETTING, this.config);
-    return { url, namespace: this.options.sccsStoreNamespace, host: hostId(this.#api.runtime.state.resolveStateDir()) };
+    return { url, namespace: this.options.sccsStoreNamespace, host };
   }
 
   /** Whether the store is in a database. */

@@ -37,13 +37,10 @@ async function buildAddon({ profile, platform }) {
 }
 
 /** Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy; the plugin is ESM. */
-async function buildJavaScript() {
+export async function compileTypeScript() {
   if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages");
-  const tsc = require.resolve("typescript/bin/tsc");
-  rmSync(path.join(root, "dist"), { recursive: true, force: true });
-  await run("compile TypeScript", process.execPath, [tsc, "-p", "tsconfig.json"]);
+  await run("compile TypeScript", process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"]);
   writeFileSync(path.join(root, "dist", "node", "lib", "package.json"), '{ "type": "commonjs" }\n');
-  copyPage();
 }
 
 /** Copies the page's files, with the library that draws its charts. Every report carries that library, and so its licence. */
@@ -59,7 +56,9 @@ export function copyPage() {
 export async function build({ checked = false, javascript = false, target } = {}) {
   const platform = platforms.find((row) => row.target === target);
   if (target && !platform) throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
-  await buildJavaScript();
+  rmSync(path.join(root, "dist"), { recursive: true, force: true });
+  await compileTypeScript();
+  copyPage();
   if (!javascript) await buildAddon({ profile: checked ? "checked" : "release", platform });
 }
 

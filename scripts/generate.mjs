@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { compileTypeScript } from "./build.mjs";
 import { NOTICES, notices } from "./notices.mjs";
 import { CHECKED, main, root, run } from "./steps.mjs";
 
@@ -130,7 +131,7 @@ main(async () => {
   const { options, settings, squeezeOnly } = await described();
   write("node/lib/options.ts", optionsType(options));
   write("node/lib/addon.ts", await addonTypes());
-  await run("compile TypeScript", process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"], { quiet: true });
+  await compileTypeScript();
   const types = declarations();
   // The same for `require`: TypeScript takes a declaration for what its name says, ESM or CommonJS.
   for (const name of ["index.d.ts", "index.d.cts"]) write(name, types);

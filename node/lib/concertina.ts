@@ -78,17 +78,16 @@ function reportOf(report: Report, changedMeanwhile: number[]): Report {
 }
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
-export function placeOf({ dir, url, ...inside }: { dir?: unknown; url?: unknown; namespace?: unknown; host?: unknown }): AddonPlace {
+export function placeOf({ dir, url, namespace, host }: { dir?: unknown; url?: unknown; namespace?: unknown; host?: unknown }): AddonPlace {
+  if (host !== undefined) needString("host", host);
   if (url === undefined) {
     needString("dir", dir);
-    for (const [name, value] of Object.entries(inside)) if (value !== undefined) badArgument(name, value, "absent where there is no url");
-    return { dir };
+    if (namespace !== undefined) badArgument("namespace", namespace, "absent where there is no url");
+    return { dir, host };
   }
   needString("url", url);
   if (dir !== undefined) badArgument("dir", dir, "absent where a url is given");
-  const { namespace, host } = inside;
   if (namespace !== undefined) needString("namespace", namespace);
-  if (host !== undefined) needString("host", host);
   return { url, namespace, host };
 }
 

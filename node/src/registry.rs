@@ -28,7 +28,7 @@ pub struct StorePlace {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Place {
     Directory(PathBuf),
-    Database { url: String, namespace: String, host: String },
+    Database { url: String, namespace: String },
 }
 
 type Held = Arc<Mutex<Weak<dyn Store>>>;
@@ -40,14 +40,11 @@ impl TryFrom<StorePlace> for Place {
 
     fn try_from(given: StorePlace) -> Result<Self> {
         match given {
-            StorePlace { dir: Some(dir), url: None, namespace: None, host: None } => {
-                std::path::absolute(Path::new(&dir))
-                    .map(Self::Directory)
-                    .map_err(|error| Error::StoreUnavailable { path: dir, reason: error.to_string() })
-            }
-            StorePlace { dir: None, url: Some(url), namespace, host } => {
-                let namespace = namespace.unwrap_or_else(|| "concertina".into());
-                Ok(Self::Database { url, namespace, host: host.unwrap_or_default() })
+            StorePlace { dir: Some(dir), url: None, namespace: None, .. } => std::path::absolute(Path::new(&dir))
+                .map(Self::Directory)
+                .map_err(|error| Error::StoreUnavailable { path: dir, reason: error.to_string() }),
+            StorePlace { dir: None, url: Some(url), namespace, .. } => {
+                Ok(Self::Database { url, namespace: namespace.unwrap_or_else(|| "concertina".into()) })
             }
             // The address is not repeated: it may hold a password.
             _ => Err(Error::bad_argument(
@@ -65,6 +62,7 @@ pub(crate) fn open(
     options: StoreOptions,
     today: Option<&str>,
 ) -> Result<(Arc<dyn Store>, Option<String>)> {
+    let options = StoreOptions { host: place.host.clone().unwrap_or_default(), ..options };
     let place = Place::try_from(place)?;
     OPEN.retain(|_, held| Arc::strong_count(held) > 1 || lock(held).strong_count() > 0);
     let nothing = || Arc::new(Mutex::new(Weak::<SqliteStore>::new() as Weak<dyn Store>));
@@ -80,8 +78,8 @@ pub(crate) fn open(
             (Arc::new(store), aside)
         }
         (Place::Directory(dir), None) => (Arc::new(SqliteStore::open(&dir, options)?), None),
-        (Place::Database { url, namespace, host }, _) => {
-            let options = PostgresOptions { store: options, host, ..PostgresOptions::default() };
+        (Place::Database { url, namespace }, _) => {
+            let options = PostgresOptions { store: options, ..PostgresOptions::default() };
             (Arc::new(PostgresStore::open(&url, &namespace, options)?), None)
         }
     };

@@ -32,10 +32,6 @@ pub struct PostgresOptions {
     /// together exceed it by what they hold. `busy_timeout_ms` is how long a statement waits for a lock. Of what is in
     /// memory (`max_entries`) the server is still asked who may see it, and whether it expired.
     pub store: StoreOptions,
-    /// With [`concertina::store::Retention::Held`], which host holds the sessions that are written to: any name that no other host has
-    /// and that stays. A session ends when the last host that had it does not list it any more ([`concertina::store::Store::settle`]);
-    /// one that lists nothing for 90 days counts as gone.
-    pub host: String,
     /// How many connections are open at most.
     pub pool_size: u32,
     /// How long to wait for a connection, in the pool or to the server.
@@ -52,7 +48,6 @@ impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
             store: StoreOptions::default(),
-            host: String::new(),
             pool_size: 8,
             connect_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use concertina::error::{Error, Result};
 use concertina::reference::ContentHash;
-use concertina::store::{Millis, Retention};
+use concertina::store::Millis;
 use r2d2::ManageConnection;
 use tokio_postgres::Row;
 
@@ -129,7 +129,7 @@ const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 impl Pool {
     pub(crate) fn open(server: Server, options: &PostgresOptions) -> Result<Self> {
         let PostgresOptions { store, pool_size: size, clock, .. } = options;
-        let host = (store.retention == Retention::Held).then(|| escaped(&options.host).into_owned());
+        let host = store.holder().map(|host| escaped(host).into_owned());
         let places = r2d2::Pool::builder()
             .max_size((*size).max(1))
             .connection_timeout(server.connect_timeout)

@@ -115,7 +115,7 @@ fn cell(row: &Row, column: usize, kind: Kind) -> Outcome<Cell> {
     Ok(cell.unwrap_or(Cell::Null))
 }
 
-/// Fills the tables of an empty namespace; sessions that are held are this host's. `named` makes an error of a failure.
+/// Fills the tables of an empty namespace. `named` makes an error of a failure.
 pub(crate) fn import(
     writing: &mut Writing<'_>,
     named: &dyn Fn(Failure) -> Error,
@@ -143,9 +143,7 @@ pub(crate) fn import(
         writing.run(&[call!(number)])?;
     }
     const USAGE: &str = "INSERT INTO usage SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals";
-    const HOMES: &str = "INSERT INTO homes SELECT id, $1 FROM sessions WHERE held AND $1::text IS NOT NULL";
-    let host = writing.host;
-    writing.run(&[call!("DELETE FROM usage"), call!(USAGE), call!(HOMES, host)]).map(drop)
+    writing.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
 }
 
 /// Rows of one table that are not written yet.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use concertina::store::figures::Turn;
-use concertina::store::sums::DAY_MS;
+use concertina::store::homes::{GONE_MS, HeldSession, Unsettled};
 use concertina::store::{Millis, Scope, TurnStatus};
 use tokio_postgres::Row;
 
@@ -24,15 +24,6 @@ macro_rules! session {
     };
 }
 pub(crate) use session;
-
-/// How long a session may be unknown to its host before that counts as its end.
-const UNLISTED_MS: Millis = 600_000;
-
-/// After how long a host that tells nothing any more counts as gone, with all that it had.
-const GONE_MS: Millis = 90 * DAY_MS;
-
-/// How long what a host has told counts as told, where nothing changed.
-pub(crate) const TOLD_MS: Millis = DAY_MS;
 
 /// The row of a session, created when it is new: it has not ended, and is held by its host where there is one. Whoever runs this has
 /// the session to himself until his transaction ends.
@@ -73,44 +64,21 @@ pub(crate) fn end(writing: &mut Writing<'_>, session_id: &str) -> Outcome<()> {
     writing.run(&[call!(LEFT, session, host), call!(END, session, now)]).map(drop)
 }
 
-/// What a host's list of sessions changes.
-#[derive(Default)]
-pub(crate) struct Unsettled {
-    /// They are here, too, and have not ended.
-    found: Vec<i64>,
-    /// They are no longer here.
-    left: Vec<i64>,
-    /// They are nowhere any more.
-    ended: Vec<i64>,
-}
-
-impl Unsettled {
-    /// Compares [`HELD`] with the list of this host.
-    pub(crate) fn of(held: &[Row], alive: &BTreeSet<String>, now: Millis) -> Outcome<Self> {
-        let mut unsettled = Self::default();
-        for row in held {
-            let (id, last_seen, ended_at): (i64, Millis, Option<Millis>) = (at(row, 0)?, at(row, 2)?, at(row, 3)?);
-            let (is_here, is_elsewhere): (bool, bool) = (at(row, 4)?, at(row, 5)?);
-            if alive.contains(&text(row, 1)?) {
-                if !is_here || ended_at.is_some() {
-                    unsettled.found.push(id);
-                }
-            } else if now.saturating_sub(last_seen) > UNLISTED_MS {
-                if is_here {
-                    unsettled.left.push(id);
-                }
-                if !is_elsewhere && ended_at.is_none() {
-                    unsettled.ended.push(id);
-                }
-            }
-        }
-        Ok(unsettled)
+/// What a host's list changes, by what [`HELD`] found.
+pub(crate) fn unsettled(held: &[Row], alive: &BTreeSet<String>, now: Millis) -> Outcome<Unsettled> {
+    let mut unsettled = Unsettled::default();
+    for row in held {
+        let held = HeldSession {
+            id: at(row, 0)?,
+            session_id: text(row, 1)?,
+            last_seen: at(row, 2)?,
+            ended_at: at(row, 3)?,
+            is_here: at(row, 4)?,
+            is_elsewhere: at(row, 5)?,
+        };
+        unsettled.take(&held, alive, now);
     }
-
-    /// Whether the list says what is known already.
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.found.is_empty() && self.left.is_empty() && self.ended.is_empty()
-    }
+    Ok(unsettled)
 }
 
 /// Sets what the host's list says. Returns how many sessions it ended.
@@ -126,7 +94,7 @@ pub(crate) fn settle(writing: &mut Writing<'_>, alive: &BTreeSet<String>) -> Out
     const GONE: &str = "WITH gone AS (DELETE FROM hosts WHERE seen_at < $1 RETURNING host) DELETE FROM homes USING gone WHERE homes.host = gone.host";
     let (now, host) = (writing.now, writing.host.unwrap_or_default());
     let held = writing.run(&[call!(HELD, host)])?.remove(0);
-    let Unsettled { found, left, ended } = Unsettled::of(&held, alive, now)?;
+    let Unsettled { found, left, ended } = unsettled(&held, alive, now)?;
     let gone_before = now.saturating_sub(GONE_MS);
     writing.run(&[
         call!(FOUND, found, host),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina::store::homes::TOLD_MS;
 use concertina::store::memory::Memory;
 use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
@@ -161,10 +162,10 @@ impl Store for PostgresStore {
         let differs = self.pool.with(|link| {
             let (told, host) = (self.pool.told(now), self.pool.host.as_deref().unwrap_or_default());
             let answers =
-                link.read(vec![call!(WHICH, told), call!(HELD, host), call!(HAS_TOLD, host, told, session::TOLD_MS)])?;
+                link.read(vec![call!(WHICH, told), call!(HELD, host), call!(HAS_TOLD, host, told, TOLD_MS)])?;
             let (_, now) = self.pool.which(link, &answers[0])?;
             let has_told = first(&answers[2])?.unwrap_or(false);
-            Ok(!has_told || !session::Unsettled::of(&answers[1], alive, now)?.is_nothing())
+            Ok(!has_told || !session::unsettled(&answers[1], alive, now)?.is_nothing())
         })?;
         if !differs {
             return Ok(0);

@@ -10,6 +10,7 @@
 
 pub mod copy;
 pub mod figures;
+pub mod homes;
 pub mod id;
 pub mod memory;
 mod options;
@@ -111,12 +112,13 @@ pub trait Store: Send + Sync {
     /// the sub-agent's own sub-agents are granted.
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;
 
-    /// The host has ended a session: the time to live of what it held begins. The first end counts, until a further commit of the
-    /// session takes it back.
+    /// The host has ended a session: the time to live of what it held begins, unless another host has it, too. The first end counts,
+    /// until a further commit of the session takes it back.
     fn end_session(&self, session_id: &str, now: Millis) -> Result<()>;
 
-    /// Ends every held session that is not among those that the host still knows, and takes back the end of those that are.
-    /// Returns how many it ended. A session that was seen in the last ten minutes is left alone: the host may not list it yet.
+    /// Ends every held session that is not among those that the host still knows, unless another host has it, and takes back the end
+    /// of those that are. Returns how many it ended. A session that was seen in the last ten minutes is left alone: the host may not
+    /// list it yet.
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64>;
 
     /// Totals of one session or of all.

@@ -21,6 +21,10 @@ pub struct StoreOptions {
     pub busy_timeout_ms: u64,
     /// When the time to live of what a session was shown begins.
     pub retention: Retention,
+    /// With [`Retention::Held`], which host holds the sessions that are written to: any name that no other host has and that stays. A
+    /// session ends when the last host that had it does not list it any more ([`super::Store::settle`]); one that lists nothing for 90
+    /// days counts as gone.
+    pub host: String,
 }
 
 /// When the time to live of a session's originals begins.
@@ -44,6 +48,7 @@ impl From<&Config> for StoreOptions {
             max_entries: config.sccs_max_entries,
             busy_timeout_ms: 2000,
             retention: Retention::default(),
+            host: String::new(),
         }
     }
 }
@@ -55,6 +60,11 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
+    /// The host that holds the sessions that are written to, where one does.
+    pub fn holder(&self) -> Option<&str> {
+        (self.retention == Retention::Held).then_some(self.host.as_str())
+    }
+
     /// How old the recorded time of a session may be before an assembly that changes nothing writes it again.
     pub fn touch_interval_ms(&self) -> Millis {
         self.ttl_ms() / 100

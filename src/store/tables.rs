@@ -65,7 +65,7 @@ pub static ORIGINALS: Table = Table {
 };
 
 /// Every table, each after those that its rows refer to.
-pub static TABLES: [&Table; 14] = [
+pub static TABLES: [&Table; 15] = [
     &Table {
         name: "sessions",
         columns: &[
@@ -82,6 +82,7 @@ pub static TABLES: [&Table; 14] = [
         ],
         key: 1,
     },
+    &Table { name: "homes", columns: &[("session", Integer), ("host", Text)], key: 2 },
     &ORIGINALS,
     &Table {
         name: "grants",

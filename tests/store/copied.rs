@@ -16,8 +16,8 @@ const NAMES: [&str; 6] = ["s", "\0", "a\0b\u{1}\u{1}0", "'; DROP TABLE originals
 
 const DAY: i64 = 86_400_000;
 
-/// A store with rows in every table.
-pub(crate) fn fill(store: &dyn Store) {
+/// A store with rows in every table. A host has it open, too.
+pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
     // What is swept leaves sums behind.
     let gone = scope("main", "gone");
     store.commit(&gone, &batch_of(store, vec![Original::text("gone", "test")]), START - 9 * DAY).unwrap();
@@ -58,6 +58,7 @@ pub(crate) fn fill(store: &dyn Store) {
         store.inherit(&scope("late", name), &scope("sub", name), None, START).unwrap();
         store.warn(name, START).unwrap();
     }
+    host.switch(&scope("main", "\0"), false, START).unwrap();
     store.end_session("s", START).unwrap();
 }
 

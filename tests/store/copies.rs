@@ -5,13 +5,14 @@ use concertina::store::copy::copy;
 use concertina::store::{SqliteStore, Store};
 
 use crate::copied::{a_failure_leaves_nothing, fill, is_copied_whole};
+use crate::hosts;
 use crate::suite::{START, options, put, scope};
 
 #[test]
 fn a_store_moves_from_one_directory_into_another_and_nothing_changes() {
     let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let [from, to, other] = dirs.each_ref().map(|dir| SqliteStore::open(dir.path(), options()).unwrap());
-    fill(&from);
+    fill(&from, &SqliteStore::open(dirs[0].path(), hosts::options("\0")).unwrap());
     is_copied_whole(&from, &to);
     a_failure_leaves_nothing(&from, &other);
 }

@@ -1,16 +1,20 @@
 //! Files of every version that was ever written keep opening. A file of a version is never written again.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use concertina::reference::{Media, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
-use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, SqliteStore, Store, TurnStatus};
+use concertina::store::{
+    Batch, Epoch, Printed, PrintedText, Receipt, Retention, SqliteStore, Store, StoreOptions, TurnStatus,
+};
 
+use crate::copied::everything;
 use crate::suite::{START, batch_of, options, projection, scope};
 
 /// The newest version.
-const VERSIONS: u32 = 4;
+const VERSIONS: u32 = 5;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/version-{version}.sqlite"))
@@ -53,7 +57,9 @@ fn write_the_golden_file() {
         .unwrap()
         .execute_batch("PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
         .unwrap();
-    let store = SqliteStore::open(dir.path(), options()).unwrap();
+    let held = StoreOptions { retention: Retention::Held, host: "a gateway".into(), ..options() };
+    let store = SqliteStore::open(dir.path(), held).unwrap();
+    store.settle(&BTreeSet::new(), START).unwrap();
     store.commit(&scope("main", "s"), &contents(&store), START).unwrap();
     store.commit_turn(&scope("main", "s"), &turn(), START).unwrap();
     store.inherit(&scope("main", "s"), &scope("sub", "c"), None, START).unwrap();
@@ -100,6 +106,8 @@ fn opens_and_has_everything(version: u32) {
         assert_eq!((figures.total.amount.sent_tokens, figures.unit), (900, "usd"));
         assert_eq!(known, [Some("agent:main:work")]);
     }
+    let homes = everything(&store).into_iter().filter(|(table, _)| *table == "homes").count();
+    assert_eq!(homes, if version < 5 { 0 } else { 2 });
     assert_eq!(store.commit_turn(&me, &"turn:1".into(), START).unwrap(), TurnStatus::Duplicate);
     store.commit(&me, &batch_of(&store, vec![Original::text("further", "test")]), START).unwrap();
     assert_eq!(store.stats(None).unwrap().originals, 4);

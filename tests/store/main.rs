@@ -7,6 +7,7 @@ mod corpus;
 mod crash;
 mod file;
 mod golden;
+mod hosts;
 mod replaced;
 mod retention;
 mod suite;
@@ -30,6 +31,15 @@ fn sqlite_keeps_the_promises_of_a_store() {
         dirs.borrow_mut().push(dir);
         store
     });
+}
+
+#[test]
+fn several_hosts_hold_sessions_in_one_directory() {
+    for check in hosts::CASES {
+        let dir = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| SqliteStore::open(dir.path(), hosts::options(name)).unwrap());
+        check(&one, &two);
+    }
 }
 
 #[test]

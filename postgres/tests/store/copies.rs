@@ -1,22 +1,24 @@
 //! A store moves from a file into a database, and back.
 
 use concertina::store::{SqliteStore, Store};
+use concertina_postgres::{PostgresOptions, PostgresStore};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, options};
 use crate::copied::{a_failure_leaves_nothing, everything, fill, is_copied_whole};
-use crate::suite;
+use crate::{hosts, suite};
 
 #[test]
 fn a_store_moves_between_a_file_and_a_database_and_nothing_changes() {
     let Some(cluster) = Cluster::start() else { return };
     let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let [file, back, other] = dirs.each_ref().map(|dir| SqliteStore::open(dir.path(), suite::options()).unwrap());
-    fill(&file);
+    fill(&file, &SqliteStore::open(dirs[0].path(), hosts::options("\0")).unwrap());
     let rows = everything(&file);
     is_copied_whole(&file, &cluster.open("moved"));
     a_failure_leaves_nothing(&file, &cluster.open("failed"));
     let database = cluster.open("filled");
-    fill(&database);
+    let held = PostgresOptions { store: hosts::options("\0"), ..options() };
+    fill(&database, &PostgresStore::open(&cluster.url(), "filled", held).unwrap());
     is_copied_whole(&database, &back);
     is_copied_whole(&database, &cluster.open("another"));
     a_failure_leaves_nothing(&database, &other);

@@ -12,6 +12,7 @@ mod cut;
 mod failover;
 mod full;
 mod hostile;
+#[path = "../../../tests/store/hosts.rs"]
 mod hosts;
 mod plans;
 mod proxy;
@@ -30,5 +31,17 @@ fn postgres_keeps_the_promises_of_a_store() {
         println!("{}", case.name);
         let options = PostgresOptions { store: suite::options(), ..options() };
         (case.check)(&PostgresStore::open(&cluster.url(), &format!("case_{number}"), options).unwrap());
+    }
+}
+
+#[test]
+fn several_hosts_hold_sessions_in_one_database() {
+    let Some(cluster) = Cluster::start() else { return };
+    for (number, check) in hosts::CASES.iter().enumerate() {
+        let [one, two] = ["one", "two"].map(|name| {
+            let options = PostgresOptions { store: hosts::options(name), ..options() };
+            PostgresStore::open(&cluster.url(), &format!("hosts_{number}"), options).unwrap()
+        });
+        check(&one, &two);
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn write(
     now: Millis,
 ) -> Outcome<Vec<Projection>> {
     let session = ensure_session(transaction, scope, now)?;
-    session::keep(transaction, session, options.retention)?;
+    session::keep(transaction, session, options.holder())?;
     make_room(transaction, options, &packed, now)?;
     for Packed { id, original, payload } in packed {
         let row = match find_original(transaction, original.hash)? {

@@ -24,7 +24,7 @@ pub(super) fn inherit(
     }
     let parent = ensure_session(transaction, parent, now)?;
     let child = ensure_session(transaction, child, now)?;
-    keep(transaction, child, options.retention)?;
+    keep(transaction, child, options.holder())?;
     transaction.prepare_cached("UPDATE sessions SET parent = ?2 WHERE id = ?1")?.execute((child, parent))?;
     for original in given(transaction, parent, named, options.expired_before(now))? {
         grant(transaction, child, original, now)?;

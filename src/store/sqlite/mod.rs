@@ -207,12 +207,12 @@ impl Store for SqliteStore {
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
         self.read(|transaction, generation| {
-            read::ledger(transaction, scope, self.options.retention, &self.in_memory, generation)
+            read::ledger(transaction, scope, self.options.holder(), &self.in_memory, generation)
         })
     }
 
     fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
-        self.write(|transaction, _| session::write_turn(transaction, scope, turn, self.options.retention, now))
+        self.write(|transaction, _| session::write_turn(transaction, scope, turn, self.options.holder(), now))
     }
 
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
@@ -237,7 +237,7 @@ impl Store for SqliteStore {
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
-        self.write(|transaction, _| session::switch(transaction, scope, is_off, self.options.retention, now))
+        self.write(|transaction, _| session::switch(transaction, scope, is_off, self.options.holder(), now))
     }
 
     fn is_off(&self, scope: &Scope) -> Result<bool> {
@@ -249,12 +249,15 @@ impl Store for SqliteStore {
     }
 
     fn end_session(&self, session_id: &str, now: Millis) -> Result<()> {
-        self.write(|transaction, _| session::end(transaction, session_id, now))
+        self.write(|transaction, _| session::end(transaction, session_id, self.options.holder(), now))
     }
 
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
-        let differs = self.read(|transaction, _| Ok(!session::unsettled(transaction, alive, now)?.is_empty()))?;
-        if differs { self.write(|transaction, _| session::settle(transaction, alive, now)) } else { Ok(0) }
+        let host = &self.options.host;
+        if self.read(|transaction, _| session::is_settled(transaction, host, alive, now))? {
+            return Ok(0);
+        }
+        self.write(|transaction, _| session::settle(transaction, host, alive, now))
     }
 
     fn stats(&self, session_id: Option<&str>) -> Result<Stats> {

@@ -10,7 +10,7 @@ use crate::store::id::{self, hash_range};
 use crate::store::memory::{Held, Memory};
 use crate::store::payload::Payload;
 use crate::store::{
-    BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Retention, Scope, Standing, Stats,
+    BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Standing, Stats,
 };
 
 /// The ids of contents: [`id::propose`].
@@ -139,7 +139,7 @@ fn held(
 pub(super) fn ledger(
     connection: &Connection,
     scope: &Scope,
-    retention: Retention,
+    holder: Option<&str>,
     memory: &Memory<ContentHash>,
     generation: u64,
 ) -> Outcome<Ledger> {
@@ -181,7 +181,7 @@ pub(super) fn ledger(
         .query_map((session,), |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let standing = Standing { in_context, last_seen, read_at: None };
-    let standing = is_kept(connection, session, retention)?.then_some(standing);
+    let standing = is_kept(connection, session, holder)?.then_some(standing);
     Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation, standing })
 }
 

@@ -16,11 +16,12 @@ use super::failure::{Failure, Outcome};
 const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("version_1.sql"),
     include_str!("version_2.sql"),
     include_str!("version_3.sql"),
     include_str!("version_4.sql"),
+    include_str!("version_5.sql"),
 ];
 
 /// How long one attempt at opening waits, and how long it is until the next.

@@ -1,6 +1,6 @@
 //! The row of a session: its beginning, its turns, and its end.
 //!
-//! Whether a session is held is its own property, so that every opener of the file keeps what one of them holds.
+//! Whether a session is held, and by which hosts, is its own property, so that every opener of the file keeps what one of them holds.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use super::failure::Outcome;
 use super::figures::insert_request;
 use crate::store::figures::Turn;
-use crate::store::{Millis, Retention, Scope, TurnStatus};
-
-/// How long a session may be unknown to its host before that counts as its end.
-const UNLISTED_MS: Millis = 600_000;
+use crate::store::homes::{GONE_MS, HeldSession, TOLD_MS, Unsettled};
+use crate::store::{Millis, Scope, TurnStatus};
 
 /// The row of a session.
 pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
@@ -33,60 +31,109 @@ pub(super) fn ensure_session(transaction: &Transaction<'_>, scope: &Scope, now: 
     Ok(transaction.last_insert_rowid())
 }
 
-/// Marks a session that is at work: it has not ended, and is held where that is asked for.
-pub(super) fn keep(transaction: &Transaction<'_>, session: i64, retention: Retention) -> Outcome<()> {
-    if !is_kept(transaction, session, retention)? {
-        transaction
-            .prepare_cached("UPDATE sessions SET ended_at = NULL, held = max(held, ?2) WHERE id = ?1")?
-            .execute((session, retention == Retention::Held))?;
+/// Marks a session that is at work: it has not ended, and is held by the host that asks for it.
+pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&str>) -> Outcome<()> {
+    if is_kept(transaction, session, holder)? {
+        return Ok(());
     }
-    Ok(())
+    transaction
+        .prepare_cached("UPDATE sessions SET ended_at = NULL, held = max(held, ?2) WHERE id = ?1")?
+        .execute((session, holder.is_some()))?;
+    holder.map_or(Ok(()), |host| settle_in(transaction, session, host))
 }
 
 /// Whether [`keep`] would change nothing.
-pub(super) fn is_kept(connection: &Connection, session: i64, retention: Retention) -> Outcome<bool> {
+pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str>) -> Outcome<bool> {
     Ok(connection
-        .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1 AND ended_at IS NULL AND held >= ?2")?
-        .exists((session, retention == Retention::Held))?)
+        .prepare_cached(
+            "SELECT 1 FROM sessions WHERE id = ?1 AND ended_at IS NULL
+               AND (?2 IS NULL OR EXISTS (SELECT 1 FROM homes WHERE session = ?1 AND host = ?2))",
+        )?
+        .exists((session, holder))?)
 }
 
-/// Ends all sessions of this name that have not ended.
-pub(super) fn end(transaction: &Transaction<'_>, session_id: &str, now: Millis) -> Outcome<()> {
-    transaction
-        .prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE session_id = ?1 AND ended_at IS NULL")?
-        .execute((session_id, now))?;
+/// A host has a session.
+fn settle_in(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
+    transaction.prepare_cached("INSERT OR IGNORE INTO homes VALUES (?1, ?2)")?.execute((session, host))?;
     Ok(())
 }
 
-/// The held sessions whose end is not what the host's list says, with the end that they should have.
-pub(super) fn unsettled(
-    connection: &Connection,
-    alive: &BTreeSet<String>,
-    now: Millis,
-) -> Outcome<Vec<(i64, Option<Millis>)>> {
-    let mut held = connection.prepare_cached("SELECT id, session_id, last_seen, ended_at FROM sessions WHERE held")?;
-    let mut rows = held.query(())?;
-    let mut unsettled = Vec::new();
+/// Ends all sessions of this name that have not ended, unless another host has them, too.
+pub(super) fn end(transaction: &Transaction<'_>, session_id: &str, holder: Option<&str>, now: Millis) -> Outcome<()> {
+    transaction.execute(
+        "DELETE FROM homes WHERE host = ?2 AND session IN (SELECT id FROM sessions WHERE session_id = ?1)",
+        (session_id, holder),
+    )?;
+    transaction.execute(
+        "UPDATE sessions SET ended_at = ?2 WHERE session_id = ?1 AND ended_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id)",
+        (session_id, now),
+    )?;
+    Ok(())
+}
+
+/// What a host's list changes.
+fn unsettled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<Unsettled> {
+    let mut held = connection.prepare_cached(
+        "SELECT id, session_id, last_seen, ended_at,
+           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1),
+           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> ?1)
+         FROM sessions WHERE held",
+    )?;
+    let mut rows = held.query((host,))?;
+    let mut unsettled = Unsettled::default();
     while let Some(row) = rows.next()? {
-        let (session_id, last_seen, ended_at): (String, Millis, Option<Millis>) =
-            (row.get(1)?, row.get(2)?, row.get(3)?);
-        match (alive.contains(&session_id), ended_at) {
-            (true, Some(_)) => unsettled.push((row.get(0)?, None)),
-            (false, None) if now.saturating_sub(last_seen) > UNLISTED_MS => unsettled.push((row.get(0)?, Some(now))),
-            _ => {}
-        }
+        let held = HeldSession {
+            id: row.get(0)?,
+            session_id: row.get(1)?,
+            last_seen: row.get(2)?,
+            ended_at: row.get(3)?,
+            is_here: row.get(4)?,
+            is_elsewhere: row.get(5)?,
+        };
+        unsettled.take(&held, alive, now);
     }
     Ok(unsettled)
 }
 
-/// Sets the ends that the host's list says. Returns how many sessions it ended.
-pub(super) fn settle(transaction: &Transaction<'_>, alive: &BTreeSet<String>, now: Millis) -> Outcome<u64> {
-    let mut ended = 0;
-    for (session, ended_at) in unsettled(transaction, alive, now)? {
-        transaction.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?.execute((session, ended_at))?;
-        ended += u64::from(ended_at.is_some());
+/// Whether a host's list says what is known already, and has said so lately.
+pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<bool> {
+    let told = connection
+        .prepare_cached("SELECT 1 FROM hosts WHERE host = ?1 AND seen_at > ?2")?
+        .exists((host, now.saturating_sub(TOLD_MS)))?;
+    Ok(told && unsettled(connection, host, alive, now)?.is_nothing())
+}
+
+/// Sets what the host's list says. Returns how many sessions it ended.
+pub(super) fn settle(transaction: &Transaction<'_>, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<u64> {
+    let Unsettled { found, left, ended } = unsettled(transaction, host, alive, now)?;
+    let mut set_end = transaction.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?;
+    let mut leave = transaction.prepare_cached("DELETE FROM homes WHERE session = ?1 AND host = ?2")?;
+    for session in found {
+        settle_in(transaction, session, host)?;
+        set_end.execute((session, None::<Millis>))?;
     }
-    Ok(ended)
+    for session in left {
+        leave.execute((session, host))?;
+    }
+    for session in &ended {
+        set_end.execute((session, now))?;
+    }
+    tell(transaction, host, now)?;
+    Ok(ended.len() as u64)
+}
+
+/// Records that a host has told its sessions, and what others had that tell nothing any more.
+fn tell(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
+    transaction.execute("INSERT OR REPLACE INTO hosts VALUES (?1, ?2)", (host, now))?;
+    // One that never told anything is given its time from now on.
+    transaction.execute("INSERT OR IGNORE INTO hosts SELECT DISTINCT host, ?1 FROM homes", (now,))?;
+    transaction.execute(
+        "DELETE FROM homes WHERE host IN (SELECT host FROM hosts WHERE seen_at < ?1)",
+        (now.saturating_sub(GONE_MS),),
+    )?;
+    transaction.execute("DELETE FROM hosts WHERE seen_at < ?1", (now.saturating_sub(GONE_MS),))?;
+    Ok(())
 }
 
 /// Records a turn with its requests.
@@ -94,11 +141,11 @@ pub(super) fn write_turn(
     transaction: &Transaction<'_>,
     scope: &Scope,
     turn: &Turn,
-    retention: Retention,
+    holder: Option<&str>,
     now: Millis,
 ) -> Outcome<TurnStatus> {
     let session = ensure_session(transaction, scope, now)?;
-    keep(transaction, session, retention)?;
+    keep(transaction, session, holder)?;
     let added = transaction
         .prepare_cached(
             "INSERT INTO turns (session, advancement_key, at) VALUES (?1, ?2, ?3)
@@ -122,11 +169,11 @@ pub(super) fn switch(
     transaction: &Transaction<'_>,
     scope: &Scope,
     is_off: bool,
-    retention: Retention,
+    holder: Option<&str>,
     now: Millis,
 ) -> Outcome<()> {
     let session = ensure_session(transaction, scope, now)?;
-    keep(transaction, session, retention)?;
+    keep(transaction, session, holder)?;
     transaction.prepare_cached("UPDATE sessions SET is_off = ?2 WHERE id = ?1")?.execute((session, is_off))?;
     Ok(())
 }

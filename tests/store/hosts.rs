@@ -1,0 +1,77 @@
+//! Several hosts hold sessions in one store, and each lists its own only: for every backend.
+
+use std::collections::BTreeSet;
+
+use concertina::reference::{Original, RefId};
+use concertina::store::{Batch, Millis, Retention, Store, StoreOptions};
+
+use crate::suite::{self, START, put, scope};
+
+const HOUR: Millis = 3_600_000;
+const DAY: Millis = 24 * HOUR;
+
+/// What is checked of the stores of two hosts at one place.
+pub(crate) const CASES: [fn(&dyn Store, &dyn Store); 3] = [
+    a_session_ends_when_the_last_host_that_had_it_no_longer_has_it,
+    a_session_that_a_host_lists_has_not_ended_whoever_ended_it,
+    a_host_that_tells_nothing_for_ninety_days_is_gone,
+];
+
+/// The options of a host.
+pub(crate) fn options(name: &str) -> StoreOptions {
+    StoreOptions { retention: Retention::Held, host: name.into(), ttl_seconds: 86_400, ..suite::options() }
+}
+
+fn begin(store: &dyn Store, session: &str) -> RefId {
+    put(store, &scope("main", session), vec![Original::text(session, "test")], START).remove(0)
+}
+
+/// What a host's sweep does.
+fn settle(store: &dyn Store, alive: &[&str], now: Millis) -> u64 {
+    let ended = store.settle(&alive.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), now).unwrap();
+    store.sweep(now).unwrap();
+    ended
+}
+
+fn a_session_ends_when_the_last_host_that_had_it_no_longer_has_it(one: &dyn Store, two: &dyn Store) {
+    let ids = ["first", "second", "both"].map(|name| begin(if name == "second" { two } else { one }, name));
+    // It goes on at the other host, where nothing new is folded in it.
+    let idle =
+        Batch { in_context: Some(BTreeSet::new()), ..Batch::after(&two.ledger(&scope("main", "both")).unwrap()) };
+    two.commit(&scope("main", "both"), &idle, START).unwrap();
+    let is_there = |at: usize| one.get(&ids[at], "main", START).unwrap().is_some();
+
+    // For weeks only one of them runs.
+    for day in 1..30 {
+        assert_eq!(settle(one, &["first", "both"], START + day * DAY), 0, "on day {day}");
+    }
+    assert!((0..3).all(is_there));
+    let later = START + 30 * DAY;
+    assert_eq!(settle(one, &["first"], later), 0, "the other one still has it");
+    assert_eq!(settle(two, &["second"], later), 1, "both");
+    assert_eq!(settle(one, &[], later + HOUR), 1, "first");
+    assert_eq!(settle(one, &[], later + 2 * DAY), 0);
+    assert_eq!([0, 1, 2].map(is_there), [false, true, false]);
+}
+
+fn a_session_that_a_host_lists_has_not_ended_whoever_ended_it(one: &dyn Store, two: &dyn Store) {
+    let id = begin(one, "moved");
+    one.end_session("moved", START + HOUR).unwrap();
+    assert_eq!(settle(two, &["moved"], START + HOUR), 0);
+    assert_eq!(settle(one, &[], START + 9 * DAY), 0);
+    assert!(two.get(&id, "main", START + 9 * DAY).unwrap().is_some());
+    two.end_session("moved", START + 9 * DAY).unwrap();
+    assert_eq!(settle(one, &[], START + 11 * DAY), 0);
+    assert!(two.get(&id, "main", START + 11 * DAY).unwrap().is_none());
+}
+
+fn a_host_that_tells_nothing_for_ninety_days_is_gone(one: &dyn Store, two: &dyn Store) {
+    let id = begin(one, "lost");
+    for day in 0..=90 {
+        assert_eq!(settle(two, &[], START + HOUR + day * DAY), 0, "on day {day}");
+    }
+    assert!(one.get(&id, "main", START).unwrap().is_some());
+    assert_eq!(settle(two, &[], START + 92 * DAY) + settle(two, &[], START + 92 * DAY), 1);
+    settle(two, &[], START + 94 * DAY);
+    assert!(one.get(&id, "main", START).unwrap().is_none());
+}
