@@ -90,6 +90,10 @@ export interface KnownSession {
 	lastSeen: number;
 	/** Whether nothing more is folded in it. */
 	isOff: boolean;
+	/** Whether the host that asks has it; see `StorePlace.host`. */
+	isHere: boolean;
+	/** Whether another host has it. */
+	isElsewhere: boolean;
 }
 /** Every option. */
 export interface Options {
@@ -645,7 +649,7 @@ export type StorePlace = ({
 }) & {
 	/**
 	 * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when the last host
-	 * that had it no longer lists it; one that lists nothing for 90 days counts as gone.
+	 * that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none are one host.
 	 */
 	host?: string;
 };

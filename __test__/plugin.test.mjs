@@ -1,7 +1,7 @@
 // Parts of the plugin that need no host.
 
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,7 +10,10 @@ import { Concertina } from "openclaw-concertina";
 
 import { registerCli } from "../dist/plugin/cli.js";
 import { complaintLine } from "../dist/plugin/complaints.js";
+import { endSession } from "../dist/plugin/hooks.js";
+import { hostId } from "../dist/plugin/host-id.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
+import { leftBehind } from "../dist/plugin/moved.js";
 import { isIncognito } from "../dist/plugin/sessions.js";
 import { freshDir, noise, toolRound } from "./conversation.mjs";
 
@@ -59,6 +62,29 @@ test("health says that the native library does not load", async () => {
   assert.deepEqual([engine, why, warnings], ["inactive", "the native library does not load: the gateway's log says why", []]);
 });
 
+/** The actions of `openclaw concertina ...`, by how a command is written. */
+function actionsOf(state) {
+  const actions = new Map();
+  const commandNamed = (name) => new Proxy({}, {
+    get: (_, word) => (argument) => (word === "command" ? commandNamed(argument) : (word === "action" && actions.set(name, argument), commandNamed(name))),
+  });
+  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, { optionWarnings: [], ...state });
+  return actions;
+}
+
+/** Runs an action and gives what it printed, what it complained of, and its exit status. */
+async function runOf(context, action, ...given) {
+  const streams = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", () => true).mock);
+  try {
+    await action(...given);
+    const [printed, said] = streams.map(({ calls }) => calls.map(({ arguments: [written] }) => written).join(""));
+    return { printed, said, status: process.exitCode ?? 0 };
+  } finally {
+    process.exitCode = undefined;
+    context.mock.restoreAll();
+  }
+}
+
 test("an original that is longer than an answer is printed whole, and one that cannot be had is a failure", async (context) => {
   const dir = freshDir();
   const text = `${noise(2000)}\n`;
@@ -66,19 +92,77 @@ test("an original that is longer than an answer is printed whole, and one that c
   const concertina = await open();
   const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, text)[1] });
   await concertina.close();
-  const actions = new Map();
-  const commandNamed = (name) => new Proxy({}, {
-    get: (_, word) => (argument) => (word === "command" ? commandNamed(argument) : (word === "action" && actions.set(name, argument), commandNamed(name))),
-  });
-  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, { hasStore: true, optionWarnings: [], open });
-  const [printed, said] = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", () => true).mock);
+  const fetch = actionsOf({ hasStore: true, open }).get("fetch <refs...>");
   const { refId } = report.actions[0];
-  await actions.get("fetch <refs...>")([refId], {});
-  assert.deepEqual([printed.calls.map(({ arguments: [written] }) => written).join(""), process.exitCode], [text, undefined]);
-  await actions.get("fetch <refs...>")([refId, "0123456789abcdef"], {});
-  const status = process.exitCode;
-  process.exitCode = undefined;
-  context.mock.restoreAll();
+  assert.deepEqual(await runOf(context, fetch, [refId], {}), { printed: text, said: "", status: 0 });
+  const { said, status } = await runOf(context, fetch, [refId, "0123456789abcdef"], {});
   assert.equal(status, 1);
-  assert.match(said.calls.map(({ arguments: [written] }) => written).join(""), /^concertina: .*0123456789abcdef/);
+  assert.match(said, /^concertina: .*0123456789abcdef/);
+  const short = await runOf(context, fetch, [refId], { maxChars: "100" });
+  assert.deepEqual([short.printed, short.status], ["", 1]);
+  assert.match(short.said, /did not fit in 100 characters/);
+});
+
+/** Two hosts with one store, in each of which the conversation `agent:main:work` is a session of its own, with an original. */
+async function twoHosts() {
+  const dir = freshDir();
+  const opened = (host) => Concertina.open({ dir, host, retention: "host" });
+  const refIds = {};
+  for (const host of ["one", "two"]) {
+    const concertina = await opened(host);
+    const { report } = await concertina.admitToolResult({ sessionId: `of ${host}`, message: toolRound("c", "exec", {}, `${host} ${noise(2000)}`)[1] });
+    await concertina.commitTurn({ sessionId: `of ${host}`, advancementKey: "1", sessionKey: "agent:main:work", messages: [{ role: "user", content: "Go." }, { role: "assistant", content: [{ type: "text", text: "Done." }] }] });
+    refIds[host] = report.actions[0].refId;
+    await concertina.close();
+  }
+  const has = async (host) => {
+    const concertina = await opened("looks");
+    const { found } = await concertina.fetch({ refIds: [refIds[host]] });
+    await concertina.close();
+    return found === 1;
+  };
+  return { opened, has };
+}
+
+test("a conversation's key names the sessions of this gateway, and another's goes by its id", async (context) => {
+  const { opened, has } = await twoHosts();
+  const hostSessions = async () => [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }];
+  const actions = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions });
+  const stats = JSON.parse((await runOf(context, actions.get("stats"), { session: "agent:main:work", json: true })).printed);
+  assert.deepEqual(stats.sessions.map(({ sessionId }) => sessionId), ["of one"]);
+  assert.match((await runOf(context, actions.get("stats"), { session: "" })).said, /there is no session ""/);
+  assert.match((await runOf(context, actions.get("purge"), { session: "of two" })).said, /Another gateway of this store has of two, too/);
+  await runOf(context, actions.get("purge"), { session: "agent:main:work", yes: true });
+  assert.deepEqual([await has("one"), await has("two")], [false, true]);
+});
+
+test("a reset forgets no session that another gateway has", async () => {
+  const { opened, has } = await twoHosts();
+  const store = await opened("one");
+  const state = { options: { purgeOnReset: true }, use: (run) => run(store), complain: (step, error) => assert.fail(error) };
+  for (const host of ["one", "two"]) await endSession(state, { sessionId: `of ${host}`, reason: "reset" });
+  await store.close();
+  assert.deepEqual([await has("one"), await has("two")], [false, true]);
+});
+
+test("a gateway's name is drawn once, and again where a full disk left an empty file", () => {
+  const dir = freshDir();
+  const id = hostId(dir);
+  assert.equal(hostId(dir), id);
+  const files = readdirSync(path.join(dir, "concertina"));
+  assert.deepEqual(files, ["concertina.host-id"]);
+  writeFileSync(path.join(dir, "concertina", files[0]), "");
+  assert.match(hostId(dir), /^[0-9a-f-]{36}$/);
+});
+
+test("a store that another directory took the place of is named once", () => {
+  const dir = freshDir();
+  const [usual, other] = ["concertina", "other"].map((name) => path.join(dir, name));
+  assert.equal(leftBehind(dir, usual), undefined);
+  for (const place of [usual, other]) mkdirSync(place);
+  writeFileSync(path.join(usual, "concertina.sqlite"), "");
+  assert.equal(leftBehind(dir, other), usual);
+  assert.equal(leftBehind(dir, other), undefined);
+  writeFileSync(path.join(other, "concertina.sqlite"), "");
+  assert.equal(leftBehind(dir, usual), undefined);
 });

@@ -4,7 +4,7 @@
  * Figures and originals go to standard output, failures to standard error with exit status 1.
  */
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
@@ -72,7 +72,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .action((options: { session?: string; html?: string; json?: boolean }) =>
         withStore(state, async (store) => {
           await store.check();
-          const sessionId = options.session && (await named(state, store, options.session))[0].sessionId;
+          const sessionId = options.session === undefined ? undefined : (await named(state, store, options.session))[0].sessionId;
           if (options.html !== undefined) {
             const periods = await periodsOf((range) => store.figures({ ...range, sessionId }));
             return writeReport(options.html, { periods, health: await healthOf(state, store), title: options.session });
@@ -172,6 +172,7 @@ async function unfold(state: PluginState, store: Concertina, options: UnfoldOpti
   const sessions = options.session === undefined ? known : sessionsNamed(options.session, known);
   if (sessions.length === 0) throw new Error(`the host has no session ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim());
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
+  if (existsSync(directory) && readdirSync(directory).length > 0) throw new Error(`${directory} holds something already; --out takes a directory that is empty or not there`);
   const { transcripts, originals, missing } = await unfoldSessions(store, sessions, directory);
   if (transcripts.length === 0) print(`Nothing is folded in ${sessions.length} sessions; nothing was written.`);
   else print([`${transcripts.length} transcripts and ${originals.length} originals that they name, in ${directory}:`, ...transcripts].join("\n"));
@@ -199,7 +200,8 @@ async function analyze(state: PluginState, store: Concertina | undefined, { sess
 async function sessionToAnalyse(state: PluginState, store: Concertina | undefined, session: HostSession): Promise<SessionToAnalyse> {
   const { sessionId, sessionKey } = session;
   const recorded = readTranscript(sessionId, await transcriptOf(session));
-  const { messages } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded })) ?? { messages: recorded };
+  const { messages, missing } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded })) ?? { messages: recorded, missing: [] };
+  if (missing.length > 0) throw new Error(`its transcript shows ${missing.length} placeholders whose originals are gone: what its tools printed is not known`);
   return { name: sessionId, sessionId, sessionKey, messages, prices: pricesOf(state.config, { sessionId, sessionKey, messages }) };
 }
 
@@ -219,7 +221,9 @@ async function mayPurge(state: PluginState, store: Concertina, sessions: NamedSe
   const strands = there.length > 0
     ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${there[0]}" writes it with the originals in place.`
     : "The host no longer has its transcript.";
-  const warning = `Purging session ${ids.join(", ")} removes ${doomed.originals} originals for good. ${strands}`;
+  const elsewhere = (await store.sessions()).filter(({ sessionId, isElsewhere }) => isElsewhere && ids.includes(sessionId)).map(({ sessionId }) => sessionId);
+  const others = elsewhere.length > 0 ? ` Another gateway of this store has ${elsewhere.join(", ")}, too.` : "";
+  const warning = `Purging session ${ids.join(", ")} removes ${doomed.originals} originals for good. ${strands}${others}`;
   if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
   return isAgreed(`${warning}\nPurge it? [y/N] `);
 }
@@ -230,10 +234,14 @@ function add(sum: Removed, removed: Removed): void {
   sum.sessions += removed.sessions;
 }
 
-/** The sessions that the store or the host knows under an id or a key. @throws an Error that lists what they know. */
+/**
+ * The sessions that the store or the host knows under an id or a key; one that only another host of the store has goes by its id. @throws an
+ * Error that lists what they know.
+ */
 async function named(state: PluginState, store: Concertina, name: string): Promise<[NamedSession, ...NamedSession[]]> {
-  const [stored, hosts] = [await store.sessions(), await state.hostSessions()];
+  const [all, hosts] = [await store.sessions(), await state.hostSessions()];
   const keys = new Map(hosts.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
+  const stored = all.filter(({ sessionId, isHere, isElsewhere }) => sessionId === name || isHere || !isElsewhere);
   const ids = [...new Set([...stored, ...hosts].map(({ sessionId }) => sessionId))];
   const ownKeys = new Map(stored.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
   return sessionsNamed(name, ids.map((sessionId) => ({ sessionId, sessionKey: ownKeys.get(sessionId) ?? keys.get(sessionId) ?? null })));

@@ -17,8 +17,8 @@ export async function runSlashCommand(
   state: PluginState,
   context: CallContext & { args?: string },
 ): Promise<{ text: string }> {
-  const word = context.args?.trim() ?? "";
-  if (!WORDS.includes(word)) return { text: `Unknown: ${word}. Use /concertina, /concertina off, /concertina on or /concertina purge.` };
+  const word = (context.args ?? "").trim().toLowerCase().replace(/\s+/g, " ");
+  if (!WORDS.includes(word)) return { text: `${word === "help" ? "" : `Unknown: ${word}. `}Use /concertina with nothing behind it, or with one of ${WORDS.filter(Boolean).join(", ")}.` };
   const { sessionId, sessionKey } = context;
   if (sessionId === undefined) return { text: "There is no session here yet." };
   try {

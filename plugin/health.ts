@@ -1,6 +1,6 @@
 /** Whether Concertina works here, and if not, why not: what an operator asks first. */
 
-import { type Concertina, FETCH_TOOL, type Figures, type SkippedCode } from "../node/lib/index.js";
+import { type Concertina, FETCH_TOOL, type Figures, type KnownSession, type SkippedCode } from "../node/lib/index.js";
 import type { Health } from "../node/lib/page.js";
 import { bytes, rows } from "../node/lib/table.js";
 import { matchesAny, prunerWarning } from "./host-pruner.js";
@@ -20,7 +20,7 @@ export async function healthOf(state: PluginState, store: Concertina | undefined
   const figures = read ?? (await store?.figures({ sessionId })) ?? { lastFoldAt: null, store: noStore(state.storeFile()) };
   const warnings = (await store?.warned({ since: now - (now % DAY_MS) })) ?? [];
   const session = (await store?.sessions())?.find((known) => known.sessionId === sessionId);
-  const why = whyNot(state) ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, session?.isOff ?? false));
+  const why = whyNot(state) ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, session));
   const pruner = sessionId === undefined ? prunerWarning(state.config, { sessionId: "", messages: [] }) : state.sessions.warning(sessionId);
   return {
     version: state.version,
@@ -49,9 +49,14 @@ function whyNot(state: PluginState): string | undefined {
 }
 
 /** What this process knows of a session. */
-function whyNotIn({ sessions }: PluginState, sessionId: string, isOff: boolean): string | undefined {
-  if (isOff) return "it is switched off in this session: /concertina on";
-  if (!sessions.isKnown(sessionId)) return "no turn of this session has reached it since the gateway started: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
+function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): string | undefined {
+  if (known?.isOff) return "it is switched off in this session: /concertina on";
+  if (!sessions.isKnown(sessionId)) {
+    // After a change of options the host registers the plugin anew, in the same process.
+    const since = Date.now() - process.uptime() * 1000;
+    if (known !== undefined && known.lastSeen >= since) return undefined;
+    return "no turn of this session has reached it since the gateway started or its options were changed: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
+  }
   return sessions.canFetch(sessionId) ? undefined : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
 }
 

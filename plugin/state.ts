@@ -17,6 +17,7 @@ import { complaintLine, isNews } from "./complaints.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
 import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
+import { leftBehind } from "./moved.js";
 import { resolvedSecret } from "./secret.js";
 import { whyUnused } from "./slot.js";
 import { type Scope, Sessions } from "./sessions.js";
@@ -110,7 +111,9 @@ export class PluginState {
   async #openOrComplain(): Promise<Concertina | undefined> {
     this.#reopenAt = 0;
     try {
+      const before = this.isShared ? undefined : leftBehind(this.#api.runtime.state.resolveStateDir(), this.directory());
       const store = await this.open();
+      if (before !== undefined) this.warn(movedLine(before, this.directory()));
       this.warnOfConfiguration();
       for (const line of store.notices()) this.warn(line);
       return store;
@@ -252,6 +255,10 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
+}
+
+function movedLine(before: string, directory: string): string {
+  return `the store is in ${directory} now, and placeholders in transcripts name originals in ${before}: set sccsStorageDir back to it, or stop the gateway and move all files whose names begin with "concertina.sqlite"`;
 }
 
 /** The date by which files are named, in UTC. */

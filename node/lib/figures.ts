@@ -63,4 +63,8 @@ export interface KnownSession {
   lastSeen: number;
   /** Whether nothing more is folded in it. */
   isOff: boolean;
+  /** Whether the host that asks has it; see `StorePlace.host`. */
+  isHere: boolean;
+  /** Whether another host has it. */
+  isElsewhere: boolean;
 }

@@ -278,9 +278,11 @@ fn fetched(row: &Row) -> Outcome<FetchedOriginal> {
     })
 }
 
-/// All sessions, the last seen first.
-pub(crate) const KNOWN: &str =
-    "SELECT agent_id, session_id, session_key, last_seen, is_off FROM sessions ORDER BY last_seen DESC, id DESC";
+/// All sessions, the last seen first, and whether the host `$1` and whether others have them.
+pub(crate) const KNOWN: &str = "SELECT agent_id, session_id, session_key, last_seen, is_off,
+      EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $1),
+      EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> $1)
+    FROM sessions ORDER BY last_seen DESC, id DESC";
 
 /// A row of [`KNOWN`].
 pub(crate) fn known(row: &Row) -> Outcome<KnownSession> {
@@ -290,5 +292,7 @@ pub(crate) fn known(row: &Row) -> Outcome<KnownSession> {
         session_key: text_or_null(row, 2)?,
         last_seen: at(row, 3)?,
         is_off: at(row, 4)?,
+        is_here: at(row, 5)?,
+        is_elsewhere: at(row, 6)?,
     })
 }

@@ -115,7 +115,8 @@ impl Store for PostgresStore {
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
-        self.pool.with(|link| link.survey(vec![call!(figures::KNOWN)])?[0].iter().map(figures::known).collect())
+        let host = self.pool.host.as_deref().unwrap_or_default();
+        self.pool.with(|link| link.survey(vec![call!(figures::KNOWN, host)])?[0].iter().map(figures::known).collect())
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {

@@ -121,9 +121,9 @@ impl Engine {
             if !seen.insert(format!("{}:{words}", original.hash.to_hex())) {
                 continue;
             }
-            answer.found += 1;
             let text = match &original.media {
                 Media::Image(mime) => {
+                    answer.found += 1;
                     answer.blocks.push(FetchedBlock::Image(original.bytes.clone(), mime.clone()));
                     continue;
                 }
@@ -135,6 +135,7 @@ impl Engine {
                 let _ = write!(part, "; {words}]");
             }
             let Some(text) = room.take(part, kept) else { continue };
+            answer.found += 1;
             batch.printed.push(PrintedText {
                 text: ContentHash::of(text.as_bytes()),
                 printed: Printed::Copy,

@@ -251,4 +251,8 @@ pub struct KnownSession {
     pub last_seen: Millis,
     /// Whether nothing more is folded in it.
     pub is_off: bool,
+    /// Whether the host that asks has it.
+    pub is_here: bool,
+    /// Whether another host has it.
+    pub is_elsewhere: bool,
 }

@@ -11,6 +11,7 @@ use concertina::store::{
 };
 
 use crate::copied::everything;
+use crate::hosts;
 use crate::suite::{START, batch_of, options, projection, scope};
 
 /// The newest version.
@@ -67,6 +68,19 @@ fn write_the_golden_file() {
     let newest = golden(VERSIONS);
     assert!(!newest.exists(), "{} is never written again", newest.display());
     fs::copy(dir.path().join("concertina.sqlite"), newest).unwrap();
+}
+
+#[test]
+fn whoever_has_a_session_that_was_held_before_hosts_had_names_keeps_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("concertina.sqlite");
+    fs::copy(golden(4), &file).unwrap();
+    rusqlite::Connection::open(&file).unwrap().execute_batch("UPDATE sessions SET held = 1").unwrap();
+    let [one, two] = ["one", "two"].map(|name| SqliteStore::open(dir.path(), hosts::options(name)).unwrap());
+    let later = START + 3_600_000;
+    assert_eq!(one.settle(&BTreeSet::new(), later).unwrap(), 0);
+    assert_eq!(two.settle(&BTreeSet::from(["s".to_owned(), "c".to_owned()]), later).unwrap(), 0);
+    assert_eq!(two.settle(&BTreeSet::from(["c".to_owned()]), later).unwrap(), 1);
 }
 
 #[test]

@@ -285,18 +285,23 @@ pub(super) fn warnings(connection: &Connection, since: Millis) -> Outcome<Vec<(M
 }
 
 /// All sessions, the last seen first.
-pub(super) fn sessions(connection: &Connection) -> Outcome<Vec<KnownSession>> {
+pub(super) fn sessions(connection: &Connection, host: &str) -> Outcome<Vec<KnownSession>> {
     Ok(connection
         .prepare_cached(
-            "SELECT agent_id, session_id, session_key, last_seen, is_off FROM sessions ORDER BY last_seen DESC, id DESC",
+            "SELECT agent_id, session_id, session_key, last_seen, is_off,
+               EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1),
+               EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> ?1)
+             FROM sessions ORDER BY last_seen DESC, id DESC",
         )?
-        .query_map((), |row| {
+        .query_map((host,), |row| {
             Ok(KnownSession {
                 agent_id: row.get(0)?,
                 session_id: row.get(1)?,
                 session_key: row.get(2)?,
                 last_seen: row.get(3)?,
                 is_off: row.get(4)?,
+                is_here: row.get(5)?,
+                is_elsewhere: row.get(6)?,
             })
         })?
         .collect::<rusqlite::Result<_>>()?)

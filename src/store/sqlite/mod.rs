@@ -225,7 +225,7 @@ impl Store for SqliteStore {
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
-        self.read(|transaction, _| figures::sessions(transaction))
+        self.read(|transaction, _| figures::sessions(transaction, &self.options.host))
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {

@@ -54,6 +54,9 @@ pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str
 
 /// A host has a session.
 fn settle_in(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
+    transaction
+        .prepare_cached("DELETE FROM homes WHERE session = ?1 AND host = 'before version 5'")?
+        .execute((session,))?;
     transaction.prepare_cached("INSERT OR IGNORE INTO homes VALUES (?1, ?2)")?.execute((session, host))?;
     Ok(())
 }
