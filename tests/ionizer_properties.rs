@@ -1,7 +1,7 @@
 //! What holds for the ionizer on any JSON, table or text at all.
 
 use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Segment};
+use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::ionizer::Ionizer;
 use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens;
@@ -9,7 +9,6 @@ use proptest::prelude::*;
 
 fn apply(text: &str, content_type: ContentType, preset: Preset, max_tokens: Option<usize>) -> Vec<Edit> {
     let segments = [Segment::whole(text, content_type, None)];
-    let _hints = Hints::default();
     Ionizer.apply(&FusionContext { preset, max_tokens, ..FusionContext::of(text, &segments) })
 }
 

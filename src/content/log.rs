@@ -211,7 +211,7 @@ const LEVELS: &[&str] = &[
 /// Finds the bytes of the level word of a log line: in capitals, or in any case between brackets or behind `level=`.
 ///
 /// Looks at the first 200 bytes.
-pub fn level(line: &str) -> Option<Range<usize>> {
+pub(super) fn level(line: &str) -> Option<Range<usize>> {
     let line = head(line, 200);
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -253,11 +253,6 @@ pub(super) fn leads_with_level(line: &str) -> bool {
     before.trim_matches([' ', '[', '<', '(']).is_empty()
         && (after.is_none_or(|c| matches!(c, ':' | ']' | '>' | ')' | '\t')) || line[range.end..].starts_with("  "))
         || before.trim_end_matches('"').ends_with("level=")
-}
-
-/// Whether the line is one of a log: it carries a time stamp or begins with a level.
-pub fn is_log_line(line: &str) -> bool {
-    Stamp::find(line).is_some() || leads_with_level(line)
 }
 
 #[cfg(test)]
@@ -318,9 +313,9 @@ mod tests {
         assert_eq!(word("time=1 level=info msg=x"), Some("info"));
         assert_eq!(word("an error happened"), None);
         assert!(
-            is_log_line("WARN  disk is full")
-                && is_log_line("ERROR: no")
-                && !is_log_line("ERROR handling is described below")
+            leads_with_level("WARN  disk is full")
+                && leads_with_level("ERROR: no")
+                && !leads_with_level("ERROR handling is described below")
         );
     }
 }

@@ -19,7 +19,7 @@ pub(super) const GAP: &str = "\n[…]\n";
 /// Words that tell of a failure.
 pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i-u)error|exception|traceback|panicked|failed|failure|fatal|segfault|not found|permission denied|exit(?:ed with)? (?:code|status) [1-9]",
+        r"(?im-u)error|exception|traceback|panicked|failed|failure|fatal|segfault|segmentation fault|not found|no such file|permission denied|refused|timed out|oomkilled|^killed\b|npm err!|cannot access|exit(?:ed with)? (?:code|status) [1-9]",
     )
     .expect("the failure pattern is valid")
 });
@@ -131,6 +131,11 @@ mod tests {
             let placeholder = stale_result(text, 1000, &result(is_error), false, 40);
             assert!(placeholder.contains("\nPreview: npm run build\n"), "{placeholder}");
             assert!(placeholder.ends_with(": x is not a function"), "{placeholder}");
+        }
+        for end in ["Segmentation fault (core dumped)", "curl: (7) connection refused", "Killed", "request timed out"] {
+            let placeholder =
+                stale_result(&format!("make\n{}{end}\n", "step\n".repeat(1000)), 1000, &result(false), false, 40);
+            assert!(placeholder.ends_with(end), "{placeholder}");
         }
         assert!(stale_result(&text, 1000, &result(true), false, 0).ends_with("]\nPreview: "));
     }

@@ -231,7 +231,7 @@ fn level_of(front: &str) -> Option<&'static str> {
         "severe" | "error" | "err" | "e" => "error",
         "warn" | "warning" | "w" => "warn",
         "notice" => "notice",
-        "info" | "i" => "info",
+        "info" | "information" | "i" => "info",
         "debug" | "d" => "debug",
         "trace" | "verbose" | "v" => "trace",
         _ => return None,

@@ -11,8 +11,8 @@ use super::super::line_pattern;
 /// The level that a line names, in the one group that takes part.
 pub(super) static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"\b(FATAL|CRITICAL|SEVERE|EMERG|ALERT|ERROR|ERR|WARN|WARNING|NOTICE|INFO|DEBUG|TRACE|VERBOSE)\b",
-        r"|\[(fatal|crit|critical|emerg|alert|error|err|warn|warning|notice|info|debug|trace)\]",
+        r"\b(FATAL|CRITICAL|CRIT|PANIC|SEVERE|EMERG|ALERT|ERROR|ERR|WARN|WARNING|NOTICE|INFO|INFORMATION|DEBUG|TRACE|VERBOSE)\b",
+        r"|\[(fatal|crit|critical|panic|emerg|alert|error|err|warn|warning|notice|info|debug|trace)\]",
         r#"|\b(?:level|lvl|severity)"?\s?[=:]\s?"?([A-Za-z]+)"#,
         r"|^\s*(error|warning|fatal)(?:\[\w+\])?:",
         r"|: (?:fatal )?(error|warning)\b",

@@ -35,10 +35,12 @@ fn levels_are_counted_and_times_span_the_log() {
     }
     text += "2026-03-01T11:30:01.001Z WARN  pool is 91% full\n";
     text += "2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432\n";
+    text += "2026-03-01T11:30:10.000Z CRIT volume sdb7 is gone\n";
     text += "2026-03-01T11:31:00.000Z INFO  signing key rotated to kid-7f3a\n";
     let summary = summary(&text, 600);
-    assert!(summary.starts_with("log, 93 lines, error 1, warn 1, info 91\n"), "{summary}");
+    assert!(summary.starts_with("log, 94 lines, fatal 1, error 1, warn 1, info 91\n"), "{summary}");
     assert!(summary.contains("2026-03-01T11:30:09.532Z ERROR db connect ECONNREFUSED 10.0.0.7:5432"), "{summary}");
+    assert!(summary.contains("CRIT volume sdb7 is gone"), "{summary}");
     assert!(summary.contains("from 2026-03-01T10:00:00.120Z to 2026-03-01T11:31:00.000Z"), "{summary}");
     assert!(summary.contains("signing key rotated to kid-7f3a"), "{summary}");
 }
