@@ -18,7 +18,7 @@ use super::thinking::Gap;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
-use crate::history::{Meter, fates, may_replace};
+use crate::history::{Meter, fates, may_replace, tells_of_failure};
 use crate::parallel;
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
@@ -26,6 +26,9 @@ use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
 use crate::summarize::Around;
 use crate::transcript::{Kind, Transcript};
+
+/// How much of a summary a result that failed keeps at least: enough for what failed.
+const FAILED_CHARS: u64 = 120;
 
 /// What a caller may ask of an assembly.
 #[derive(Debug, Clone, Default)]
@@ -219,6 +222,7 @@ impl Engine {
             (Kind::Text(text), Some(result)) if may_replace(result, text, &self.config) => {
                 let max_chars = match reason {
                     LARGE => self.config.sccs_summary_max_chars,
+                    _ if result.is_error || tells_of_failure(text) => self.config.keep_preview_chars.max(FAILED_CHARS),
                     _ => self.config.keep_preview_chars,
                 };
                 let source = match stored().filter(|stored| stored.media == Media::Text) {

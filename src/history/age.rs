@@ -3,6 +3,7 @@
 //! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message nothing
 //! is old. A block that is both old and superseded may go from the earlier of the two moments.
 
+use super::exempt::plans;
 use super::superseded::held;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
 use super::{Fate, MayGo, Part, Reason, may_touch, part};
@@ -24,11 +25,12 @@ const BULKY_BYTES: usize = 16_000;
 /// calls; the body of a whole write that succeeded after half as many, since the file holds it; where folding has a price, a bulky
 /// result after half as many turns. Images go after `imageAgeTurns` turns, and those that a tool returned after `staleCalls` calls as
 /// well. What is at most four calls short of stale is nearly so. What something later holds may go at once. Blocks of tools that
-/// `skipTools` or `onlyTools` exclude stay.
+/// `skipTools` or `onlyTools` exclude stay, as does the last call of a tool that plans.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let held = held(transcript);
     let clock = Clock::of(transcript);
     let finished = finished_until(transcript);
+    let plans = plans(transcript);
     let mut fates = Vec::with_capacity(transcript.messages.len());
     for (message_index, message) in transcript.messages.iter().enumerate() {
         let may_lose_thinking = message_index < finished && says_more_than_thinking(message);
@@ -41,6 +43,9 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
                 return Fate::Stays;
             }
             let at = (message_index, block_index);
+            if plans.contains(&at) {
+                return Fate::Stays;
+            }
             let limits = limits(block, part, held.written.contains(&at), config);
             let old = clock.calls_since_old(message, limits);
             let later = held.superseded.get(&at);

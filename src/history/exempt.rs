@@ -1,14 +1,51 @@
-//! What is never replaced whatever its size: the host's own instruction files and skills, which the agent must keep in sight.
+//! What is never replaced whatever its size, because the agent must keep it in sight: the host's own instruction files and skills, what
+//! the user answered to a tool, and the plan in force.
 
-use crate::transcript::ToolResult;
+use super::At;
+use super::files::printed_file;
+use crate::transcript::{Kind, ToolResult, Transcript};
 
-/// OpenClaw's workspace files, by stem.
-const HOST_FILES: [&str; 9] =
-    ["AGENTS", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
+/// OpenClaw's workspace files, by stem, and what other hosts call theirs.
+const HOST_FILES: [&str; 10] =
+    ["AGENTS", "CLAUDE", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
+
+/// Tools that ask the user.
+const ASKING: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
+
+/// Tools whose last call says the whole plan.
+const PLANNING: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlanMode"];
+
+/// Whether a tool result stays in sight.
+pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
+    is_host_file(result, text) || is_users_word(result, text)
+}
+
+/// Whether a tool result says what the user answered.
+fn is_users_word(result: &ToolResult, text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(400)];
+    result.tool_name.is_some_and(|tool| ASKING.contains(&tool)) || head.contains("the user said:")
+}
+
+/// The last call of each tool that plans.
+pub(super) fn plans(transcript: &Transcript) -> Vec<At> {
+    let mut last: Vec<(&str, At)> = Vec::new();
+    for (message_index, message) in transcript.messages.iter().enumerate() {
+        for (block_index, block) in message.blocks.iter().enumerate() {
+            if let Kind::Call(call) = &block.kind
+                && PLANNING.contains(&call.name)
+            {
+                last.retain(|(tool, _)| *tool != call.name);
+                last.push((call.name, (message_index, block_index)));
+            }
+        }
+    }
+    last.into_iter().map(|(_, at)| at).collect()
+}
 
 /// Whether a tool result shows one of the host's own files: known by the path it was read from, else by its first heading.
-pub(super) fn is_host_file(result: &ToolResult, text: &str) -> bool {
-    match result.arguments.and_then(|arguments| arguments.file_path()) {
+fn is_host_file(result: &ToolResult, text: &str) -> bool {
+    let printed = || printed_file(&result.arguments?.command()?).map(str::to_owned);
+    match result.arguments.and_then(|arguments| arguments.file_path()).or_else(printed) {
         Some(path) => is_host_path(&path),
         None => first_heading(text).is_some_and(names_host_file),
     }
@@ -65,11 +102,33 @@ mod tests {
             ("docs/AGENTS.md.bak", false),
             ("agents.md", false),
             ("src/skills/tool.rs", false),
+            ("CLAUDE.md", true),
         ] {
             assert_eq!(is_host_file(&result(Some(&json!({ "path": path }))), "x"), expected, "{path}");
         }
         let read = json!({ "path": "README.md" });
         assert!(!is_host_file(&result(Some(&read)), "# AGENTS.md - Your Workspace\n"));
+    }
+
+    #[test]
+    fn host_files_that_a_command_prints_are_known_by_its_path() {
+        for (command, expected) in [
+            ("cat ~/.openclaw/skills/deploy/SKILL.md", true),
+            ("cd /w && sed -n '1,200p' AGENTS.md", true),
+            ("cat README.md", false),
+            ("grep -n x AGENTS.md", false),
+        ] {
+            assert_eq!(is_exempt(&result(Some(&json!({ "command": command }))), "# Deploy\n"), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_answers_to_a_tool_stays() {
+        let asked = ToolResult { tool_name: Some("AskUserQuestion"), ..result(None) };
+        assert!(is_exempt(&asked, "only staging"));
+        let refused =
+            "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse tabs";
+        assert!(is_exempt(&result(None), refused) && !is_exempt(&result(None), "the users said nothing"));
     }
 
     #[test]

@@ -206,6 +206,14 @@ fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -
     Some(FileUse { path, does, is_in_shell })
 }
 
+/// The file that a plain command prints, whole or by lines, as the command names it.
+pub(super) fn printed_file(command: &str) -> Option<&str> {
+    let command = command.trim();
+    let bare =
+        command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")).map_or(command, |(_, rest)| rest.trim());
+    read_or_written(bare).filter(|(_, does)| matches!(does, Use::Read(_))).map(|(path, _)| path)
+}
+
 /// The path that a plain command reads or writes.
 fn read_or_written(command: &str) -> Option<(&str, Use)> {
     if let Some((path, body)) =

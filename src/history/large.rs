@@ -44,11 +44,11 @@ pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
             && result.arguments.and_then(|arguments| arguments.command()).is_some_and(|command| prints_files(&command))
 }
 
-/// Whether the options let an output be replaced, and it is none of the host's own files. A result without a known tool is treated like any
+/// Whether the options let an output be replaced, and it is nothing that the agent must keep in sight. A result without a known tool is treated like any
 /// other.
 pub fn may_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
     config.sccs_enabled
         && config.may_touch_tool(result.tool_name.unwrap_or_default())
         && may_touch_output(Some(result), config)
-        && !exempt::is_host_file(result, text)
+        && !exempt::is_exempt(result, text)
 }

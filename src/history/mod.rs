@@ -21,6 +21,7 @@ use crate::transcript::{Block, Kind, Message, Role, ToolResult};
 pub use age::fates;
 pub use large::{is_cut, is_exact, is_over, may_go_fresh, may_replace, may_shrink_fresh};
 pub use measure::{Meter, message_tokens};
+pub use shown::tells_of_failure;
 
 /// Where a block stands: index of its message, and its index among that message's blocks.
 pub type At = (usize, usize);

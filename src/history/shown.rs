@@ -176,7 +176,7 @@ fn ends_in_marker(text: &str) -> bool {
 }
 
 /// Whether a result tells of a failure of its call, in its first or last two lines: the words of shells and tools.
-pub(super) fn tells_of_failure(text: &str) -> bool {
+pub fn tells_of_failure(text: &str) -> bool {
     static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         // Word boundaries of ASCII: with those of Unicode a line that is not ASCII is searched many times slower.
         Regex::new(

@@ -12,7 +12,7 @@ use crate::config::{Compat, Config};
 use crate::history::Meter;
 use crate::reference::Marker;
 use crate::tokens::utf16;
-use crate::transcript::{Arguments, Call};
+use crate::transcript::{Arguments, COMMAND_KEYS, Call};
 
 /// What can be fetched goes, the largest strings first, until no more tokens than these are left.
 const MOST_TOKENS: usize = 60;
@@ -28,6 +28,9 @@ const SHORT_CHARS: usize = 256;
 
 /// How much of a long string its note shows, in UTF-16 units.
 const HEAD_CHARS: usize = 80;
+
+/// How much of a command stays: an agent that does not see what it did does it again.
+const COMMAND_CHARS: usize = 70;
 
 /// Values nested deeper than this are left alone.
 const MAX_DEPTH: usize = 128;
@@ -46,7 +49,7 @@ pub struct Shrunk {
 ///
 /// Key order, numbers and paths stay as they were; arguments that are a JSON string stay one, and one that does not parse
 /// is left alone. `reference` is printed once, in the first note, and the arguments then cost at most 60 tokens where their strings
-/// allow it. Under `compat: "clawsqueezer"` the result is the published `{ _squeezed, summary }` instead.
+/// allow it, and some more where a command is among them, whose beginning stays. Under `compat: "clawsqueezer"` the result is the published `{ _squeezed, summary }` instead.
 pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
     let before = meter.arguments(&call.arguments);
     let mut value = call.arguments.to_value()?;
@@ -107,6 +110,7 @@ fn escaped_len(text: &str) -> u64 {
 
 /// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes shorter.
 fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
+    let command = COMMAND_KEYS.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned);
     let mut texts = Vec::new();
     strings(value, 0, &mut texts);
     let mut by_cost: Vec<(usize, usize)> =
@@ -130,9 +134,11 @@ fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: u
     folded.sort_unstable();
     let Some((&first, further)) = folded.split_first() else { return false };
     let head_tokens = (before.saturating_sub(left) / HEAD_SHARE).min(MOST_TOKENS.saturating_sub(left));
-    let began = utf16::head(texts[first], head_chars);
-    // A beginning is as long as it may be, or is left out: half a name is none.
-    let head = if meter.text(&note(chars, began)) <= meter.text(&note(chars, "")) + head_tokens { began } else { "" };
+    let is_command = command.as_deref() == Some(texts[first].as_str());
+    let began = utf16::head(texts[first], if is_command { head_chars.max(COMMAND_CHARS) } else { head_chars });
+    // A beginning is as long as it may be, or is left out: half a name is none. What was done is told in any case.
+    let fits = || meter.text(&note(chars, began)) <= meter.text(&note(chars, "")) + head_tokens;
+    let head = if is_command || fits() { began } else { "" };
     *texts[first] = note(chars, head);
     for &at in further {
         *texts[at] = AGAIN.to_owned();

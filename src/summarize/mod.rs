@@ -170,7 +170,7 @@ mod tests {
     fn verdicts_that_begin_with_paths_are_a_log() {
         let text: String = (0..90).map(|i| format!("tests/test_cart.py::test_{i} PASSED   [ {i}%]\n")).collect();
         let summary = summarize(&text, &Hints::default(), 300, true);
-        assert!(summary.starts_with("log, 90 lines, verdict lines: 90 passed\n"), "{summary}");
+        assert!(summary.starts_with("log, 90 lines, verdicts: 90 passed\n"), "{summary}");
     }
 
     #[test]

@@ -176,9 +176,10 @@ impl<'t> Log<'t> {
     fn headline(&self, text: &str) -> String {
         let mut parts = vec![format!("log, {}", which_lines(text))];
         if !self.verdicts.is_empty() {
-            let verdicts: Vec<String> =
-                self.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-            parts.push(format!("verdict lines: {}", verdicts.join(" ")));
+            let counted = |verdict| self.verdicts.get(verdict).map(|count| format!("{count} {verdict}"));
+            // A short summary ends in the middle of this line: failures are told first.
+            let verdicts: Vec<String> = ["failed", "passed", "skipped"].into_iter().filter_map(counted).collect();
+            parts.push(format!("verdicts: {}", verdicts.join(" ")));
         }
         for level in ["fatal", "error", "warn", "notice", "info", "debug", "trace"] {
             parts.extend(self.levels.get(level).map(|count| format!("{level} {count}")));

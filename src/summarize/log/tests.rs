@@ -16,7 +16,7 @@ fn the_ending_and_the_error_lines_are_quoted() {
     text += "AssertionError: expected 401 to equal 403\n";
     text += " Test Files  1 failed | 120 passed (121)\n   Start at  10:22:01\n   Duration  4.31s\n";
     let summary = summary(&text, 300);
-    assert!(summary.starts_with("log, 128 lines, verdict lines: 120 passed 1 failed"), "{summary}");
+    assert!(summary.starts_with("log, 128 lines, verdicts: 1 failed 120 passed"), "{summary}");
     for line in [
         "Test Files 1 failed | 120 passed (121)",
         "✗ tests/unit/login.test.ts > rejects a bad token",
@@ -76,7 +76,7 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
                 + "test cart::total ... FAILED\n\nfailures:\n    cart::total\n\n\
                    test result: FAILED. 60 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.02s\n\n\
                    error: test failed, to rerun pass `--lib`\n",
-            "60 passed 1 failed",
+            "1 failed 60 passed",
             &["test result: FAILED. 60 passed; 1 failed;", "error: test failed"] as &[&str],
         ),
         (
@@ -84,7 +84,7 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
             many("test_error_", " (t.T.test_error) ... ok")
                 + "test_fail (t.T.test_fail) ... FAIL\n\nFAIL: test_fail (t.T.test_fail)\n----------\n\
                    AssertionError: 1 != 2\n\n----------\nRan 61 tests in 0.002s\n\nFAILED (failures=1)\n",
-            "60 passed 1 failed",
+            "1 failed 60 passed",
             &["\nFAILED (failures=1)\nRan 61 tests in 0.002s\n", "AssertionError: 1 != 2"],
         ),
         (
@@ -94,14 +94,14 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
                    shop/tax.py:9: KeyError\n===== short test summary info =====\n\
                    FAILED tests/test_cart.py::test_tax - KeyError: 'xx'\n\
                    ========================= 1 failed, 60 passed in 0.31s =========================\n",
-            "60 passed 1 failed",
+            "1 failed 60 passed",
             &["\n1 failed, 60 passed in 0.31s\n", "KeyError: 'xx'"],
         ),
         (
             "go test",
             many("--- PASS: TestErrorCase", " (0.00s)")
                 + "--- FAIL: TestTotal (0.00s)\n    a_test.go:43: got 3, want 4\nFAIL\nFAIL\texample.com/shop\t0.004s\nFAIL\n",
-            "60 passed 2 failed",
+            "2 failed 60 passed",
             &["\nFAIL\n--- FAIL: TestTotal (0.00s)\nFAIL example.com/shop 0.004s"],
         ),
         (
@@ -110,7 +110,7 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
                 + "    ✕ sums the cart (4 ms)\n\nTest Suites: 1 failed, 30 passed, 31 total\n\
                    Tests:       1 failed, 60 passed, 61 total\nSnapshots:   0 total\nTime:        2.114 s\n\
                    Ran all test suites.\n",
-            "60 passed 1 failed",
+            "1 failed 60 passed",
             &["\nTests: 1 failed, 60 passed, 61 total\n", "✕ sums the cart (4 ms)"],
         ),
         (
@@ -118,7 +118,7 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
             many(" ✓ tests/error", ".test.ts (3 tests) 4ms")
                 + "   × total > sums the cart 4ms\n\n Test Files  1 failed | 60 passed (61)\n      \
                    Tests  1 failed | 183 passed (184)\n   Start at  10:22:01\n   Duration  4.31s (tests 301ms)\n\n",
-            "60 passed 1 failed",
+            "1 failed 60 passed",
             &[
                 "\nTests 1 failed | 183 passed (184)\nTest Files 1 failed | 60 passed (61)\n",
                 "× total > sums the cart 4ms",
@@ -134,13 +134,13 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
                 + &details
                 + "\ntest at a.test.mjs:2:150\n✖ adds (0.11ms)\n  Error: boom\n"
                 + &details,
-            "60 passed 2 failed",
+            "2 failed 60 passed",
             &["\nℹ fail 2\nℹ pass 60\nℹ tests 62\n", "✖ divides (0.98ms)"],
         ),
     ] {
         let summary = summary(&text, 300);
         let (headline, _) = summary.split_once('\n').unwrap();
-        assert!(headline.contains(&format!("verdict lines: {verdicts}, ")), "{runner}\n{summary}");
+        assert!(headline.contains(&format!("verdicts: {verdicts}, ")), "{runner}\n{summary}");
         for told in told {
             assert!(summary.contains(told), "{runner}: {told}\n{summary}");
         }
@@ -153,7 +153,7 @@ fn the_totals_of_each_runner_are_told_in_300_characters() {
 #[test]
 fn tests_that_went_well_mention_no_failure() {
     let text = many("✓ logs ERROR when the error is fatal ", " (3 ms)") + &many("test parse::error::", " ... ok");
-    assert!(summary(&text, 300).starts_with("log, 120 lines, verdict lines: 120 passed\n"), "{}", summary(&text, 300));
+    assert!(summary(&text, 300).starts_with("log, 120 lines, verdicts: 120 passed\n"), "{}", summary(&text, 300));
 }
 
 #[test]
