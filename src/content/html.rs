@@ -2,9 +2,9 @@
 //!
 //! A few tags make no HTML: Markdown, JSX and log messages have them, too.
 
+use super::Hints;
 use super::lines::head;
 use super::seen::{Seen, filled};
-use super::{Hints, hints};
 
 const OPENERS: &[&str] =
     &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
@@ -171,20 +171,34 @@ const OTHER_MARKS: &[&str] = &["className=", "={", "\n```", "\n~~~", "\n# ", "\n
 /// What shows a page as it comes, in a pipeline. Other programs look for something in its markup.
 const SHOWING: &[&str] = &["head", "tail", "cat", "tee", "less", "more", "gunzip", "iconv"];
 
-/// What only the addresses of this machine have: who asks it for a page works on that page.
-const LOCAL_MARKS: &[&str] = &["localhost", "//127.", " 127.", "//0.0.0.0", "//[::1]"];
+/// Programs that print what an address holds.
+const FETCHERS: &[&str] = &["curl", "wget", "http", "https", "xh", "lynx", "w3m"];
 
-/// Whether an HTML text is a page to be read, or a piece of one: not data (a feed, a picture, settings), not a template, and
-/// not something that somebody opened, fetched from their own machine or filtered to work on it.
-pub fn is_page(text: &str, hints: &Hints) -> bool {
+/// What the names of tools hold that do.
+const FETCHING: &[&str] = &["fetch", "crawl", "scrape"];
+
+/// What no name of a public host ends with.
+const PRIVATE_ENDS: &[&str] =
+    &["arpa", "corp", "home", "internal", "invalid", "lan", "local", "localdomain", "localhost", "test"];
+
+/// Whether an HTML text is a page or a piece of one, and not data: a feed, a picture, settings.
+pub fn is_hypertext(text: &str) -> bool {
     let opening = opening(text);
-    let is_whole = matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body");
-    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
     let is_piece = || {
         let starts_apart = !matches!(opening.as_str(), "svg" | "path" | "g" | "title" | "script" | "style");
-        starts_apart && ELEMENTS.contains(&opening.as_str()) && !has(OTHER_MARKS) && has_page_elements(text)
+        starts_apart && ELEMENTS.contains(&opening.as_str()) && !has(text, OTHER_MARKS) && has_page_elements(text)
     };
-    (is_whole || is_piece()) && !is_opened_file(hints) && !is_worked_on(hints) && !has(TEMPLATE_MARKS)
+    matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body") || is_piece()
+}
+
+/// Whether an HTML text is a page to be read, or a piece of one: not data, not a template, and not something that somebody
+/// opened, rendered, asked a server of their own for or filtered to work on it.
+pub fn is_page(text: &str, hints: &Hints) -> bool {
+    is_fetched(hints) && is_hypertext(text) && !has(text, TEMPLATE_MARKS)
+}
+
+fn has(text: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| text.contains(mark))
 }
 
 /// Whether nearly all elements are those of pages.
@@ -221,26 +235,48 @@ fn opening(text: &str) -> String {
     start.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Whether the text is a file of this machine, and not something that was fetched.
-fn is_opened_file(hints: &Hints) -> bool {
-    let is_file = |path: &str| !path.contains("://") && hints::of_path(path).is_some();
-    let fetched = |command: &str| command.contains("://");
-    match (&hints.path, &hints.command) {
-        (Some(path), _) => is_file(path),
-        (None, Some(command)) => !fetched(command) && hints::of_command(command).is_some(),
-        (None, None) => false,
+/// Whether the text comes as it is from a public address, where anything is known of it.
+fn is_fetched(hints: &Hints) -> bool {
+    match (&hints.path, &hints.command, &hints.tool_name) {
+        (Some(path), ..) => is_public(path),
+        (None, Some(command), _) => fetches(command) && is_public(command) && is_shown(command),
+        (None, None, Some(tool)) => has(&tool.to_ascii_lowercase(), FETCHING),
+        (None, None, None) => true,
     }
 }
 
-/// Whether the text comes from a server on this machine, or out of a pipeline that looked into the markup.
-fn is_worked_on(hints: &Hints) -> bool {
-    let source = hints.path.as_deref().or(hints.command.as_deref()).unwrap_or_default();
-    let is_shown = |filter: &str| {
-        let program = filter.split_whitespace().next().unwrap_or_default();
-        SHOWING.contains(&program.rsplit('/').next().unwrap_or(program))
-    };
-    let command = hints.command.as_deref().unwrap_or_default().replace("||", ";");
-    LOCAL_MARKS.iter().any(|mark| source.contains(mark)) || command.split('|').skip(1).any(|filter| !is_shown(filter))
+fn fetches(command: &str) -> bool {
+    let mut words = command.split_whitespace().map(|word| word.trim_start_matches(['$', '(', '`', '"', '\'']));
+    words.any(|word| FETCHERS.contains(&program(word)))
+}
+
+/// Whether nothing looks into the markup in a pipeline.
+fn is_shown(command: &str) -> bool {
+    let first = |filter: &str| filter.split_whitespace().next().map(|word| program(word).to_owned());
+    let command = command.replace("||", ";");
+    command.split('|').skip(1).all(|filter| first(filter).is_some_and(|program| SHOWING.contains(&program.as_str())))
+}
+
+fn program(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// Whether there are addresses, and all of them public.
+fn is_public(source: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || "/?#\"'`)|;&<>\\".contains(c);
+    let mut hosts = source.split("://").skip(1).map(|rest| {
+        let authority = rest.split(ends).next().unwrap_or_default();
+        authority.rsplit('@').next().unwrap_or(authority)
+    });
+    hosts.clone().next().is_some() && hosts.all(is_public_host)
+}
+
+/// Whether a host has a name that is known everywhere, and the usual port: no number, no variable, no name of a local net.
+fn is_public_host(host: &str) -> bool {
+    let is_name = host.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-'));
+    let is_end =
+        |end: &str| end.chars().all(char::is_alphabetic) && !PRIVATE_ENDS.contains(&end.to_lowercase().as_str());
+    is_name && host.rsplit_once('.').is_some_and(|(name, end)| !name.is_empty() && end.len() > 1 && is_end(end))
 }
 
 #[cfg(test)]
@@ -302,14 +338,40 @@ mod tests {
         assert!(is_page("<html>", &path("https://a.example/b.html")));
         assert!(is_page("<html>", &command("curl -s https://a.example/b.html")));
         assert!(is_page("<html>", &command("curl -s https://a.example/ 2>&1 | head -c 9000 || echo no")));
-        for worked_on in [
-            "curl -s https://a.example | grep -n '<meta'",
+        assert!(is_page(
+            "<html>",
+            &command("cd /tmp && curl -sA 'Mozilla/5.0 (X11; Linux)' \"https://me:pw@a.example?q\"")
+        ));
+        assert!(!is_page("<html>", &command("curl -s https://a.example | grep -n '<meta'")));
+        assert!(!is_page("<html>", &path("http://localhost:3000/")));
+    }
+
+    #[test]
+    fn what_ones_own_program_or_server_printed_is_no_page() {
+        for command in [
+            "node render.js",
+            "node render.js --base https://a.example/",
+            "php index.php",
+            "git show HEAD:templates/x.tmpl",
+            "docker exec web curl -s web:8080/orders",
+            "curl -s $BASE_URL/orders",
+            "curl -s https://$HOST/orders",
+            "curl -s https://shop.example:8443/",
             "curl -s localhost:3000/login",
             "curl -i http://127.0.0.1:8000/",
+            "curl -s http://192.168.1.7/",
+            "curl -s 'http://[::1]/'",
+            "curl -s http://web/orders",
+            "curl -s http://app.test",
+            "wget -qO- http://host.docker.internal/",
+            "curl -s https://a.example http://localhost/",
+            "http :3000/orders",
         ] {
-            assert!(!is_page("<html>", &command(worked_on)), "{worked_on}");
+            assert!(!is_page("<html>", &Hints { command: Some(command.to_owned()), ..Hints::default() }), "{command}");
         }
-        assert!(!is_page("<html>", &path("http://localhost:3000/")));
+        let tool = |tool: &str| Hints { tool_name: Some(tool.to_owned()), ..Hints::default() };
+        assert!(is_page("<html>", &tool("web_fetch")) && is_page("<html>", &tool("WebFetch")));
+        assert!(!is_page("<html>", &tool("exec")) && !is_page("<html>", &tool("mcp__shop__render")));
     }
 
     #[test]
