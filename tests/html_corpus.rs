@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::ops::{Range, RangeInclusive};
 
 use concertina::config::Preset;
-use concertina::content::{ContentType, Segment};
+use concertina::content::{ContentType, Hints, Segment};
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, restore};
 use regex::{Captures, Regex};
@@ -161,4 +161,32 @@ fn lines_of_a_page_fold_only_where_the_markup_stays() {
         assert!(!edits.is_empty(), "{preset:?}: the log folds");
         assert_eq!(edits.iter().any(|edit| !is_apart(&edit.range)), folds, "{preset:?}");
     }
+}
+
+#[test]
+fn lines_of_data_fold_like_those_of_other_texts_and_those_of_markup_like_code() {
+    let engine = FusionEngine::default();
+    let saved = |text: &str, path: &str| {
+        let hints = Hints { path: Some(path.to_owned()), ..Hints::default() };
+        let done = engine.compress(text, &CompressOptions { hints, ..CompressOptions::default() }, &|| 0.0);
+        assert_eq!(restore(&done.text, &done.originals), text);
+        100 * (done.tokens_before - done.tokens_after) / done.tokens_before
+    };
+    let case = |n: u32| format!("  <testcase classname=\"a.B\" name=\"t{n}\" time=\"0.{:02}\"/>\n", n * 37 % 100);
+    let report = format!("<?xml version=\"1.0\"?>\n<suite>\n{}</suite>\n", (0..50).map(case).collect::<String>());
+    assert!(saved(&report, "report.xml") >= 60);
+    let words = ["oak", "stone", "river", "lamp", "cloud", "paper", "iron", "field"];
+    let word = |n: usize| words[n * 7919 % 8];
+    let item = |n: usize| {
+        format!(
+            "<li class=\"{}\">{} {} {} {} {n}</li>\n",
+            word(n),
+            word(n * n + 1),
+            word(n * 3 + n * n),
+            word(n / 3),
+            word(n + n / 2)
+        )
+    };
+    let list = format!("<html>\n<body>\n{}</body>\n</html>\n", (0..30).map(item).collect::<String>());
+    assert_eq!(saved(&list, "list.html"), 0);
 }

@@ -57,6 +57,12 @@ pub(super) fn is_marker_line(line: &str) -> bool {
     marker_line_id(line).is_some()
 }
 
+/// Where a text ends for what folds its lines: the line that leads to the original ends a text, and no fold.
+pub(super) fn before_marker(text: &str) -> usize {
+    let marker = text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
+    text.len().saturating_sub(marker)
+}
+
 fn marker_line_id(line: &str) -> Option<&str> {
     let (id, words) = line.strip_prefix("[[REWIND:sha256:")?.split_once("]]")?;
     let count = words.strip_prefix(" original: ")?;

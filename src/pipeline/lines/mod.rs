@@ -30,6 +30,9 @@ use crate::pipeline::measure::is_worth;
 use crate::pipeline::{Edit, FusionContext};
 use crate::tokens;
 
+/// What a fold of lines of any kind leaves at most, in percent of the tokens, and the tokens that it saves at least.
+pub(super) const WORTH: (usize, usize) = (95, 1);
+
 /// How often lines that no group took are grouped again, in each way.
 const ROUNDS: usize = 2;
 

@@ -7,27 +7,25 @@
 //! folds that want the same lines, those stay that save most.
 //!
 //! A fold is not code, and hides what is in it from the stages that read code or take the markup of pages. Unless only lossless
-//! rewrites are allowed, code that shrinks to less than half and by a lot is folded, pages of which next to nothing is left, and
-//! no others.
+//! rewrites are allowed, code and markup that shrink to less than half and by a lot are folded, pages whose markup would go of which
+//! next to nothing is left, and no others.
 
 use std::ops::Range;
 
 use crate::config::Preset;
 use crate::content::hints::expected;
+use crate::content::html::{is_hypertext, is_page};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::measure::{is_worth, saving};
-use crate::pipeline::restore::{Prior, is_marker_line};
+use crate::pipeline::restore::{Prior, before_marker};
 use crate::pipeline::{Edit, FusionContext, Stage, lines, numbers};
 
 /// Shorter texts cannot pay for the legend.
 const MIN_BYTES: usize = 120;
 
-/// What a fold leaves at most, in percent of the tokens.
-const WORTH: usize = 95;
-
-/// The same for code and for pages, and the tokens that it saves at least.
+/// What a fold leaves at most of code and of pages, in percent of the tokens, and the tokens that it saves at least.
 const CODE_WORTH: (usize, usize) = (50, 150);
 const PAGE_WORTH: (usize, usize) = (10, 150);
 
@@ -92,30 +90,29 @@ fn stretches(context: &FusionContext) -> Vec<(Range<usize>, (usize, usize))> {
     let is_printed = context.hints.command.is_some()
         && expected(context.hints).is_none_or(|expected| expected.content_type != ContentType::Code);
     let worth = |segment: &Segment| match segment.content_type {
-        _ if context.preset == Preset::Lossless => (WORTH, 1),
+        _ if context.preset == Preset::Lossless => lines::WORTH,
         ContentType::Code if !is_printed => CODE_WORTH,
-        ContentType::Html => PAGE_WORTH,
-        _ => (WORTH, 1),
+        ContentType::Html if is_page(&context.text[segment.range.clone()], context.hints) => PAGE_WORTH,
+        ContentType::Html if is_hypertext(&context.text[segment.range.clone()]) => CODE_WORTH,
+        _ => lines::WORTH,
     };
     let mut runs: Vec<(Range<usize>, (usize, usize))> = Vec::new();
     for segment in context.segments {
+        let worth = worth(segment);
         match runs.last_mut() {
-            Some((range, known)) if *known == worth(segment) && range.end == segment.range.start => {
+            Some((range, known)) if *known == worth && range.end == segment.range.start => {
                 range.end = segment.range.end;
             }
-            _ => runs.push((segment.range.clone(), worth(segment))),
+            _ => runs.push((segment.range.clone(), worth)),
         }
     }
     let free = |(range, worth): (Range<usize>, (usize, usize))| {
         let free = free_lines(context.text, context.sealed, range).into_iter();
         free.map(move |range| (range, worth)).collect::<Vec<_>>()
     };
-    // The line that leads to the original ends a text, and no fold.
-    let marker = context.text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
-    let end = context.text.len().saturating_sub(marker);
-    let before_marker = |(range, worth): (Range<usize>, _)| (range.start..range.end.min(end), worth);
+    let end = before_marker(context.text);
     runs.into_iter()
-        .map(before_marker)
+        .map(|(range, worth)| (range.start..range.end.min(end), worth))
         .filter(|(range, _)| !range.is_empty())
         .flat_map(free)
         .filter(|(range, _)| range.len() >= MIN_BYTES)
