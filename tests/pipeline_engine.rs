@@ -294,3 +294,28 @@ fn regular_paragraphs_fold_by_seven_tenths_whatever_their_type() {
         assert_eq!(restore(&done.text, &[]), text);
     }
 }
+
+#[test]
+fn what_needs_its_original_is_clearly_shorter_than_what_needs_none() {
+    let created = |n: u32| {
+        let took = if n == 7 { "9m41s" } else { "2s" };
+        format!("aws_instance.a[{n}]: Creation complete after {took} [id=i-{n}]\n")
+    };
+    let tested = |n: u32| {
+        format!(
+            "[INFO] Running com.x.T{n}Test\n[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 0, \
+             Time elapsed: 0.01 s -- in com.x.T{n}Test\n"
+        )
+    };
+    let applied = (0..20).map(created).collect::<String>() + "Apply complete! Resources: 20 added, 0 changed.\n";
+    let engine = FusionEngine::default();
+    for text in [applied, (0..30).map(tested).collect()] {
+        let compress = |preset| {
+            let options = CompressOptions { preset, ..CompressOptions::default() };
+            check(&Case { name: "built", engine: &engine, options: &options, text: &text })
+        };
+        let (balanced, lossless) = (compress(Preset::Balanced), compress(Preset::Lossless));
+        assert!(lossless.tokens_after * 2 < lossless.tokens_before, "{}", lossless.text);
+        assert!(balanced.tokens_after <= lossless.tokens_after, "{}", balanced.text);
+    }
+}

@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::measure::saving;
 use super::report::{Attempts, Compressed, Sum, Tally, rows};
 use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold, unfolds_to};
-use super::run::{Pass, Passes};
+use super::run::{Pass, Passes, is_codec};
 use super::{CompressOptions, Edit, FusionPipeline, Remembered};
 use crate::config::Preset;
 use crate::content::ContentType;
@@ -40,6 +40,11 @@ struct Form {
 }
 
 impl Form {
+    /// What its edits save, without the marker line and the line numbers of notes: they depend on how the text came in.
+    fn saved(&self) -> isize {
+        self.tallies.iter().map(|tally| tally.changes.saved + tally.folds.saved).sum()
+    }
+
     /// Whether its marker line leads back to the text, where it has one.
     fn rewinds_to(&self, text: &str) -> bool {
         let original = self.original.as_ref();
@@ -158,12 +163,21 @@ impl FusionEngine {
 
     /// The best form of the draft. It depends on what the draft says, not on how the text came in.
     fn best(&self, passes: &mut Passes, start: &Rc<Draft>, first: Pass, edits: &[Edit]) -> Result<Form, Question> {
-        if passes.options.preset != Preset::Lossless
-            && let Some(form) = self.reversible(passes, start, &first, edits)?
-        {
+        let is_lossless = passes.options.preset == Preset::Lossless;
+        let reversible = if is_lossless { None } else { self.reversible(passes, start, &first, edits)? };
+        let Some(form) = reversible else { return self.folded(passes, start, first) };
+        // Whoever gives edits compares by itself.
+        if !edits.is_empty() || !self.is_contested(&form) {
             return Ok(form);
         }
-        self.folded(passes, start, first)
+        let folded = self.folded(passes, start, first)?;
+        Ok(if folded.saved() + MARKER_TOKENS >= form.saved() { folded } else { form })
+    }
+
+    /// Whether a codec took lines for good that others would fold: what it replaced was not weighed against their folds.
+    fn is_contested(&self, form: &Form) -> bool {
+        let mut steps = self.pipeline.steps.iter().zip(&form.tallies);
+        steps.any(|(step, tally)| tally.changes.edits > 0 && is_codec(step))
     }
 
     /// The draft with nothing but folds, or as it is where those do not pay. `pass` is what a pass over it made.

@@ -267,7 +267,7 @@ struct Bid {
 }
 
 /// Whether a step is weighed against its neighbours that are codecs, too.
-fn is_codec(step: &Step) -> bool {
+pub(super) fn is_codec(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if stage.is_codec())
 }
 
