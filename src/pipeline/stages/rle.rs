@@ -5,6 +5,7 @@
 
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
+use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
 
 /// Less text cannot pay for a header.
@@ -41,8 +42,9 @@ impl Stage for Rle {
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let mut edits = Vec::new();
+        let end = before_marker(context.text);
         for segment in context.segments.iter().filter(|segment| self.content_types().contains(&segment.content_type)) {
-            let text = &context.text[segment.range.clone()];
+            let text = context.text.get(segment.range.start..segment.range.end.min(end)).unwrap_or_default();
             let text = text.strip_suffix('\n').unwrap_or(text);
             if text.len() >= MIN_BYTES && context.is_free(&segment.range) && goes_on(text) {
                 let part = segment.range.start..segment.range.start + text.len();
@@ -100,6 +102,15 @@ mod tests {
             assert_eq!(Rle.unfold(&fold).as_deref(), text.strip_suffix('\n'));
             assert!(Rle.is_canonical(&fold, text.strip_suffix('\n').unwrap(), &mut Prior::default()));
         }
+    }
+
+    #[test]
+    fn the_line_that_leads_to_the_original_ends_the_text() {
+        let count: String = (0..40).map(|n| format!("module {n:02} of 40 was built\n")).collect();
+        let text = format!("{count}[[REWIND:sha256:0b398f916f2672c1]] original: 40 lines");
+        let edits = edits(&text);
+        assert_eq!(edits.len(), 1);
+        assert_eq!(edits[0].range, 0..count.len() - 1);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::config::Encoding;
 use crate::content::ContentType;
 use crate::content::escapes::{Control, control};
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext};
+use crate::pipeline::measure::saving;
+use crate::pipeline::{Edit, FusionContext, lines};
 use crate::tokens;
 
 use super::super::NAME;
@@ -27,7 +28,7 @@ const ENTRY_TOKENS: usize = 3;
 const ESCAPE: &str = "\\e";
 
 /// The folds of a text: of all lines from the first to the last with a colour that nobody else has sealed. Logs have theirs folded
-/// with their lines.
+/// with their lines, and so has what saves more that way: a fold is sealed, and the codecs would find nothing left.
 pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
     let mut edits = Vec::new();
     for range in runs(context) {
@@ -35,8 +36,12 @@ pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
         let (Some(first), Some(last)) = (text.find('\x1b'), text.rfind('\x1b')) else { continue };
         let start = text[..first].rfind('\n').map_or(0, |end| end + 1);
         let end = text[last..].find('\n').map_or(text.len(), |len| last + len);
-        if let Some(fold) = fold(&text[start..end], context.encoding) {
-            edits.push(Edit::fold(range.start + start..range.start + end, &fold));
+        let lines = range.start + start..range.start + end;
+        let Some(fold) = fold(&text[start..end], context.encoding) else { continue };
+        let edit = Edit::fold(lines.clone(), &fold);
+        let saved = |edit: &Edit| saving(context.text, edit, context.encoding);
+        if saved(&edit) >= lines::worthy_edits(context, NAME, lines, lines::WORTH).iter().map(saved).sum() {
+            edits.push(edit);
         }
     }
     edits

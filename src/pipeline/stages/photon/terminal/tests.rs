@@ -81,6 +81,15 @@ fn colours_fold_without_loss_where_that_pays() {
 }
 
 #[test]
+fn colours_of_lines_that_count_go_with_the_lines() {
+    let text: String = (0..120).map(|n| format!("\x1b[32mservice-{n}\x1b[0m running\n")).collect();
+    for (preset, most) in [(Preset::Lossless, 300), (Preset::Balanced, 100)] {
+        let compressed = compress(&text, preset, Hints::default());
+        assert!(compressed.tokens_after <= most, "{}: {}", compressed.tokens_after, compressed.text);
+    }
+}
+
+#[test]
 fn words_that_only_their_colour_tells_apart_keep_it() {
     let text = include_str!("../../../../../fixtures/terminal/git-word-diff.txt");
     let shown = compress(text, Preset::Balanced, Hints::default()).text;
