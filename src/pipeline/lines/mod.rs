@@ -92,7 +92,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
     let part = |lines: Range<usize>| {
         let range = bytes(lines);
         let fold = match range.len() == text.len() {
-            true => whole(stage, &plans, encoding),
+            true => whole(stage, &plans, encoding, true),
             false => fold(stage, &text[range.clone()], encoding, keeps),
         };
         Some((range, fold?))
@@ -103,7 +103,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
 /// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
 /// the arguments.
 pub(super) fn fold(stage: &str, text: &str, encoding: Encoding, keeps: Keeps) -> Option<Fold> {
-    whole(stage, &plans(text, keeps), encoding)
+    whole(stage, &plans(text, keeps), encoding, true)
 }
 
 /// The plans that may be the best, one at least, by what they seem to save.
@@ -127,10 +127,11 @@ fn has_columns(lines: &Lines) -> bool {
     lines.texts.iter().filter(is_parted).count() * 10 >= lines.texts.len()
 }
 
-/// The cheapest of some plans for a text, written.
-fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
+/// The cheapest of some plans for a text, written; with the legend as it is now, or as it was before it told of [`write::RUNS`].
+fn whole(stage: &str, plans: &[Plan], encoding: Encoding, tells_runs: bool) -> Option<Fold> {
     let folds = plans.iter().filter_map(|plan| {
         let (legend, body) = plan.write()?;
+        let legend = if tells_runs { legend } else { legend.replace(write::RUNS, "") };
         let fold = Fold::new(stage, legend, Some(body));
         Some((tokens::count(&fold.to_string(), encoding), fold))
     });
@@ -145,11 +146,14 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
     book::read(fold.body.as_ref()?, marks)
 }
 
-/// Whether a fold is the one that its text is folded into.
+/// Whether a fold is the one that its text is folded into, or was.
 pub(super) fn is_canonical(fold: &Fold, text: &str, keeps: Keeps) -> bool {
     let plans = plans(text, keeps);
-    let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
-    encodings.into_iter().any(|encoding| whole(&fold.stage, &plans, encoding).as_ref() == Some(fold))
+    [Encoding::O200kBase, Encoding::Cl100kBase].into_iter().any(|encoding| {
+        [true, false]
+            .into_iter()
+            .any(|tells_runs| whole(&fold.stage, &plans, encoding, tells_runs).as_ref() == Some(fold))
+    })
 }
 
 /// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.

@@ -15,6 +15,7 @@ struct Uses {
     folders: Option<char>,
     same: bool,
     above: bool,
+    runs: bool,
     names: bool,
     raw: bool,
     again: bool,
@@ -102,6 +103,9 @@ fn joined<const N: usize>(words: [&str; N]) -> String {
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// What the legend says of several values as above. Those of older folds say nothing.
+pub(super) const RUNS: &str = ", .3 three of them";
+
 fn legend(uses: &Uses, marks: (char, char)) -> String {
     let (open, close) = marks;
     let mut legend = format!("{open}{close}: values, row by row");
@@ -126,6 +130,9 @@ fn legend(uses: &Uses, marks: (char, char)) -> String {
     }
     if uses.above {
         legend += "; . as above";
+    }
+    if uses.runs {
+        legend += RUNS;
     }
     if uses.names {
         legend += "; $1=x names x";
@@ -302,6 +309,7 @@ impl<'t> Writer<'t> {
             let run = words[index..len].iter().take_while(|word| **word == Word::Above).count();
             if run > 2 {
                 line += &format!(".{run}");
+                self.uses.runs = true;
                 index += run;
                 continue;
             }
