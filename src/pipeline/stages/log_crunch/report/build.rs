@@ -20,13 +20,7 @@ const VERBS: [&str; 9] = [
 
 /// `[12/300] Building C object a.o`, `[ 12%] Linking C static library a.a`, `[ 12%] Built target a`.
 pub(super) fn numbered<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
-    let (number, rest) = line.bare.strip_prefix('[')?.split_once("] ")?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_share = number.strip_suffix('%').is_some_and(|share| digits(share.trim_start()));
-    let is_step = is_share || number.split_once('/').is_some_and(|(at, all)| digits(at) && digits(all));
-    if !is_step {
-        return None;
-    }
+    let rest = behind_number(line.bare)?;
     if let Some(target) = rest.strip_prefix("Built target ") {
         return Some(Sign::done(Tool::Build, "built", target));
     }
@@ -35,9 +29,22 @@ pub(super) fn numbered<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
         .then(|| Sign { quiet: !is_verb && !names_error(rest), ..Sign::step(Tool::Build, "build steps") })
 }
 
+/// What stands behind `[12/300] ` or `[ 12%] `.
+fn behind_number(line: &str) -> Option<&str> {
+    let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_share = number.strip_suffix('%').is_some_and(|share| digits(share.trim_start()));
+    (is_share || number.split_once('/').is_some_and(|(at, all)| digits(at) && digits(all))).then_some(rest)
+}
+
 /// `gcc -O2 -c -o a.o a.c`. What a shell would still expand is no command that ran.
 pub(super) fn command<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     is_command(line.bare).then(|| Sign { quiet: !names_error(line.bare), ..Sign::step(Tool::Build, "build steps") })
+}
+
+/// The command of a line, which may be a numbered one.
+pub(super) fn command_of(line: &str) -> Option<&str> {
+    Some(behind_number(line).unwrap_or(line)).filter(|command| is_command(command))
 }
 
 fn is_command(line: &str) -> bool {
@@ -69,9 +76,12 @@ pub(super) fn make<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
         return (is_calm && depth.len() <= 2).then(|| Sign { quiet: true, ..Sign::opening(Tool::Build) });
     }
     if let Some(rest) = line.bare.strip_prefix("checking ") {
-        let (_, answer) = rest.rsplit_once("... ")?;
-        let is_yes = matches!(answer, "yes" | "(cached) yes" | "none needed" | "ok");
-        return is_yes.then(|| Sign::step(Tool::Configure, "checks: yes"));
+        let (asked, answer) = rest.rsplit_once("... ")?;
+        return match answer {
+            "yes" | "(cached) yes" | "ok" => Some(Sign::step(Tool::Configure, "checks: yes")),
+            "none needed" => Some(Sign { name: asked, ..Sign::step(Tool::Configure, "checks: none needed") }),
+            _ => None,
+        };
     }
     line.bare.starts_with("Scanning dependencies of target ").then(|| Sign::opening(Tool::Build))
 }
@@ -80,14 +90,11 @@ pub(super) fn make<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
 pub(super) fn cmake<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let rest = line.bare.strip_prefix("-- ")?;
     let asks = ["Looking for ", "Performing Test ", "Check ", "Detecting ", "Check size of "];
-    if line.indent > 0 || !asks.iter().any(|ask| rest.starts_with(ask)) {
-        return None;
-    }
-    match rest.rsplit_once(" - ") {
+    let asked = asks.iter().find_map(|ask| rest.strip_prefix(ask)).filter(|_| line.indent == 0)?;
+    match asked.rsplit_once(" - ") {
         None => Some(Sign::opening(Tool::Configure)),
-        Some((_, answer)) => {
-            let is_yes = ["found", "Success", "done", "works", "skipped"].contains(&answer);
-            is_yes.then(|| Sign::step(Tool::Configure, "checks: yes"))
-        }
+        Some((_, "found" | "Success" | "done" | "works")) => Some(Sign::step(Tool::Configure, "checks: yes")),
+        Some((asked, "skipped")) => Some(Sign { name: asked, ..Sign::step(Tool::Configure, "checks: skipped") }),
+        Some(_) => None,
     }
 }

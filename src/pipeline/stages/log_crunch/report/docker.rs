@@ -24,7 +24,9 @@ pub(super) fn plain<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
         return None;
     }
     if MOVES.iter().any(|word| rest.starts_with(word)) || rest == "..." {
-        return Some(Sign::opening(Tool::Docker));
+        // A cached step takes no time.
+        let time = if rest == "CACHED" { "0s" } else { rest.strip_prefix("DONE ").unwrap_or_default() };
+        return Some(Sign::opening(Tool::Docker).taking(time));
     }
     if let Some((step, command)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         return (is_step(step) && !command.is_empty()).then(|| Sign::step(Tool::Docker, "build steps"));

@@ -6,7 +6,8 @@ use super::{Line, Sign, Tool};
 pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let bare = line.bare;
     if let Some(rest) = bare.strip_prefix("--- PASS: ") {
-        return (rest.ends_with("s)") && rest.contains(" (")).then(|| Sign::passed(Tool::Go, ""));
+        let (_, time) = rest.strip_suffix(')')?.rsplit_once(" (")?;
+        return time.ends_with('s').then(|| Sign::passed(Tool::Go, "").taking(time));
     }
     if let Some(rest) = bare.strip_prefix("=== ") {
         let is_event = ["RUN ", "PAUSE ", "CONT ", "NAME "].iter().any(|event| rest.starts_with(event));

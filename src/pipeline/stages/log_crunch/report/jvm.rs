@@ -19,8 +19,8 @@ pub(super) fn maven<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     }
     let (count, rest) =
         rest.strip_prefix("Tests run: ")?.split_once(", Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ")?;
-    let (_, class) = rest.rsplit_once(" in ")?;
-    Some(Sign { count: count.parse().ok()?, quiet: true, ..Sign::passed(Tool::Maven, class) })
+    let (time, class) = rest.rsplit_once(" in ")?;
+    Some(Sign { count: count.parse().ok()?, quiet: true, ..Sign::passed(Tool::Maven, class).taking(time) })
 }
 
 /// `> Task :compileJava UP-TO-DATE`, `BTest > adds() PASSED`.
@@ -40,5 +40,5 @@ pub(super) fn dotnet<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let (test, time) = line.bare.strip_prefix("Passed ")?.strip_suffix(']')?.rsplit_once(" [")?;
     let name = test.split('(').next().unwrap_or(test).trim();
     let class = name.rsplit_once('.').map_or("", |(class, _)| class);
-    (time.ends_with('s') && !class.contains(' ')).then(|| Sign::passed(Tool::Dotnet, class))
+    (time.ends_with('s') && !class.contains(' ')).then(|| Sign::passed(Tool::Dotnet, class).taking(time))
 }

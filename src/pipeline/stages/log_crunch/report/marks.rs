@@ -23,7 +23,8 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     }
     let file = title.split_once(" > ").map_or("", |(file, _)| file);
     let file = if file.contains(' ') { "" } else { file };
-    Some(Sign { title, ..Sign::passed(Tool::Marks, file) })
+    let time = rest[title.len()..].trim_start_matches([' ', '(']);
+    Some(Sign { title, ..Sign::passed(Tool::Marks, file).taking(time) })
 }
 
 /// `a.test.js (20 tests | 1 skipped)`: a line that sums up.

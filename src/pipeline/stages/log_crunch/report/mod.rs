@@ -2,7 +2,7 @@
 //!
 //! What test runners, build tools and installers print about all that went well becomes one note with its counts and the names
 //! of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces, summaries, timings, and
-//! whatever this module does not know.
+//! whatever this module does not know; and of what went well what is unlike the rest ([`odd`]).
 //!
 //! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where others write
 //! such lines too, where the tool's own summary or durations prove it. A line that speaks of an error stays in sight
@@ -13,6 +13,7 @@ mod docker;
 mod go;
 mod jvm;
 mod marks;
+mod odd;
 mod packages;
 mod python;
 mod rspec;
@@ -90,13 +91,15 @@ struct Sign<'t> {
     detail: &'t str,
     /// The name of the test itself, where a line with the name of its heading closes that.
     title: &'t str,
+    /// How long it took.
+    seconds: Option<f64>,
     /// Whether words like `error` in the line are known to report none.
     quiet: bool,
 }
 
 impl<'t> Sign<'t> {
     fn new(tool: Tool, part: Part, label: &'static str, count: usize) -> Self {
-        Self { tool, part, label, count, name: "", detail: "", title: "", quiet: false }
+        Self { tool, part, label, count, name: "", detail: "", title: "", seconds: None, quiet: false }
     }
 
     /// A test that passed.
@@ -124,6 +127,11 @@ impl<'t> Sign<'t> {
 
     fn heading(tool: Tool, name: &'t str) -> Self {
         Self { name, ..Self::new(tool, Part::Heading, "", 0) }
+    }
+
+    /// With what is said about how long it took.
+    fn taking(self, time: &str) -> Self {
+        Self { seconds: odd::seconds(time), ..self }
     }
 }
 
@@ -215,7 +223,7 @@ pub(super) fn find(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
         return Vec::new();
     }
     let first_line = memchr::memchr_iter(b'\n', &context.text.as_bytes()[..range.start]).count() + 1;
-    runs::notes(&lines, &signs, range.start, first_line)
+    runs::notes(&lines, &signs, &odd::lines(&lines, &signs), (range.start, first_line))
 }
 
 /// What each line tells; nothing for tools with too few lines.

@@ -63,7 +63,8 @@ pub(super) fn bar<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
 pub(super) fn node<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     if let Some(rest) = line.bare.strip_prefix("npm http ") {
         let is_fine = rest.contains(" GET 200 ") || rest.contains(" GET 304 ") || rest.starts_with("cache ");
-        return is_fine.then(|| Sign::step(Tool::Node, "fetched"));
+        let time = rest.split(' ').nth(4).unwrap_or_default();
+        return is_fine.then(|| Sign::step(Tool::Node, "fetched").taking(time));
     }
     line.bare.starts_with("Progress: resolved ").then(|| Sign::aside(Tool::Node))
 }
@@ -77,7 +78,10 @@ pub(super) fn apt<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     }
     if let Some(rest) = bare.strip_prefix("Unpacking ") {
         let (name, version) = rest.split_once(" (")?;
-        return version.ends_with(") ...").then(|| Sign { name, ..Sign::step(Tool::Apt, "unpacked") });
+        let version = version.strip_suffix(") ...")?;
+        // `1.2) over (1.1`: nothing else may say what was there before.
+        let detail = if version.contains(") over (") { version } else { "" };
+        return Some(Sign { name, detail, ..Sign::step(Tool::Apt, "unpacked") });
     }
     let is_item = |word: &str| {
         bare.strip_prefix(word)

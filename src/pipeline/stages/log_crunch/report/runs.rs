@@ -20,10 +20,11 @@ struct Above<'t> {
     name: &'t str,
 }
 
-/// The notes, in order. The lines start at byte `offset` of the text, with number `first_line`.
-pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], offset: usize, first_line: usize) -> Vec<Edit> {
-    let loud: Vec<bool> =
+/// The notes, in order; odd lines stay in sight. The lines start at a byte of the text and with a number, which `place` says.
+pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], odd: &[usize], place: (usize, usize)) -> Vec<Edit> {
+    let mut loud: Vec<bool> =
         lines.iter().zip(signs).map(|(line, sign)| sign.is_some_and(|sign| is_loud(line, &sign))).collect();
+    odd.iter().for_each(|&at| loud[at] = true);
     let headings = headings(lines, signs);
     let mut edits = Vec::new();
     let mut at = 0;
@@ -34,7 +35,7 @@ pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], offset: usize, first
         }
         let (end, next) = run(lines, signs, at);
         for part in parts(lines, signs, &headings, at..end, next) {
-            edits.extend(note(lines, signs, &loud, &headings, part, (offset, first_line)));
+            edits.extend(note(lines, signs, &loud, &headings, part, place));
         }
         at = next;
     }

@@ -34,16 +34,22 @@ fn nextest(rest: &str) -> Option<Sign<'_>> {
     let rest = rest.trim_start();
     let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(") ")).map_or(rest, |(_, rest)| rest);
     let (binary, test) = rest.trim_start().split_once(' ')?;
-    (time.ends_with('s') && !test.is_empty()).then(|| Sign::passed(Tool::Nextest, binary))
+    (time.ends_with('s') && !test.is_empty()).then(|| Sign::passed(Tool::Nextest, binary).taking(time))
 }
 
-/// A package by name and version. The packages of the workspace come with their paths, and stay by name.
+/// A package by name and version. Those that are not from the usual registry come with their source, and stay by name: the packages
+/// of the workspace without their paths.
 fn package<'t>(rest: &'t str, label: &'static str) -> Option<Sign<'t>> {
     let (name, version) = rest.split_once(' ')?;
-    let number = version.strip_prefix('v')?;
-    let is_own = number.contains(" (/");
-    let name = if is_own { name } else { "" };
-    (number.starts_with(|char: char| char.is_ascii_digit())
-        && (is_own || !number.contains(' ') || number.contains(" (")))
-    .then(|| Sign { name, ..Sign::step(Tool::Cargo, label) })
+    let number = version.strip_prefix('v').filter(|number| number.starts_with(|char: char| char.is_ascii_digit()))?;
+    let sign = Sign::step(Tool::Cargo, label);
+    match number.split_once(' ') {
+        None => Some(sign),
+        Some((_, source)) => {
+            let source = source.strip_prefix('(')?;
+            let is_path = !source.contains("://") && !source.starts_with("registry ");
+            let detail = if is_path { "" } else { source.strip_suffix(')').unwrap_or(source) };
+            Some(Sign { name, detail, ..sign })
+        }
+    }
 }

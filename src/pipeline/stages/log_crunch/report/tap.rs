@@ -35,10 +35,17 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
             let details = lines[at + 1..].iter().take(MAX_DETAILS);
             let len = details.take_while(|line| is_detail(line)).count();
             if lines.get(at + len + 1).is_some_and(|line| line.bare == "...") {
-                signs[at + 1..at + len + 2].fill(Some(Sign::aside(Tool::Tap)));
+                for (line, sign) in lines[at + 1..].iter().zip(&mut signs[at + 1..at + len + 2]) {
+                    *sign = Some(Sign { seconds: seconds(line), ..Sign::aside(Tool::Tap) });
+                }
             }
         }
     }
+}
+
+fn seconds(detail: &Line) -> Option<f64> {
+    let milliseconds: f64 = detail.bare.strip_prefix("duration_ms: ")?.parse().ok()?;
+    Some(milliseconds / 1000.0)
 }
 
 fn is_detail(line: &Line) -> bool {

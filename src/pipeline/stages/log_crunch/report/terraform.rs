@@ -18,16 +18,16 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
         || is("Still ") && rest.ends_with("elapsed]")
     {
         Some(Sign::opening(Tool::Terraform))
-    } else if is("Creation complete after ") {
-        Some(Sign { detail: id(rest), ..Sign::done(Tool::Terraform, "created", resource) })
-    } else if is("Destruction complete after ") {
-        Some(Sign::done(Tool::Terraform, "destroyed", resource))
-    } else if is("Modifications complete after ") {
-        Some(Sign::done(Tool::Terraform, "modified", resource))
-    } else if is("Read complete after ") {
-        Some(Sign::step(Tool::Terraform, "read"))
     } else {
-        None
+        let (what, time) = rest.split_once(" complete after ")?;
+        let sign = match what {
+            "Creation" => Sign { detail: id(rest), ..Sign::done(Tool::Terraform, "created", resource) },
+            "Destruction" => Sign::done(Tool::Terraform, "destroyed", resource),
+            "Modifications" => Sign::done(Tool::Terraform, "modified", resource),
+            "Read" => Sign::step(Tool::Terraform, "read"),
+            _ => return None,
+        };
+        Some(sign.taking(time))
     }
 }
 

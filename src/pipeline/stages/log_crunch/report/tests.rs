@@ -192,6 +192,134 @@ fn installed_packages_keep_name_and_version() {
 }
 
 #[test]
+fn the_version_that_an_unpacked_package_replaces_stays() {
+    let line =
+        |n| if n == 7 { "Unpacking a7 (1.2) over (1.9) ...\n".into() } else { format!("Unpacking a{n} (1.2) ...\n") };
+    let apt: String = (0..12).map(line).collect();
+    let shown = shown(&format!("{apt}\nend\nend\n"));
+    assert!(shown.contains("unpacked: a0, a1, a2, a3, a4, a5, a6, a7 (1.2) over (1.9), a8"), "{shown}");
+}
+
+#[test]
+fn packages_from_elsewhere_keep_their_source() {
+    let line = |n: usize| match n {
+        5 => "   Compiling ssl v0.9.1 (https://example.org/fork?branch=old#deadbeef)\n".to_owned(),
+        6 => "   Compiling kept v0.1.0 (registry `own`)\n".to_owned(),
+        7 => "   Compiling books v0.1.0 (/home/dev/books)\n".to_owned(),
+        _ => format!("   Compiling a{n} v1.0.{n}\n"),
+    };
+    let shown = shown(&format!("{}\nend\nend\n", (0..40).map(line).collect::<String>()));
+    let expected = "40 compiled: ssl (https://example.org/fork?branch=old#deadbeef), kept (registry `own`), books\n";
+    assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
+fn checks_that_were_not_answered_with_yes_are_not_counted_as_such() {
+    let asked = |n: usize| match n {
+        5 => "checking for the option to accept C11... none needed\n".to_owned(),
+        _ => format!("checking for a{n}.h... yes\n"),
+    };
+    let configure = shown(&format!("{}\nend\nend\n", (0..20).map(asked).collect::<String>()));
+    let expected = "19 checks: yes; 1 checks: none needed: for the option to accept C11\n";
+    assert!(configure.contains(expected), "{configure}");
+    let answer = |n| if n == 5 { "skipped" } else { "Success" };
+    let tested = |n| format!("-- Performing Test HAVE_{n}\n-- Performing Test HAVE_{n} - {}\n", answer(n));
+    let cmake = shown(&format!("{}\nend\nend\n", (0..20).map(tested).collect::<String>()));
+    assert!(cmake.contains("19 checks: yes; 1 checks: skipped: HAVE_5\n"), "{cmake}");
+}
+
+#[test]
+fn the_slow_one_among_many_quick_ones_stays_in_sight() {
+    for (usual, slow) in [
+        ("--- PASS: TestA{n} (0.00s)", "--- PASS: TestA17 (58.21s)"),
+        ("        PASS [   0.005s] books ledger::a{n}", "        PASS [  58.210s] books ledger::a17"),
+        ("#{n} [{n}/90] RUN step\n#{n} CACHED", "#17 [17/90] RUN step\n#17 DONE 912.3s"),
+        ("a.b[{n}]: Creation complete after 2s [id=i-{n}]", "a.b[17]: Creation complete after 9m41s [id=i-17]"),
+        (
+            "npm http fetch GET 200 https://a.org/a{n} 31ms (cache miss)",
+            "npm http fetch GET 200 https://a.org/b 31002ms (cache miss)",
+        ),
+        ("  Passed A.BTest.Adds{n} [< 1 ms]", "  Passed A.BTest.Adds17 [1 m 3 s]"),
+        ("ok {n} - a{n}\n  ---\n  duration_ms: 0.4\n  ...", "ok 17 - a17\n  ---\n  duration_ms: 58210.1\n  ..."),
+        (
+            "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s -- in a.B{n}Test",
+            "[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 58.2 s -- in a.B17Test",
+        ),
+    ] {
+        let line = |n: usize| if n == 17 { slow.to_owned() } else { usual.replace("{n}", &n.to_string()) } + "\n";
+        let text = format!("{}\nend\nend\n", (10..50).map(line).collect::<String>());
+        let shown = shown(&text);
+        let told: Vec<&str> = slow.lines().filter(|line| !line.ends_with(['-', '.'])).collect();
+        let (note, stays) = shown.split_once('\n').unwrap();
+        assert!(note.starts_with("[… ") && stays == format!("{}\n\nend\nend\n", told.join("\n")), "{shown}");
+    }
+}
+
+#[test]
+fn times_that_are_much_alike_and_all_but_the_slowest_are_left_out() {
+    let line = |n: usize| format!("--- PASS: TestA{n} ({}s)\n", if n < 10 { 2 } else { 3 });
+    assert_eq!(shown(&format!("{}\nend\nend\n", (0..30).map(line).collect::<String>())).lines().count(), 4);
+    let line = |n: usize| format!("--- PASS: TestA{n} ({}s)\n", if n % 3 == 0 { n + 2 } else { 0 });
+    let shown = shown(&format!("{}\nend\nend\n", (0..30).map(line).collect::<String>()));
+    assert!(
+        shown.contains("] 27 passed\n--- PASS: TestA21 (23s)\n--- PASS: TestA24 (26s)\n--- PASS: TestA27 (29s)\n\nend"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn durations_are_read() {
+    for (text, expected) in [
+        ("58.21s", Some(58.21)),
+        ("9m41s [id=i-0]", Some(581.0)),
+        ("1h2m3s", Some(3723.0)),
+        ("31002ms", Some(31.002)),
+        ("< 1 ms", Some(0.001)),
+        ("1 m 3 s", Some(63.0)),
+        ("   0.005s", Some(0.005)),
+        ("0.05 s -- ", Some(0.05)),
+        ("", None),
+        (".s", None),
+        ("12", None),
+        ("fast", None),
+    ] {
+        assert_eq!(odd::seconds(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_command_unlike_those_around_it_stays_in_sight() {
+    let cc = |n: usize| format!("cc -m64 -Wp,-MD,deps/file{n}.d -c src/file{n}.c -o out/file{n}.o");
+    for odd in [
+        cc(15).replace("-m64", "-m32"),
+        format!("{} -O0 -fsanitize=address", cc(15)),
+        cc(15).replace("-o out/", "-o ../wrong/"),
+        cc(15).replace("cc ", "/opt/old/cc "),
+    ] {
+        let line = |n: usize| if n == 15 { odd.clone() } else { cc(n) } + "\n";
+        let text: String = (0..40).map(line).collect();
+        assert_eq!(
+            shown(&format!("{text}\nend\nend\n")),
+            format!("[… 39 lines 1-40] 39 build steps\n{odd}\n\nend\nend\n")
+        );
+        let numbered: String = text.lines().enumerate().map(|(n, line)| format!("[{n}/90] {line}\n")).collect();
+        assert!(shown(&format!("{numbered}\nend\nend\n")).contains(&format!("39 build steps\n[15/90] {odd}\n\nend")));
+    }
+}
+
+#[test]
+fn commands_of_several_targets_or_in_turns_are_all_left_out() {
+    let targets = |n: usize| format!("cc -DTARGET={} -Iinclude/{} -c a{n}.c -o {}/a{n}.o\n", n / 8, n / 8, n / 8);
+    let turns = |n: usize| format!("cc {}-c a{}.c -o a{}.o\n", if n % 2 == 0 { "-fPIC " } else { "" }, n / 2, n / 2);
+    let links =
+        |n: usize| format!("cc -c test{n}.c -o test{n}.o\ncc {} -o test{n}\n", format!("test{n}.o ").repeat(n % 4 + 1));
+    let each = |n: usize| format!("cc -DNUMBER={n} -c a{n}.c -o a{n}.o\n");
+    for text in [targets, turns, links, each].map(|line: fn(usize) -> String| (0..40).map(line).collect::<String>()) {
+        assert_eq!(shown(&format!("{text}\nend\nend\n")).lines().count(), 4, "{text}");
+    }
+}
+
+#[test]
 fn rows_of_dots_are_tests_only_beside_a_runners_summary() {
     let dots = format!("{}\n", ".".repeat(24)).repeat(20);
     let grid = format!("Generation 5\n#...........#..##...#.#.\n{dots}#..#..............#.....\nalive: 42\n");
@@ -327,6 +455,7 @@ fn lines_of_many_tools_are_known() {
         ("        PASS [   0.005s] (  7/100) books::it ledger::adds", Some(("passed", 1, "books::it"))),
         ("   Compiling serde v1.0.229", Some(("compiled", 1, ""))),
         ("   Compiling books v0.1.0 (/home/dev/books)", Some(("compiled", 1, "books"))),
+        ("   Compiling ssl v0.1.0 (https://a.org/b#12)", Some(("compiled", 1, "ssl"))),
         ("Compiling the list", None),
         ("    --- PASS: TestA/short (0.00s)", Some(("passed", 1, ""))),
         ("?   \texample.org/books\t[no test files]", Some(("without test files", 1, "example.org/books"))),
@@ -374,8 +503,10 @@ fn lines_of_many_tools_are_known() {
         ("cc1: all warnings being treated as errors", None),
         ("checking for stdint.h... yes", Some(("checks: yes", 1, ""))),
         ("checking for stdint.h... no", None),
+        ("checking for an option... none needed", Some(("checks: none needed", 1, "for an option"))),
         ("-- Looking for stdint.h - found", Some(("checks: yes", 1, ""))),
         ("-- Looking for stdint.h - not found", None),
+        ("-- Performing Test HAVE_A - skipped", Some(("checks: skipped", 1, "HAVE_A"))),
         ("a.b[\"c\"]: Refreshing state... [id=1]", Some(("refreshed", 1, ""))),
         ("a.b: Creation complete after 3s [id=1]", Some(("created", 1, "a.b"))),
         ("  + arn = (known after apply)", Some(("known after apply", 1, "arn"))),
