@@ -126,6 +126,8 @@ mod tests {
             ("Authorization: Basic YWRtaW46c3VtbWVyOTk=", "YWRtaW46c3VtbWVyOTk="),
             ("-H 'Authorization: ApiKey q8w7e6r5t4y3'", "q8w7e6r5t4y3"),
             ("\"authorization\": \"token q8w7e6r5t4y3u2i1\"", "q8w7e6r5t4y3u2i1"),
+            ("curl -H 'Authorization: token q8w7e6r5t4y3u2i1' https://h/", "q8w7e6r5t4y3u2i1"),
+            ("curl -H 'Cookie: sessionid=q8w7e6r5t4' https://h/", "q8w7e6r5t4"),
             ("Cookie: theme=dark; sid=s3cr3tv4lue; lang=en", "s3cr3tv4lue"),
             ("Set-Cookie: connect.sid=q8w7e6r5t4; Path=/; HttpOnly", "q8w7e6r5t4"),
             ("curl -b 'session=q8w7e6r5t4' https://h/", "q8w7e6r5t4"),

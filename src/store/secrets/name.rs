@@ -42,7 +42,7 @@ static WORDS: LazyLock<(AhoCorasick, Vec<Sign>)> = LazyLock::new(|| {
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let (automaton, signs) = &*WORDS;
     let mut found = Vec::new();
-    let (mut done, mut read) = (0, 0);
+    let (mut done, mut read_command, mut read_header) = (0, 0, 0);
     for hit in automaton.find_iter(text) {
         let sign = signs[hit.pattern().as_usize()];
         let value = match sign {
@@ -51,17 +51,19 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
             Sign::Value(which) => assignment::find(text, which, hit.range()),
             Sign::Machine => credential_file::find_netrc(text, netrc_name(text, hit.range())),
             Sign::Port => credential_file::find_pgpass(text, hit.range()),
-            _ if hit.start() < read => continue,
+            Sign::Command if hit.start() < read_command => continue,
             Sign::Command => {
-                read = command::find(text, hit.start()..hit.end() - 1, &mut found);
+                read_command = command::find(text, hit.start()..hit.end() - 1, &mut found);
                 None
             }
+            // A command line may hold headers.
+            Sign::Authorization | Sign::Cookie if hit.start() < read_header => continue,
             Sign::Authorization => {
-                read = header::find_authorization(text, hit.end(), &mut found);
+                read_header = header::find_authorization(text, hit.end(), &mut found);
                 None
             }
             Sign::Cookie => {
-                read = header::find_cookie_header(text, hit.end(), &mut found);
+                read_header = header::find_cookie_header(text, hit.end(), &mut found);
                 None
             }
         };
