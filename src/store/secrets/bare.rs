@@ -19,14 +19,20 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
             at += LENGTH;
             continue;
         }
-        let start = at - bytes[..at].iter().rev().take(LENGTH).take_while(|&&byte| is_base64(byte)).count();
+        let mut start = at - bytes[..at].iter().rev().take(LENGTH).take_while(|&&byte| is_base64(byte)).count();
         let end = at + bytes[at..].iter().take_while(|&&byte| is_base64(byte)).count();
+        start += usize::from(end - start == LENGTH + 1 && is_escape(bytes, start));
         if end - start == LENGTH && is_alone(bytes, start, end) && is_key(&text[start..end]) {
             found.push(start..end);
         }
         at = end + LENGTH - 1;
     }
     found
+}
+
+/// Whether a run begins with the letter of a line end or tab that JSON escaped.
+fn is_escape(bytes: &[u8], start: usize) -> bool {
+    start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b'r' | b't')
 }
 
 /// Whether nothing beside a run makes it a part of something longer.
@@ -60,6 +66,16 @@ mod tests {
         for before in 0..90 {
             let text = format!("{} {key}\n", ".".repeat(before));
             assert_eq!(find(&text), std::slice::from_ref(&(before + 1..before + 1 + LENGTH)), "{text}");
+        }
+    }
+
+    #[test]
+    fn behind_an_escaped_blank_forty_random_characters_are_found() {
+        let key = noise(MIXED, LENGTH);
+        for before in ["a\\t", "a\\n", "a\\\\n"] {
+            let text = format!("{{\"content\":\"{before}{key}\\n\"}}");
+            let found: Vec<&str> = find(&text).into_iter().map(|range| &text[range]).collect();
+            assert_eq!(found, [key.as_str()], "{text}");
         }
     }
 
