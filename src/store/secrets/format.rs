@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::kinds::Alphabet::{self, Url};
 use super::kinds::{KINDS, Kind};
-use super::private_key::{PEM, PUTTY, find_pem, find_putty};
+use super::private_key::{ENCODED, PEM, PUTTY, find_encoded, find_pem, find_putty};
 use super::{is_placeholder, is_random, is_start, is_word};
 
 const WEB_TOKEN: &str = "eyJ";
@@ -20,7 +20,7 @@ static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .kind(Some(AhoCorasickKind::DFA))
-        .build(KINDS.iter().map(|kind| kind.beginning).chain([WEB_TOKEN, PEM, PUTTY, URL, TELEGRAM]))
+        .build(KINDS.iter().map(|kind| kind.beginning).chain([WEB_TOKEN, PEM, ENCODED, PUTTY, URL, TELEGRAM]))
         .expect("the beginnings fit into an automaton")
 });
 
@@ -37,8 +37,13 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
             Some(kind) => find_body(text, hit.range(), kind),
             None => match &text[hit.range()] {
                 WEB_TOKEN => find_web_token(text, hit.start()),
-                URL => find_password(text, hit.end()),
+                // Read on within it: the user may be a key of a known form.
+                URL => {
+                    found.extend(find_password(text, hit.end()));
+                    continue;
+                }
                 TELEGRAM => find_bot_token(bytes, hit.start()),
+                ENCODED => find_encoded(text, hit.start()),
                 PUTTY => find_putty(text, hit.end()),
                 _ => find_pem(text, hit.end()),
             },
@@ -65,8 +70,10 @@ fn find_body(text: &str, beginning: Range<usize>, kind: &Kind) -> Option<Range<u
     let body = &text[beginning.end..beginning.end + length];
     let body = body.trim_end_matches('.');
     let is_cut = bytes.get(beginning.end + body.len()).is_some_and(|&next| is_word(next));
-    let is_key =
-        kind.length.contains(&body.len()) && !is_cut && !is_placeholder(body) && (!kind.is_common || is_random(body));
+    let is_key = kind.length.contains(&body.len())
+        && !is_cut
+        && !is_placeholder(&without_escapes(body))
+        && (!kind.is_common || is_random(body));
     // What follows `=` or a blank is the key itself; a fixed beginning belongs to it.
     let start = if kind.beginning.ends_with(['=', ' ']) { beginning.end } else { beginning.start };
     is_key.then(|| start..beginning.end + body.len())
@@ -85,10 +92,10 @@ fn find_web_token(text: &str, start: usize) -> Option<Range<usize>> {
     (header - start >= 16 && body - header >= 16 && end - body >= 20).then_some(start..end)
 }
 
-/// The password of `scheme://user:password@host`; `start` is where the user begins.
+/// The password of `scheme://user:password@host`, or all before the host where the user is the key; `start` is where the user begins.
 fn find_password(text: &str, start: usize) -> Option<Range<usize>> {
     const LIMIT: usize = 256;
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 15] = [
         "pass",
         "passwd",
         "password",
@@ -103,6 +110,7 @@ fn find_password(text: &str, start: usize) -> Option<Range<usize>> {
         "token",
         "postgres",
         "mysecretpassword",
+        "x-oauth-basic",
     ];
     let bytes = text.as_bytes();
     let is_part =
@@ -111,12 +119,27 @@ fn find_password(text: &str, start: usize) -> Option<Range<usize>> {
     if bytes.get(end) != Some(&b'@') {
         return None;
     }
-    let colon = start + memchr::memchr(b':', &bytes[start..end])?;
-    let (user, password) = (&text[start..colon], &text[colon + 1..end]);
+    let colon = memchr::memchr(b':', &bytes[start..end]).map(|at| start + at);
+    let user = &text[start..colon.unwrap_or(end)];
+    if is_user_key(user, &bytes[end + 1..]) {
+        return Some(start..end);
+    }
+    let colon = colon?;
+    let password = &text[colon + 1..end];
     let is_word = WORDS.contains(&password.to_ascii_lowercase().as_str()) || password == user;
     let written = without_escapes(password);
     let is_template = written.contains(['{', '(', '[', '*', '$', '%', '\\']) || is_placeholder(&written);
     (password.len() >= 4 && !is_word && !is_template).then_some(colon + 1..end)
+}
+
+/// Whether the user of a URL is a key, as GitHub takes its tokens. Those before the hosts of Sentry are public.
+fn is_user_key(user: &str, host: &[u8]) -> bool {
+    let host = &host[..host.iter().take(64).take_while(|byte| !matches!(byte, b'/' | b' ' | b'\n')).count()];
+    user.len() >= 24
+        && user.bytes().all(|byte| Url.has(byte))
+        && is_random(user)
+        && !is_placeholder(user)
+        && memchr::memmem::find(host, b"sentry").is_none()
 }
 
 /// A part of a URL without the characters in it that are written as `%40`.
@@ -141,7 +164,7 @@ fn find_bot_token(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::noise::{MIXED, noise};
+    use super::super::noise::{LETTERS, MIXED, noise};
     use super::*;
 
     /// Noise in which letters and digits take turns, as `is_random` wants it of short keys.
@@ -177,6 +200,7 @@ mod tests {
     #[test]
     fn web_tokens_bots_and_urls_are_found() {
         let part = noise(MIXED, 40);
+        let letters = noise(LETTERS, 34);
         let bot = format!("123456789:AA{}", noise(MIXED, 33));
         for (text, expected) in [
             (format!("jwt eyJ{part}.eyJ{part}.{part}!"), format!("eyJ{part}.eyJ{part}.{part}")),
@@ -186,11 +210,16 @@ mod tests {
             ("redis://:longpassword@cache".into(), "longpassword".into()),
             ("postgres://app:p%40ss9word%21Qz@db/x".into(), "p%40ss9word%21Qz".into()),
             ("postgres://app:%23summer@db/x".into(), "%23summer".into()),
+            (format!("https://{part}@github.com/a/b"), part.clone()),
+            (format!("https://{part}:x-oauth-basic@github.com/a/b"), format!("{part}:x-oauth-basic")),
+            (format!("https://hf_{letters}:x-oauth-basic@h.co/a"), format!("hf_{letters}")),
+            (format!("?sv=2023-11-03&sig=%2B{part}%2Fx%3D"), format!("%2B{part}%2Fx%3D")),
         ] {
             let found: Vec<&str> = find(&text).into_iter().map(|range| &text[range]).collect();
             assert_eq!(found, [expected.as_str()], "{text}");
         }
-        for template in ["postgres://%s:%s@db/x", "http://u:%(password)s@h/", "http://u:a%%41@h/"] {
+        let sentry = format!("https://{part}@o1.ingest.sentry.io/2");
+        for template in ["postgres://%s:%s@db/x", "http://u:%(password)s@h/", "http://u:a%%41@h/", &sentry] {
             assert!(find(template).is_empty(), "{template}");
         }
     }

@@ -19,6 +19,8 @@ pub(super) enum Alphabet {
     Dotted,
     /// Those of base64.
     Base64,
+    /// Those of base64, also as a URL has them: `%2B`.
+    Escaped,
     /// Those of base64 and of base64url.
     Both,
     /// Those of base64url, and slashes.
@@ -33,6 +35,7 @@ impl Alphabet {
             Self::Url => is_word(byte) || byte == b'-',
             Self::Dotted => is_word(byte) || matches!(byte, b'-' | b'.'),
             Self::Base64 => is_base64(byte),
+            Self::Escaped => is_base64(byte) || byte == b'%',
             Self::Both => is_base64(byte) || matches!(byte, b'-' | b'_'),
             Self::Path => is_word(byte) || matches!(byte, b'-' | b'/'),
         }
@@ -57,7 +60,7 @@ const fn common(beginning: &'static str, body: Alphabet, length: Range<usize>) -
     Kind { beginning, body, length, is_common: true }
 }
 
-use Alphabet::{Alnum, Base64, Both, Dotted, Hex, Path, Url};
+use Alphabet::{Alnum, Base64, Both, Dotted, Escaped, Hex, Path, Url};
 
 /// All kinds, by issuer.
 pub(super) const KINDS: &[Kind] = &[
@@ -123,8 +126,8 @@ pub(super) const KINDS: &[Kind] = &[
     common("xai-", Alnum, 30..128),
     common("pplx-", Alnum, 40..128),
     common("r8_", Alnum, 32..48),
-    common("hf_", Alnum, 30..64),
-    common("api_org_", Alnum, 30..64),
+    format("hf_", Alnum, 30..64),
+    format("api_org_", Alnum, 30..64),
     common("fw-", Alnum, 30..64),
     common("fw_", Alnum, 20..64),
     common("fpk_", Alnum, 30..64),
@@ -205,15 +208,10 @@ pub(super) const KINDS: &[Kind] = &[
     // Encryption
     format("AGE-SECRET-KEY-1", Alnum, 58..59),
     common("gAAAA", Both, 80..4096),
-    // `-----BEGIN … PRIVATE KEY` in base64, as in kubeconfig
-    format("LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt", Base64, 40..16384),
-    format("LS0tLS1CRUdJTiBQUklWQVRFIEtFWS", Base64, 40..16384),
-    format("LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS", Base64, 40..16384),
-    format("LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ", Base64, 40..16384),
     // Azure
     format("AccountKey=", Base64, 86..90),
     format("SharedAccessKey=", Base64, 43..46),
-    common("sig=", Base64, 43..80),
+    common("sig=", Escaped, 43..80),
     // Headers
     common("Bearer ", Dotted, 20..2048),
     common("Basic ", Base64, 16..1024),

@@ -3,6 +3,9 @@
 /// Letters and digits.
 pub(super) const MIXED: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
+/// Letters alone.
+pub(super) const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 /// So many characters of an alphabet, the same in every run.
 pub(super) fn noise(alphabet: &str, length: usize) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();

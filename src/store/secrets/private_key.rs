@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::is_base64;
+use super::{is_base64, is_start};
 
 /// What armour begins with.
 pub(super) const PEM: &str = "-----BEGIN ";
@@ -14,6 +14,12 @@ pub(super) const PUTTY: &str = "Private-Lines: ";
 
 /// A body of fewer characters is the example of a manual.
 const LEAST: usize = 40;
+
+/// What armour begins with where the whole key is in base64, as in kubeconfig.
+pub(super) const ENCODED: &str = "LS0tLS1CRUdJTi";
+
+/// Longest line that base64 is wrapped at; a longer one is all of it.
+const WIDEST: usize = 128;
 
 /// What ends armour.
 const END: &[u8] = b"-----END ";
@@ -44,6 +50,35 @@ pub(super) fn find_pem(text: &str, start: usize) -> Option<Range<usize>> {
         end = close;
     }
     Some(start - PEM.len()..start + text[start..end].trim_end().len())
+}
+
+/// A private key whose armour is in base64, on one line or wrapped; `start` is where it begins.
+pub(super) fn find_encoded(text: &str, start: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    if !is_start(bytes, start) {
+        return None;
+    }
+    let run = |from: usize, limit: usize| bytes[from..].iter().take(limit).take_while(|&&byte| is_base64(byte)).count();
+    let head = &bytes[start..start + run(start, 64) / 4 * 4];
+    let head = base64_simd::STANDARD.decode_to_vec(head).ok()?;
+    let name = memchr::memmem::find(&head, b"PRIVATE KEY")? + "PRIVATE KEY".len();
+    let width = run(start, usize::MAX);
+    let (mut count, mut end) = (width, start + width);
+    let (mut length, mut next) = (width, next_line(bytes, end).filter(|_| width <= WIDEST));
+    // All lines but the last have the same width.
+    while let (true, Some(line)) = (length == width, next) {
+        length = run(line, width);
+        (count, end) = (count + length, line + length);
+        next = next_line(bytes, end);
+    }
+    (count >= name * 4 / 3 + LEAST).then_some(start..end)
+}
+
+/// Behind a line end, real or escaped, and what a line is indented by; `None` where there is no line end.
+fn next_line(bytes: &[u8], at: usize) -> Option<usize> {
+    let ends: [&[u8]; 4] = [b"\n", b"\r\n", b"\\n", b"\\r\\n"];
+    let line = at + ends.iter().find(|end| bytes[at..].starts_with(end))?.len();
+    Some(line + bytes[line..].iter().take(LONGEST).take_while(|&&byte| matches!(byte, b' ' | b'\t')).count())
 }
 
 /// What stands in a key beside base64: line ends, real or escaped, and the header lines of older files.
@@ -176,6 +211,23 @@ mod tests {
         assert_eq!(secrets_in(&context)[0].lines().count(), 3);
         let manual = "key.pem:-----BEGIN PRIVATE KEY-----\nkey.pem:...\nkey.pem:-----END PRIVATE KEY-----\n".repeat(9);
         assert!(find_secrets(&manual).is_empty());
+    }
+
+    #[test]
+    fn a_private_key_in_base64_is_found_whole_also_where_it_is_wrapped() {
+        for name in ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"] {
+            let key = format!("-----BEGIN {name}-----\n{}\n-----END {name}-----\n", noise(MIXED, 400));
+            let encoded = base64_simd::STANDARD.encode_to_string(&key);
+            for (width, line_end) in [(76, "\n"), (64, "\r\n"), (76, "\\n"), (64, "\n    "), (2000, "\n")] {
+                let lines: Vec<&str> =
+                    (0..encoded.len()).step_by(width).map(|at| &encoded[at..encoded.len().min(at + width)]).collect();
+                let wrapped = lines.join(line_end);
+                let text = format!("tls.key: {wrapped}{line_end}after it");
+                assert_eq!(secrets_in(&text), [wrapped.as_str()], "{text}");
+            }
+        }
+        let public = format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", noise(MIXED, 400));
+        assert!(find_secrets(&base64_simd::STANDARD.encode_to_string(&public)).is_empty());
     }
 
     #[test]
