@@ -5,17 +5,18 @@
 
 use std::ops::Range;
 
-use super::chosen::is_mixed_password;
+use super::chosen::{is_mixed_password, is_quoted_password};
 use super::header::is_user_and_password;
-use super::{is_placeholder, is_random, is_uuid, is_word, plain};
+use super::{apart, is_placeholder, is_random, is_random_letters, is_uuid, is_word, plain};
 
 /// Ends of names that hold secrets, in lower case.
-pub(super) const NAMES: [&str; 37] = [
+pub(super) const NAMES: [&str; 43] = [
     "password",
     "passwd",
     "passphrase",
     "pwd",
     "pass",
+    "identified by",
     "secret",
     "token",
     "api_key",
@@ -32,6 +33,11 @@ pub(super) const NAMES: [&str; 37] = [
     "accountkey",
     "auth_key",
     "authkey",
+    "auth-key",
+    "master_key",
+    "app_key",
+    "admin_key",
+    "service_key",
     "credential",
     "credentials",
     "phpsessid",
@@ -51,10 +57,10 @@ pub(super) const NAMES: [&str; 37] = [
 ];
 
 /// How many of [`NAMES`] hold passwords, which people choose and keep short.
-const PASSWORDS: usize = 5;
+const PASSWORDS: usize = 6;
 
 /// From which of [`NAMES`] on they hold what is printed on a payment card.
-const CARDS: usize = 31;
+const CARDS: usize = 37;
 
 /// What may follow in the name.
 const SUFFIXES: [&str; 10] = ["", "key", "value", "hex", "b64", "base64", "raw", "base", "keybase", "accesskey"];
@@ -80,6 +86,7 @@ pub(super) fn find(text: &str, which: usize, name: Range<usize>) -> Option<Range
     }
     match NAMES[which] {
         "pass" if !is_end_of_name(text, &name) => None,
+        "identified by" => apart::find_in_statement(text, name).filter(|value| is_value(&text[value.clone()], true)),
         "auth" => find_pair(text, name),
         _ if which >= CARDS => find_card(text, name),
         _ => find_value(text, name, which < PASSWORDS),
@@ -155,7 +162,10 @@ fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range
     at = match signed {
         Some(behind) => behind,
         None if is_flag && bytes.get(at) == Some(&b' ') => at + 1,
-        None => return None,
+        None => {
+            return apart::find(text, name.start..name.end + length)
+                .filter(|value| is_value(&text[value.clone()], is_password));
+        }
     };
     // Nothing but a value stands behind a flag and in a query.
     let may_be_short = is_password || is_flag || is_in_query(bytes, name.start);
@@ -163,6 +173,11 @@ fn find_value(text: &str, name: Range<usize>, is_password: bool) -> Option<Range
         let place = plain::Place { name: name.start, value: at, is_tight, is_flag };
         is_password.then(|| plain::find(text, &place)).flatten()
     })
+}
+
+/// Whether what can be nothing but a value is a secret.
+fn is_value(value: &str, is_password: bool) -> bool {
+    is_secret(value, is_password, true) || (is_password && is_quoted_password(value))
 }
 
 /// A value at `at` that looks random; `is_literal` when it cannot be a piece of code.
@@ -202,7 +217,9 @@ fn has_uuid_tokens(text: &str, name: usize) -> bool {
 fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     // `config.db2.token3`: names joined by dots.
     let is_path = !is_literal && value.contains('.');
-    let looks_secret = (!is_path && is_random(value)) || (may_be_short && is_literal && is_mixed_password(value));
+    let looks_secret = (!is_path && is_random(value))
+        || (is_literal && is_random_letters(value))
+        || (may_be_short && is_literal && is_mixed_password(value));
     let is_place = || value.contains("://") || value.starts_with(['/', '.', '~']);
     let is_hash = || HASHES.iter().any(|hash| value.starts_with(hash));
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
@@ -222,13 +239,13 @@ fn is_flag(bytes: &[u8], name: usize) -> bool {
     bytes[name - before..].starts_with(b"--")
 }
 
-/// Behind a closing quote of a key, which in JSON inside a string has a backslash.
+/// Behind a quote, which in JSON inside a string has a backslash, and three or seven where that stands in strings again.
 pub(super) fn skip_quote(bytes: &[u8], at: usize) -> usize {
-    let behind = at + usize::from(bytes.get(at) == Some(&b'\\'));
+    let behind = at + bytes[at.min(bytes.len())..].iter().take(7).take_while(|&&byte| byte == b'\\').count();
     if matches!(bytes.get(behind), Some(b'"' | b'\'' | b'`')) { behind + 1 } else { at }
 }
 
-fn skip_blanks(bytes: &[u8], at: usize) -> usize {
+pub(super) fn skip_blanks(bytes: &[u8], at: usize) -> usize {
     at + bytes[at.min(bytes.len())..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
@@ -289,6 +306,14 @@ mod tests {
             ("token: str = \"q8w7e6r5t4y3u2i1o0pA\"", "q8w7e6r5t4y3u2i1o0pA"),
             ("run --api-key q8w7e6r5t4y3u2i1o0pA now", "q8w7e6r5t4y3u2i1o0pA"),
             ("?token=q8w7e6r5t4y3u2i1o0pA", "q8w7e6r5t4y3u2i1o0pA"),
+            ("{\\\\\\\"password\\\\\\\":\\\\\\\"summer\\\\\\\"}", "summer"),
+            ("{\\\\\\\"token\\\\\\\": \\\\\\\"q8w7e6r5t4y3u2i1o0pA\\\\\\\"}", "q8w7e6r5t4y3u2i1o0pA"),
+            ("CLIENT_SECRET=dKvXQzNwRTbhYLmCfAJpUsGeWoHi", "dKvXQzNwRTbhYLmCfAJpUsGeWoHi"),
+            ("X-Auth-Key: 9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
+            ("RAILS_MASTER_KEY=9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
+            ("APP_KEY=base64:q8w7e6r5t4y3u2i1o0pA/x+Q7rT2vW9=", "base64:q8w7e6r5t4y3u2i1o0pA/x+Q7rT2vW9="),
+            ("ALGOLIA_ADMIN_KEY: 9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
+            ("service_key = '9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d'", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
         ] {
             let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");

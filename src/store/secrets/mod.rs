@@ -3,6 +3,7 @@
 //! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are made of, and
 //! each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear in the text.
 
+mod apart;
 mod assignment;
 mod bare;
 mod chosen;
@@ -79,6 +80,17 @@ fn is_random(value: &str) -> bool {
         && (digit_turns(value) >= 3 || (digit_turns(value) >= 1 && turns() * 2 > length))
         && entropy(value) >= 3.2
         && !is_uuid(value)
+}
+
+/// Whether letters change between large and small as often as in a random key, and large ones stand side by side as in no
+/// joined words.
+fn is_random_letters(value: &str) -> bool {
+    let pairs = value.as_bytes().windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
+    value.len() >= 24
+        && value.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && pairs >= 3
+        && turns(value, |byte| byte.is_ascii_uppercase()) * 3 > value.len()
+        && entropy(value) >= 3.8
 }
 
 /// Whether a value has digits among its letters, as no word of a sentence has.
@@ -257,6 +269,17 @@ mod tests {
             "Private-Lines: 9",
             "auth=",
             "cvc=",
+            "LS0tLS1CRUdJTi",
+            "/LS0tLS1CRUdJTi",
+            "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS\n",
+            "password 'a' ",
+            "create user password by 'a' ",
+            "name: password\n value",
+            "<password>",
+            "define('password', 'a",
+            "\\\\\\\"password",
+            "://a1b2c3d4e5f6g7h8i9j0k1l2m3@",
+            "curl -H Cookie: a=b authorization: a ",
         ] {
             let text = unit.repeat((1 << 20) / unit.len());
             let found = find_secrets(&text);

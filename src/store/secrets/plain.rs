@@ -32,7 +32,7 @@ pub(super) fn find(text: &str, place: &Place) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let start = skip_quote(bytes, place.value);
     if start > place.value {
-        return find_quoted(text, start);
+        return read_quoted(text, place.value).filter(|value| is_quoted_password(&text[value.clone()]));
     }
     let line = line_start(bytes, place.name);
     let end = start + bytes[start..].iter().take(REACH).take_while(|byte| !is_line_end(byte)).count();
@@ -68,17 +68,21 @@ pub(super) fn find(text: &str, place: &Place) -> Option<Range<usize>> {
         .then(|| start..start + word.len())
 }
 
-fn find_quoted(text: &str, start: usize) -> Option<Range<usize>> {
+/// What stands in the quotes that open at `at`.
+pub(super) fn read_quoted(text: &str, at: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
+    let start = skip_quote(bytes, at);
+    if start == at {
+        return None;
+    }
     let quote = bytes[start - 1];
     let length = bytes[start..]
         .iter()
         .take(REACH)
         .position(|byte| *byte == quote || *byte == b'\\' || byte.is_ascii_control())?;
     let end = start + length;
-    let is_closed = bytes[end] == quote || bytes.get(end + 1) == Some(&quote);
-    let shown = text.get(start..end)?;
-    (is_closed && is_quoted_password(shown)).then_some(start..end)
+    let behind = skip_quote(bytes, end);
+    (behind > end && bytes[behind - 1] == quote).then_some(start..end)
 }
 
 /// Whether the word behind `--password` is its value: the last one, one before another flag, or one that no sentence has.
