@@ -83,6 +83,17 @@ fn planted() -> Vec<Planted> {
             "DefaultEndpointsProtocol=https;AccountName=acme;AccountKey={}==;EndpointSuffix=core.windows.net",
         ),
         ("LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt", MIXED, 120, "client-key-data: {}"),
+        ("LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURSBLRVktLS0tLQ", MIXED, 120, "tls.key: {}"),
+        ("", HEX, 40, "curl -s -H 'Authorization: token {}' https://api.github.com/user"),
+        ("", HEX, 32, "curl -s -H 'Cookie: sessionid={}' https://ci.acme.io/api"),
+        ("hf_", LETTERS, 34, "huggingface-cli login with {}"),
+        ("", LETTERS, 32, "CLIENT_SECRET={} npm start"),
+        ("%2B", MIXED, 40, "https://acme.blob.core.windows.net/c?sv=2023-11-03&sig={}%3D"),
+        ("", HEX, 40, "git clone https://{}:x-oauth-basic@github.com/acme/shop.git"),
+        ("", HEX, 40, "git push https://{}@github.com/acme/shop.git"),
+        ("", HEX, 37, "X-Auth-Key: {}"),
+        ("base64:", MIXED, 43, "APP_KEY={}="),
+        ("", MIXED, 40, "acme.io\tTRUE\t/\tdeploy\t{}"),
     ];
     // Words that people choose. None of them is in a text around.
     let chosen: &[(&str, &str)] = &[
@@ -106,6 +117,12 @@ fn planted() -> Vec<Planted> {
         ("weissdorn", "openssl rsa -in server.pem -passin pass:{}"),
         ("hagebutte", "restic backup --password {}"),
         ("felsenbirne", "https://ci:{}@nexus.acme.io/repository/npm/"),
+        ("eberesche", "<server><id>acme</id><password>{}</password></server>"),
+        ("holzapfel", "define('DB_PASSWORD', '{}');"),
+        ("berberitze", "CREATE USER shop IDENTIFIED BY '{}';"),
+        ("moosbeere", "{\"name\": \"DB_PASSWORD\", \"value\": \"{}\"}"),
+        ("kornelkirsche", "- name: DB_PASSWORD\n  value: {}"),
+        ("vogelbeere", "{\\\"secret\\\":\\\"{\\\\\\\"password\\\\\\\":\\\\\\\"{}\\\\\\\"}\\\"}"),
     ];
     let plant = |value: String, line: &str| Planted { line: line.replacen("{}", &value, 1), value };
     let issued = kinds.iter().enumerate().map(|(seed, (beginning, alphabet, length, line))| {
