@@ -74,6 +74,86 @@ test("a turn without the fetch tool, in which nothing is folded, saves nothing",
   assert.equal(await turn("2", ["exec"]), saved);
 });
 
+/** Two user turns of 15 calls, assembled anew before every so many of them: the figures, and what was sent and would have been by one's own count. */
+async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools, lines = 80 }) {
+  const concertina = await opened({ schedule: "cache-aware", thrift: "high" });
+  const own = { sent: 0, without: 0 };
+  const [history, raw] = [[], []];
+  let [now, calls] = [NOON, 0];
+  for (const turn of [1, 2]) {
+    const messages = [user(`question ${turn}`, now)];
+    const keep = (message, record = message, whole = message) => (history.push(message), raw.push(whole), messages.push(record));
+    [history, raw].forEach((list) => list.push(messages[0]));
+    let [assembled, of] = [[], 0];
+    for (let call = 0; call < 15; call++) {
+      now += 10_000;
+      if (call % every === 0) {
+        assembled = (await concertina.assemble({ sessionId, messages: history.slice(), availableTools: tools, now })).messages;
+        of = history.length;
+      }
+      const sent = countMessageTokens([...assembled, ...history.slice(of)]);
+      own.sent += sent;
+      own.without += countMessageTokens(raw);
+      const id = ids(calls++);
+      const answer = { role: "assistant", content: call === 14 ? [{ type: "text", text: `answer ${turn}` }] : [{ type: "tool_use", id, name: "exec", input: { command: `make ${calls}` } }] };
+      keep(answer, { ...answer, ...(measured ? { usage: { input: sent } } : {}), ...(stamped ? { timestamp: now + 1000 } : {}) });
+      if (call === 14) continue;
+      const message = { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: noise(lines, calls) }] };
+      const admitted = (await concertina.admitToolResult({ sessionId, message, toolName: "exec", now: now + 2000 })).message;
+      keep(tools ? message : admitted, undefined, message);
+    }
+    now += 10_000;
+    await concertina.commitTurn({ sessionId, advancementKey: `${turn}`, messages, now });
+  }
+  const { total } = await concertina.figures();
+  await concertina.close();
+  // The provider that is played here was not sent the tool.
+  const overhead = measured ? 0 : total.overheadTokens;
+  return { own, total, sent: total.sentTokens - overhead, without: total.withoutTokens + (measured ? total.overheadTokens : 0) };
+}
+
+const isAbout = (found, expected, what) => assert.ok(Math.abs(found / expected - 1) < 0.03, `${what}: ${found} is not about ${expected}`);
+
+test("whether a history is assembled before each call, for a whole turn or now and then, figures are of what was sent", async () => {
+  for (const every of [1, 4, 15]) {
+    for (const measured of [false, true]) {
+      for (const stamped of [false, true]) {
+        // Where ids say nothing, the order of the calls does.
+        for (const ids of [undefined, () => ""]) {
+          const { own, total, sent, without } = await turnsOf({ every, measured, stamped, ids });
+          const what = JSON.stringify({ every, measured, stamped, ids: ids === undefined });
+          assert.deepEqual([total.requests, total.measured], [30, measured ? 30 : 0], what);
+          isAbout(sent, own.sent, what);
+          if (stamped || every === 1) isAbout(without, own.without, what);
+          // When the others were made nobody knows: less is told than was saved.
+          else assert.ok(without < own.without * 1.01 && without >= sent, `${what}: ${without} of ${own.without}`);
+        }
+      }
+    }
+  }
+});
+
+test("where nothing is folded as much is sent as without us, and that is what one counts oneself", async () => {
+  for (const every of [1, 4, 15]) {
+    const { own, total } = await turnsOf({ every, measured: false, stamped: false, tools: [] });
+    assert.equal(total.sentTokens, total.withoutTokens);
+    isAbout(total.sentTokens, own.sent, `every ${every}`);
+    assert.equal(own.sent, own.without);
+  }
+});
+
+test("answers of the turn in an assembled history are no calls of another one", async () => {
+  const concertina = await opened();
+  const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
+  const [first, second] = [[user("go", NOON), answer(NOON + 1, usage)], [user("go on", NOON + 3), answer(NOON + 4, usage, [call("exec")])]];
+  await concertina.assemble({ sessionId, messages: first.slice(0, 1), now: NOON });
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: first, now: NOON + 2 });
+  await concertina.assemble({ sessionId, messages: [...first, second[0]], now: NOON + 3 });
+  await concertina.assemble({ sessionId, messages: [...first, ...second], now: NOON + 5 });
+  await concertina.commitTurn({ sessionId, advancementKey: "2", messages: [...second, answer(NOON + 6, usage)], now: NOON + 7 });
+  assert.equal((await concertina.figures()).total.requests, 3);
+});
+
 test("what a result was spared at birth is spared in every request that holds it", async () => {
   const concertina = await opened();
   const [asked, result] = toolRound("c", "exec", { command: "sh build.sh" }, noise(400), NOON + 2);

@@ -11,7 +11,7 @@ interface Usage {
   cacheWrite?: unknown;
 }
 
-/** The messages of a turn; without their texts where every answer says what the provider counted, so that nothing large crosses. */
+/** The messages of a turn; where every answer says what the provider counted, only what answers are known by, so that nothing large crosses. */
 export function toRecord(given: readonly AnyMessage[]): Message[] {
   const messages = given as readonly Message[];
   const answers = messages.filter(({ role }) => role === "assistant");
@@ -23,8 +23,21 @@ function isMeasured({ usage }: Message): boolean {
   return [input, cacheRead, cacheWrite].some((tokens) => typeof tokens === "number" && tokens > 0);
 }
 
-function bare({ role, timestamp, model, provider, stopReason, usage, content }: Message): Message {
-  const parts = Array.isArray(content) ? (content as ({ type?: unknown; name?: unknown } | null)[]) : [];
-  const calls = parts.filter((part) => typeof part?.name === "string").map((part) => ({ type: part?.type, id: "", name: part?.name, arguments: {} }));
-  return { role, timestamp, model, provider, stopReason, usage, content: calls };
+type Part = { type?: unknown; text?: unknown; id?: unknown; call_id?: unknown; toolCallId?: unknown; name?: unknown } | null;
+type ToolCall = { id?: unknown; function?: { name?: unknown }; custom?: { name?: unknown } } | null;
+
+function bare({ role, timestamp, model, provider, stopReason, usage, content, tool_calls: calls }: Message): Message {
+  const answer = { role, timestamp, model, provider, stopReason, usage };
+  const called = (Array.isArray(calls) ? (calls as ToolCall[]) : []).map((call) => bareCall("toolCall", call?.id, (call?.function ?? call?.custom)?.name));
+  if (!Array.isArray(content)) return { ...answer, content: called.length > 0 ? called : content };
+  return { ...answer, content: [...(content as Part[]).flatMap(barePart), ...called] };
+}
+
+function barePart(part: Part): object[] {
+  if (typeof part?.name === "string") return [bareCall(part.type, part.id ?? part.call_id ?? part.toolCallId, part.name)];
+  return typeof part?.text === "string" ? [{ type: part.type, text: part.text }] : [];
+}
+
+function bareCall(type: unknown, id: unknown, name: unknown): object {
+  return { type, id: typeof id === "string" ? id : "", name: typeof name === "string" ? name : "", arguments: {} };
 }

@@ -12,9 +12,10 @@ use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
 use super::placeholder::{Placeholder, explained_in, explanation_in, lists_names};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
-use super::requests::{View, kind_of};
+use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
 use super::thinking::Gap;
+use super::views::View;
 use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
@@ -109,7 +110,7 @@ impl Engine {
         let unfolded = |warning: Option<&Error>| {
             let known = know(&transcript, &fates, &Decided::default(), &self.memo, &meter);
             let report = Report { warning: warning.map(Into::into), ..untouched(&known) };
-            self.views.keep(scope, View::untouched(report.tokens_after, now));
+            self.views.keep(scope, View::untouched(report.tokens_after, now), &transcript, None);
             Reply::unchanged(report)
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
@@ -200,7 +201,8 @@ impl Engine {
             }
             Ok(()) => {}
         }
-        self.views.keep(scope, View::of(transcript, known, &shown.reply.report, ledger, is_warm, now));
+        let view = View::of(known, &shown.reply.report, ledger, is_warm, now);
+        self.views.keep(scope, view, transcript, ledger.last_request);
         Ok(shown.reply)
     }
 

@@ -18,6 +18,7 @@ mod requests;
 mod schedule;
 mod thinking;
 mod unfold;
+mod views;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,7 +27,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::memo::Memo;
-use self::requests::Views;
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
 use crate::pipeline::FusionEngine;
@@ -50,7 +50,7 @@ pub struct Engine {
     config: Arc<Config>,
     fusion: Arc<FusionEngine>,
     memo: Arc<Memo>,
-    views: Arc<Views>,
+    views: Arc<views::Views>,
 }
 
 /// One block that was rewritten, for reports.

@@ -1,95 +1,20 @@
 //! A finished turn -> its requests, with us and without.
 //!
 //! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a call holds what
-//! came before it. The last assembly of a session is remembered in memory only; where it is forgotten the request before stands in.
-
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+//! came before it. Assemblies are remembered in memory only (`views`); where they are forgotten the request before stands in.
 
 use serde_json::Value;
 
+use super::Engine;
 use super::identity::Known;
-use super::{Engine, FETCH_TOOL, Report};
+use super::views::{Answer, Place, Seen, View, answers};
 use crate::error::Result;
 use crate::history::measure::message_tokens;
 use crate::plan::bill::{Before, Call, bill};
 use crate::plan::prices::{Family, Prices};
-use crate::reference::ContentHash;
 use crate::store::figures::{FoldedKind, Recent, Request, Turn};
-use crate::store::{Ledger, Millis, Scope, TurnStatus};
-use crate::transcript::{Kind, Transcript, Usage};
-
-/// Sessions remembered.
-const MOST: usize = 1000;
-
-/// What the last assembly of a session handed over.
-#[derive(Debug, Clone, Default)]
-pub(super) struct View {
-    at: Millis,
-    /// Tokens of it.
-    tokens: u64,
-    /// How many it has fewer than without us.
-    freed: u64,
-    /// How many of it are there because they were fetched.
-    fetched: u64,
-    /// How much of the request before its epoch changed or moved, where the cache was warm.
-    broken: Option<u64>,
-    /// Whether the fetch tool comes with it.
-    has_tool: bool,
-    /// Calls of turns that never finished: their answers stand in the history, and nobody has recorded them.
-    missed: Vec<Answer>,
-}
-
-/// A model call as its answer tells of it.
-#[derive(Debug, Clone)]
-struct Answer {
-    /// Index of its message.
-    index: usize,
-    at: Option<Millis>,
-    usage: Option<Usage>,
-    model: Option<String>,
-    /// Whether the answer before it asked for originals and nothing else.
-    is_for_fetch: bool,
-}
-
-/// The model calls behind the answers of a transcript.
-fn answers(transcript: &Transcript) -> Vec<Answer> {
-    let mut answers = Vec::new();
-    let mut is_for_fetch = false;
-    for (index, message) in transcript.messages.iter().enumerate() {
-        if !message.is_call() {
-            continue;
-        }
-        let usage = message.usage();
-        let model = message.raw["model"].as_str().map(str::to_owned);
-        answers.push(Answer { index, at: message.timestamp, usage, model, is_for_fetch });
-        let mut calls = message.blocks.iter().filter_map(|block| match block.kind {
-            Kind::Call(call) => Some(call.name == FETCH_TOOL),
-            _ => None,
-        });
-        is_for_fetch = calls.next().is_some_and(|first| first && calls.all(|is_fetch| is_fetch));
-    }
-    answers
-}
-
-/// The last assemblies.
-#[derive(Default)]
-pub(super) struct Views(Mutex<HashMap<Scope, View>>);
-
-impl Views {
-    pub(super) fn keep(&self, scope: &Scope, view: View) {
-        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if views.len() >= MOST && !views.contains_key(scope) {
-            let oldest = views.iter().min_by_key(|(_, view)| view.at).map(|(scope, _)| scope.clone());
-            oldest.and_then(|oldest| views.remove(&oldest));
-        }
-        views.insert(scope.clone(), view);
-    }
-
-    fn take(&self, scope: &Scope) -> Option<View> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(scope)
-    }
-}
+use crate::store::{Millis, Scope, TurnStatus};
+use crate::transcript::{Kind, Transcript};
 
 /// A finished turn as the host tells it.
 #[derive(Debug, Default)]
@@ -109,50 +34,6 @@ pub struct FinishedTurn<'a> {
     pub tool: &'a str,
 }
 
-impl View {
-    /// A history of so many tokens that stayed as it was.
-    pub(super) fn untouched(tokens: u64, at: Millis) -> Self {
-        Self { at, tokens, ..Self::default() }
-    }
-
-    /// What an assembly handed over.
-    pub(super) fn of(
-        transcript: &Transcript,
-        known: &[Known],
-        report: &Report,
-        ledger: &Ledger,
-        is_warm: bool,
-        at: Millis,
-    ) -> Self {
-        let shown: HashMap<(usize, usize), u64> =
-            report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
-        let saved: HashMap<ContentHash, u64> =
-            ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
-        let mut view = Self { has_tool: true, ..Self::untouched(report.tokens_after, at) };
-        for known in known {
-            let after = shown.get(&(known.message, known.index)).copied().unwrap_or(known.tokens);
-            if is_of_fetch(known) {
-                view.fetched += after;
-            } else {
-                let before = known.tokens + saved.get(&known.key.hash).copied().unwrap_or(0);
-                view.freed += before.saturating_sub(after);
-            }
-        }
-        view.broken = report.epoch.as_ref().filter(|_| is_warm).map(|epoch| epoch.tokens_freed + epoch.tokens_rebilled);
-        // Before the first record of a session nobody knows which of its calls were made through us.
-        if let Some(last) = ledger.last_request {
-            let is_new = |answer: &Answer| answer.usage.is_some() && answer.at.is_some_and(|at| at > last);
-            view.missed = answers(transcript).into_iter().filter(is_new).collect();
-        }
-        view
-    }
-}
-
-fn is_of_fetch(known: &Known) -> bool {
-    let is_call = matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL);
-    is_call || known.block.result.as_ref().is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
-}
-
 /// What a block is counted under when it is folded.
 pub(super) fn kind_of(known: &Known) -> FoldedKind {
     match (known.block.kind, &known.block.result) {
@@ -167,10 +48,10 @@ pub(super) fn kind_of(known: &Known) -> FoldedKind {
 impl Engine {
     /// Records a finished turn with its requests: atomic, and a second time the same key is a duplicate.
     pub fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
-        let view = self.views.take(scope);
+        let seen = self.views.take(scope);
         // Without the assembly nobody knows which part of the turn is new.
-        let recent = self.store.recent(scope, view.as_ref().map_or(Millis::MAX, |view| view.at))?;
-        let requests = self.requests(turn, view, &recent, now);
+        let recent = self.store.recent(scope, seen.since().unwrap_or(Millis::MAX))?;
+        let requests = self.requests(turn, &seen, &recent, now);
         let turn = Turn {
             advancement_key: turn.advancement_key.to_owned(),
             session_key: turn.session_key.map(str::to_owned),
@@ -179,16 +60,10 @@ impl Engine {
         self.store.commit_turn(scope, &turn, now)
     }
 
-    fn requests(&self, turn: &FinishedTurn, view: Option<View>, recent: &Recent, now: Millis) -> Vec<Request> {
-        let own = |text: &str| self.memo.of_text(text).1;
+    fn requests(&self, turn: &FinishedTurn, seen: &Seen, recent: &Recent, now: Millis) -> Vec<Request> {
+        let own = self.memo.of_text(turn.tool).1;
         let overhead_before = recent.last.map_or(0, |last| last.overhead);
         let as_before = View::after(recent.last_without);
-        let overhead = match &view {
-            Some(view) if view.has_tool => own(turn.tool),
-            Some(_) => 0,
-            None => overhead_before,
-        };
-        let base = view.unwrap_or_else(|| as_before.clone());
         let mut bills = Bills {
             before: recent.last.map(|last| Before {
                 at: last.at,
@@ -198,36 +73,57 @@ impl Engine {
             prices: turn.prices,
             usd: turn.usd,
         };
-        let call = |answer: &Answer, view: &View, overhead| Call {
-            at: answer.at.unwrap_or(now),
-            usage: answer.usage,
-            counted: 0,
-            freed: view.freed,
-            fetched: view.fetched,
-            overhead,
-            is_for_fetch: answer.is_for_fetch,
-            broken: None,
-        };
-        let mut requests: Vec<Request> =
-            base.missed.iter().map(|answer| bills.add(answer, call(answer, &as_before, overhead_before))).collect();
-        let mut broken = base.broken;
-        for answer in answers(&Transcript::read(turn.messages)) {
-            let mut call = call(&answer, &base, overhead);
-            let until = |rows: &[(Millis, u64)]| {
-                rows.iter().filter(|(at, _)| *at <= call.at).map(|(_, tokens)| tokens).sum::<u64>()
+        let transcript = Transcript::read(turn.messages);
+        let answers = answers(&transcript);
+        let places = seen.places(&transcript, &answers, now);
+        let mut requests: Vec<Request> = seen
+            .missed(&answers)
+            .map(|answer| bills.add(answer, call_of(answer, &as_before, overhead_before, now)))
+            .collect();
+        let unseen = Place { view: &as_before, answers: -1, messages: 0, until: seen.since().unwrap_or(now) };
+        for (number, answer) in answers.iter().enumerate() {
+            let number = number as isize;
+            let place = places.iter().rfind(|place| place.answers <= number);
+            let overhead = match place {
+                Some(place) if place.view.has_tool => own,
+                Some(_) => 0,
+                None => overhead_before,
             };
-            let (born, fetched) = (until(&recent.admitted), until(&recent.fetched));
-            call.freed += born;
-            call.fetched += fetched;
-            call.broken = broken.take();
+            let place = place.unwrap_or(&unseen);
+            let is_next = place.answers == number;
+            let mut call = call_of(answer, place.view, overhead, if is_next { place.view.at } else { place.until });
+            let since = |rows: &[(Millis, u64)], until: Millis| -> u64 {
+                let is_since = |at: Millis| at > place.view.at && at <= until;
+                rows.iter().filter(|(at, _)| is_since(*at)).map(|(_, tokens)| tokens).sum()
+            };
+            // Where an answer has no time, what may have come after it is no saving.
+            let until = |known: Option<Millis>| known.unwrap_or(place.view.at).min(place.until);
+            call.freed += since(&recent.admitted, until(answer.at));
+            call.fetched += since(&recent.fetched, until(Some(call.at)));
+            call.broken =
+                places.iter().filter(|place| place.answers == number).filter_map(|place| place.view.broken).max();
             if answer.usage.is_none() {
-                let sent = &turn.messages[..answer.index];
-                let in_turn = message_tokens(sent, answer.model.as_deref(), self.config.encoding) as u64;
-                call.counted = overhead + base.tokens + in_turn;
+                let new = &turn.messages[place.messages.min(answer.index)..answer.index];
+                let new = message_tokens(new, answer.model.as_deref(), self.config.encoding) as u64;
+                call.counted = overhead + place.view.tokens + new;
             }
-            requests.push(bills.add(&answer, call));
+            requests.push(bills.add(answer, call));
         }
         requests
+    }
+}
+
+/// The call behind an answer, as if nothing had come between it and the assembly; where it has no time, it was made at `at`.
+fn call_of(answer: &Answer, view: &View, overhead: u64, at: Millis) -> Call {
+    Call {
+        at: answer.at.unwrap_or(at),
+        usage: answer.usage,
+        counted: 0,
+        freed: view.freed,
+        fetched: view.fetched,
+        overhead,
+        is_for_fetch: answer.is_for_fetch,
+        broken: None,
     }
 }
 
@@ -255,19 +151,5 @@ impl Bills {
             without_bill: billed.without_bill,
             usd: self.usd,
         }
-    }
-}
-
-impl View {
-    /// What the next assembly would have handed over, as far as the last request tells.
-    fn after(last: Option<Request>) -> Self {
-        let freed = |last: Request| (last.without + last.overhead + last.fetched).saturating_sub(last.sent);
-        last.map_or_else(Self::default, |last| Self {
-            at: last.at,
-            tokens: last.sent.saturating_sub(last.overhead),
-            freed: freed(last),
-            fetched: last.fetched,
-            ..Self::default()
-        })
     }
 }

@@ -1,0 +1,326 @@
+//! What the assemblies of a session handed over, remembered in memory until its turn is committed.
+//!
+//! One host assembles once for a whole turn, another one before each of its calls. How many of a turn's answers an assembly has seen
+//! is told by the answers: those at its end are those at the turn's beginning. Times and ids help to know them, and need not be there.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::identity::Known;
+use super::{FETCH_TOOL, Report};
+use crate::reference::ContentHash;
+use crate::store::figures::Request;
+use crate::store::{Ledger, Millis, Scope};
+use crate::transcript::{Kind, Message, Transcript, Usage};
+
+/// Sessions remembered.
+const MOST: usize = 1000;
+
+/// Assemblies remembered of a turn.
+const MOST_VIEWS: usize = 256;
+
+/// What an assembly handed over.
+#[derive(Debug, Clone, Default)]
+pub(super) struct View {
+    pub(super) at: Millis,
+    /// Tokens of it.
+    pub(super) tokens: u64,
+    /// How many it has fewer than without us.
+    pub(super) freed: u64,
+    /// How many of it are there because they were fetched.
+    pub(super) fetched: u64,
+    /// How much of the request before its epoch changed or moved, where the cache was warm.
+    pub(super) broken: Option<u64>,
+    /// Whether the fetch tool comes with it.
+    pub(super) has_tool: bool,
+    /// Its messages after the last answer.
+    waiting: Vec<Mark>,
+}
+
+impl View {
+    /// A history of so many tokens that stayed as it was.
+    pub(super) fn untouched(tokens: u64, at: Millis) -> Self {
+        Self { at, tokens, ..Self::default() }
+    }
+
+    /// What an assembly handed over.
+    pub(super) fn of(known: &[Known], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
+        let shown: HashMap<(usize, usize), u64> =
+            report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
+        let saved: HashMap<ContentHash, u64> =
+            ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
+        let mut view = Self { has_tool: true, ..Self::untouched(report.tokens_after, at) };
+        for known in known {
+            let after = shown.get(&(known.message, known.index)).copied().unwrap_or(known.tokens);
+            if is_of_fetch(known) {
+                view.fetched += after;
+            } else {
+                let before = known.tokens + saved.get(&known.key.hash).copied().unwrap_or(0);
+                view.freed += before.saturating_sub(after);
+            }
+        }
+        view.broken = report.epoch.as_ref().filter(|_| is_warm).map(|epoch| epoch.tokens_freed + epoch.tokens_rebilled);
+        view
+    }
+
+    /// How many of a turn's messages it holds, which has seen so many of its answers: behind the last of these is what waited for the next.
+    fn messages_of(&self, transcript: &Transcript, turn: &[Answer], answers: isize) -> usize {
+        match usize::try_from(answers) {
+            Err(_) => 0,
+            Ok(0) => {
+                let first = turn.first().map_or(0, |first| first.index);
+                let asked: Vec<Mark> = transcript.messages[..first].iter().map(Mark::of).collect();
+                overlap(&self.waiting, &asked)
+            }
+            Ok(answers) => turn[answers - 1].index + 1 + self.waiting.len(),
+        }
+    }
+
+    /// What the next assembly would have handed over, as far as the last request tells.
+    pub(super) fn after(last: Option<Request>) -> Self {
+        let freed = |last: Request| (last.without + last.overhead + last.fetched).saturating_sub(last.sent);
+        last.map_or_else(Self::default, |last| Self {
+            at: last.at,
+            tokens: last.sent.saturating_sub(last.overhead),
+            freed: freed(last),
+            fetched: last.fetched,
+            ..Self::default()
+        })
+    }
+}
+
+fn is_of_fetch(known: &Known) -> bool {
+    let is_call = matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL);
+    is_call || known.block.result.as_ref().is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
+}
+
+/// A model call as its answer tells of it.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    /// Index of its message.
+    pub(super) index: usize,
+    pub(super) at: Option<Millis>,
+    pub(super) usage: Option<Usage>,
+    pub(super) model: Option<String>,
+    /// Whether the answer before it asked for originals and nothing else.
+    pub(super) is_for_fetch: bool,
+    mark: Mark,
+}
+
+/// The model calls behind the answers of a transcript.
+pub(super) fn answers(transcript: &Transcript) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    let mut is_for_fetch = false;
+    for (index, message) in transcript.messages.iter().enumerate() {
+        if !message.is_call() {
+            continue;
+        }
+        let usage = message.usage();
+        let model = message.raw["model"].as_str().map(str::to_owned);
+        let mark = Mark::of(message);
+        answers.push(Answer { index, at: message.timestamp, usage, model, is_for_fetch, mark });
+        let mut calls = message.blocks.iter().filter_map(|block| match block.kind {
+            Kind::Call(call) => Some(call.name == FETCH_TOOL),
+            _ => None,
+        });
+        is_for_fetch = calls.next().is_some_and(|first| first && calls.all(|is_fetch| is_fetch));
+    }
+    answers
+}
+
+/// What a message is known by: its time and its calls, or its words where it has none. A finished turn may come without the rest.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    at: Option<Millis>,
+    says: u64,
+}
+
+impl Mark {
+    fn of(message: &Message) -> Self {
+        let mut says = Xxh3::new();
+        let calls = message.blocks.iter().filter_map(|block| match block.kind {
+            Kind::Call(call) => Some([call.id, call.name]),
+            _ => None,
+        });
+        let mut has_calls = false;
+        for part in calls.flatten() {
+            has_calls = true;
+            says.update(part.as_bytes());
+            says.update(b"\0");
+        }
+        for block in message.blocks.iter().filter(|_| !has_calls) {
+            match block.kind {
+                Kind::Text(text) => says.update(text.as_bytes()),
+                Kind::Image(image) => says.update(image.base64.unwrap_or_default().as_bytes()),
+                _ => {}
+            }
+        }
+        Self { at: message.timestamp, says: says.digest() }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let is_of_another_time = self.at.is_some() && other.at.is_some() && self.at != other.at;
+        self.says == other.says && !is_of_another_time
+    }
+}
+
+/// How many at the end of `earlier` are those at the beginning of `later`.
+fn overlap(earlier: &[Mark], later: &[Mark]) -> usize {
+    let is_one = |count: &usize| earlier[earlier.len() - count..].iter().zip(later).all(|(one, other)| one.is(other));
+    (1..=earlier.len().min(later.len())).rev().find(is_one).unwrap_or(0)
+}
+
+/// The assemblies of a session since its last turn was committed.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Each with how many answers were given before it.
+    views: Vec<(usize, View)>,
+    /// Those that the last one has seen.
+    answers: Vec<Mark>,
+    /// Of these, calls of turns that never finished, as it seems: their answers stand in the history, and nobody has recorded them.
+    missed: Vec<(usize, Answer)>,
+}
+
+/// Where an assembly stands in a turn.
+pub(super) struct Place<'a> {
+    pub(super) view: &'a View,
+    /// How many of the turn's answers it has seen; fewer than none where it was made for an earlier turn.
+    pub(super) answers: isize,
+    /// How many of the turn's messages.
+    pub(super) messages: usize,
+    /// When the next one was made, or the turn was committed.
+    pub(super) until: Millis,
+}
+
+impl Seen {
+    /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody knows which of
+    /// its calls were made through us.
+    fn add(&mut self, mut view: View, transcript: &Transcript, last_request: Option<Millis>) {
+        let answers = answers(transcript);
+        let waiting = answers.last().map_or(0, |last| last.index + 1);
+        view.waiting = transcript.messages[waiting..].iter().map(Mark::of).collect();
+        let marks: Vec<Mark> = answers.iter().map(|answer| answer.mark).collect();
+        let given = self.views.last().map_or(0, |(given, _)| *given) + marks.len() - overlap(&self.answers, &marks);
+        if self.views.len() >= MOST_VIEWS {
+            // The calls of those that go are told from those before them.
+            self.views = std::mem::take(&mut self.views).into_iter().step_by(2).collect();
+        }
+        self.views.push((given, view));
+        self.answers = marks;
+        let is_missed = |answer: &Answer| {
+            answer.usage.is_some() && last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last))
+        };
+        self.missed = answers.into_iter().enumerate().filter(|(_, answer)| is_missed(answer)).collect();
+    }
+
+    /// When the first one was made.
+    pub(super) fn since(&self) -> Option<Millis> {
+        self.views.first().map(|(_, view)| view.at)
+    }
+
+    /// How many of a turn's answers the last one has seen: never the last of them, which comes after it.
+    fn of_turn(&self, turn: &[Answer]) -> usize {
+        let marks: Vec<Mark> = turn.iter().map(|answer| answer.mark).collect();
+        overlap(&self.answers, &marks[..marks.len().saturating_sub(1)])
+    }
+
+    /// Where each stands in a turn that is committed at `now`, oldest first.
+    pub(super) fn places(&self, transcript: &Transcript, turn: &[Answer], now: Millis) -> Vec<Place<'_>> {
+        let Some((last, _)) = self.views.last() else { return Vec::new() };
+        let of_last = self.of_turn(turn) as isize;
+        let untils = self.views.iter().skip(1).map(|(_, next)| next.at).chain([now]);
+        let mut places = Vec::with_capacity(self.views.len());
+        for ((given, view), until) in self.views.iter().zip(untils) {
+            let answers = of_last - (last - given) as isize;
+            places.push(Place { view, answers, messages: view.messages_of(transcript, turn, answers), until });
+        }
+        places
+    }
+
+    /// Calls of turns before this one that nobody has recorded.
+    pub(super) fn missed(&self, turn: &[Answer]) -> impl Iterator<Item = &Answer> {
+        let before = self.answers.len() - self.of_turn(turn);
+        self.missed.iter().filter(move |(number, _)| *number < before).map(|(_, answer)| answer)
+    }
+}
+
+/// The assemblies of all sessions.
+#[derive(Default)]
+pub(super) struct Views(Mutex<HashMap<Scope, Seen>>);
+
+impl Views {
+    pub(super) fn keep(&self, scope: &Scope, view: View, transcript: &Transcript, last_request: Option<Millis>) {
+        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if views.len() >= MOST && !views.contains_key(scope) {
+            let at = |seen: &Seen| seen.views.last().map(|(_, view)| view.at);
+            let oldest = views.iter().min_by_key(|(_, seen)| at(seen)).map(|(scope, _)| scope.clone());
+            oldest.and_then(|oldest| views.remove(&oldest));
+        }
+        views.entry(scope.clone()).or_default().add(view, transcript, last_request);
+    }
+
+    pub(super) fn take(&self, scope: &Scope) -> Seen {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(scope).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn called(id: &str) -> Value {
+        json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "exec", "input": {} }] })
+    }
+
+    fn said(text: &str) -> Value {
+        json!({ "role": "assistant", "content": text })
+    }
+
+    fn asked(text: &str) -> Value {
+        json!({ "role": "user", "content": text })
+    }
+
+    /// How many of the turn's answers and messages each of these histories holds.
+    fn places(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
+        let mut seen = Seen::default();
+        for (at, history) in histories.iter().enumerate() {
+            seen.add(View::untouched(0, at as Millis), &Transcript::read(history), None);
+        }
+        let turn = Transcript::read(turn);
+        seen.places(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()
+    }
+
+    #[test]
+    fn an_assembly_stands_where_its_last_answers_are_the_first_of_the_turn() {
+        let past = [asked("one"), called(""), asked("it ran"), said("done")];
+        let turn = [asked("two"), called(""), asked("it ran"), called(""), asked("it ran"), said("done")];
+        let until = |end: usize| [&past[..], &turn[..end]].concat();
+        assert_eq!(places(&[&past], &turn), [(0, 0)]);
+        assert_eq!(places(&[&until(1), &until(3), &until(5)], &turn), [(0, 1), (1, 3), (2, 5)]);
+        assert_eq!(places(&[&until(1), &until(5)], &turn), [(0, 1), (2, 5)]);
+        assert_eq!(places(&[&past[..1], &past[..3], &until(1)], &turn), [(-2, 0), (-1, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn histories_that_were_cut_or_went_back_stand_where_they_stood() {
+        let turn = [asked("two"), called("a"), asked("it ran"), called("b"), asked("it ran"), said("done")];
+        let whole = [&[asked("one"), said("yes")], &turn[..3]].concat();
+        let cut = [&[asked("so far: much")], &turn[1..5]].concat();
+        assert_eq!(places(&[&whole, &cut], &turn), [(1, 3), (2, 5)]);
+        let other = [&turn[..1], &[called("x"), asked("no")]].concat();
+        assert_eq!(places(&[&turn[..1], &other, &turn[..1], &turn[..3]], &turn)[2..], [(0, 1), (1, 3)]);
+    }
+
+    #[test]
+    fn of_very_many_assemblies_every_second_one_is_kept() {
+        let calls: Vec<Value> = (0..300).map(|call| called(&call.to_string())).collect();
+        let histories: Vec<&[Value]> = (0..300).map(|end| &calls[..end]).collect();
+        let places = places(&histories, &calls);
+        assert_eq!(places.len(), 300 - MOST_VIEWS / 2);
+        assert_eq!((places[0], places[1], places[171]), ((0, 0), (2, 2), (299, 299)));
+    }
+}
