@@ -3,8 +3,8 @@
 //! What the provider reported is taken as it is. Without a report the cache is taken to hold all that the request before it sent, up to
 //! the first change, for as long as it lives. Without us the provider's cache would have held as much of the request before as it held of
 //! ours: all but the same end of it, or no more than the same beginning, whichever part was the larger. Where an epoch of ours broke the
-//! prefix it would have held all of it. Where nothing is known of the request before, the cache would have held the same share of the
-//! request without us as it held of ours.
+//! prefix it would have held all of it. Where nothing is known of the request before, and the cache held at least half
+//! of ours, it would have held all of the request without us but the same end.
 
 use super::prices::Prices;
 use crate::transcript::Usage;
@@ -77,8 +77,8 @@ pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices) -> Billed {
         (Some(before), None) if usage.read >= before.sent.div_ceil(2) => {
             before.without.saturating_sub(before.sent.saturating_sub(usage.read))
         }
-        (Some(_), None) => usage.read,
-        (None, _) => (usage.read as f64 / sent.max(1) as f64 * without as f64).round() as u64,
+        (None, _) if usage.read >= sent.div_ceil(2) => without.saturating_sub(sent.saturating_sub(usage.read)),
+        _ => usage.read,
     };
     let read = read.min(without) as f64;
     let taken_in = usage.input + usage.written;
@@ -150,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_known_of_the_request_before_what_left_was_cached_as_the_rest_was() {
+    fn where_nothing_is_known_of_the_request_before_what_left_was_cached_if_most_of_the_rest_was() {
         let usage = Some(Usage { input: 0, read: 4000, written: 1000 });
         let call = Call { usage, freed: 5000, ..CALL };
-        assert_eq!(bills(call, None), (5000, 10_000, 400.0 + 1250.0, 800.0 + 2500.0));
+        assert_eq!(bills(call, None), (5000, 10_000, 400.0 + 1250.0, 900.0 + 1250.0));
         let cold = Call { usage: Some(Usage { input: 0, read: 0, written: 5000 }), ..call };
         assert_eq!(bills(cold, None), (5000, 10_000, 6250.0, 12_500.0));
         assert_eq!(bills(Call { usage: None, counted: 5000, ..call }, None), (5000, 10_000, 6250.0, 12_500.0));
