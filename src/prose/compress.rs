@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn words_that_say_little_go() {
         for (text, expected) in [
-            ("The cache is basically a very simple map.", "cache is simple map."),
-            ("Basically, we really need the logs.", "we need logs."),
+            ("The cache is really a very simple map.", "cache is simple map."),
+            ("We really need the logs.", "We need logs."),
             ("It is, of course, the default.", "It is default."),
             ("Sure! Here is the list.", "Here is list."),
             ("It is done. Thanks!\nNext", "It is done.\nNext"),
@@ -138,7 +138,6 @@ mod tests {
             ("I would recommend reading the docs.", "Recommend reading docs."),
             ("I think that the docs are old.", "I think docs are old."),
             ("  - the first\n  - the second\n", "  - first\n  - second\n"),
-            ("At the end of the day, it is a simple map.", "it is simple map."),
             ("Is it there? Yes, of course.\nOf course, it is the default.", "Is it there? Yes.\nit is default."),
         ] {
             assert_eq!(full(text), expected, "{text}");
@@ -165,6 +164,35 @@ mod tests {
     }
 
     #[test]
+    fn how_sure_and_how_much_something_is_stays() {
+        for text in [
+            "Skip it if and only if that is just documentation.",
+            "It is basically done and pretty much stable, for all intents and purposes.",
+            "They literally copy it, whether or not that works.",
+            "We should probably use it with a very low limit.",
+            "Pass a number of bytes to it.",
+            "The majority of them are old.",
+            "Where it fails, no problem, and where it runs, sure.",
+        ] {
+            let kept = full(text);
+            let words = |text: &str| text.to_lowercase().replace(" a ", " ").replace("the ", "");
+            assert_eq!(words(&kept), words(text));
+        }
+    }
+
+    #[test]
+    fn text_of_other_languages_that_quotes_english_stays() {
+        for text in [
+            "Hay que make pasar a producción la nueva versión de la aplicación.",
+            "Il about a toujours eu une idée à propos de la version du code.",
+            "En caso de if a fallar el proceso, reiniciar a mano la base de datos.",
+            "Después the equipo pasa a producción with the cambios.",
+        ] {
+            assert_eq!(full(text), text);
+        }
+    }
+
+    #[test]
     fn abbreviations_are_for_characters_only() {
         let text = "The configuration of the database, with all parameters and messages.";
         assert_eq!(ultra(text), "cfg of db, w/ all params & msgs.");
@@ -183,7 +211,7 @@ mod tests {
             ("Run `db` on the database, then stop.", "Run `db` on database, then stop."),
             ("their database, as in db.json", "their db, as in db.json"),
             ("their configuration of cfg", "their config of cfg"),
-            ("about 10 maximum, or maximum of 10", "about 10 maximum, or max of 10"),
+            ("their 10 maximum, or maximum of 10", "their 10 maximum, or max of 10"),
         ] {
             assert_eq!(ultra(text), expected);
             assert_eq!(ultra(expected), expected);

@@ -3,7 +3,8 @@
 //! Only words of prose are looked at: `.env`, `config.json` and `5 min` were never abbreviated.
 
 use super::lexicon::{Category, Entry, lexicon};
-use super::segment::{Kind, atoms};
+use super::segment::Kind;
+use super::shorten::{Break, Gap, capitalized, for_each_paragraph};
 
 /// A short form that stands for a longer one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,38 +30,33 @@ pub fn expand_listed(text: &str, substitutions: &[Substitution]) -> String {
     expanded(text, |entry, _| substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written))
 }
 
-/// `applies` is asked with what stands before the short form.
+/// `applies` is asked with what stands before the short form. Where a sentence begins is told as it was when shortening.
 fn expanded(text: &str, applies: impl Fn(&Entry, &str) -> bool) -> String {
     let mut long = String::with_capacity(text.len() + text.len() / 8);
     let mut at = 0;
-    for atom in atoms(text).into_iter().filter(|atom| atom.kind == Kind::Prose) {
-        let word = &text[atom.range.clone()];
-        let entry = lexicon().expansion(atom.word);
-        let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry, &text[..atom.range.start])) else {
-            continue;
-        };
-        debug_assert_eq!(entry.category, Category::Abbreviation);
-        let is_free = text[..atom.range.start].chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(')
-            && text[atom.range.end..].chars().next().is_none_or(|c| c.is_ascii_whitespace() || ".,;:!?)".contains(c));
-        let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
-        if !is_free || is_capital && (entry.is_lower_only || !starts_sentence(&text[..atom.range.start])) {
-            continue;
+    for_each_paragraph(text, |atoms, around| {
+        let (mut end, mut before) = (around.start, None);
+        for atom in atoms {
+            let word = &text[atom.range.clone()];
+            let gap = Gap::new(&text[end..atom.range.start], before.replace(word));
+            end = atom.range.end;
+            let entry = lexicon().expansion(atom.word).filter(|_| atom.kind == Kind::Prose);
+            let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry, &text[..atom.range.start]))
+            else {
+                continue;
+            };
+            debug_assert_eq!(entry.category, Category::Abbreviation);
+            let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
+            let is_free = gap.opens() && Gap::new(&text[end..], None).closes();
+            if !is_free || is_capital && (entry.is_lower_only || gap.kind != Break::Sentence) {
+                continue;
+            }
+            long.push_str(&text[at..atom.range.start]);
+            long.push_str(&if is_capital { capitalized(entry.long) } else { entry.long.to_owned() });
+            at = end;
         }
-        long.push_str(&text[at..atom.range.start]);
-        if is_capital {
-            long.push_str(&entry.long[..1].to_ascii_uppercase());
-            long.push_str(&entry.long[1..]);
-        } else {
-            long.push_str(entry.long);
-        }
-        at = atom.range.end;
-    }
+    });
     long + &text[at..]
-}
-
-fn starts_sentence(before: &str) -> bool {
-    let blank = before.trim_end_matches([' ', '\t']);
-    blank.is_empty() || blank.ends_with(['.', '!', '?', '\n', ':'])
 }
 
 #[cfg(test)]
@@ -92,6 +88,10 @@ mod tests {
         ] {
             assert_eq!(expand(text), text);
         }
+        assert_eq!(
+            expand("Set it:\n\n- Config of it\n2. (Env first)"),
+            "Set it:\n\n- Configuration of it\n2. (Environment first)"
+        );
         assert_eq!(expand("10 jobs, max of 3"), "10 jobs, maximum of 3");
         assert_eq!(expand("The env. Config first."), "The environment. Configuration first.");
     }

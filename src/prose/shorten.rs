@@ -11,7 +11,9 @@ mod paragraph;
 
 use std::ops::Range;
 
+pub(super) use gap::{Break, Gap};
 use paragraph::Paragraph;
+pub(super) use paragraph::capitalized;
 
 use super::lexicon::{Category, Class, Grants, Intensity, Profile};
 use super::segment::{Atom, Kind, atoms};
@@ -93,7 +95,7 @@ pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
     let mut shortened = Shortened::default();
     let mut paragraph = Paragraph::new(text, selection);
     for_each_paragraph(text, |atoms, around| {
-        if is_english(atoms) {
+        if is_english(text, atoms) {
             paragraph.read(atoms, around);
             paragraph.shorten(&mut shortened);
         }
@@ -104,15 +106,25 @@ pub(crate) fn shorten(text: &str, selection: &Selection) -> Shortened {
 /// Of so many words of English prose one at least is of no other language; other languages quote fewer.
 const WORDS_TO_ONE_ENGLISH: usize = 16;
 
-fn is_english(atoms: &[Atom]) -> bool {
+/// A paragraph of more words has two of English at least: other languages quote one.
+const WORDS_TO_ANOTHER_ENGLISH: usize = 8;
+
+fn is_english(text: &str, atoms: &[Atom]) -> bool {
     let words = || atoms.iter().filter(|atom| atom.kind == Kind::Prose);
     let english = words().filter(|word| word.word.classes.has(Class::English)).count();
-    english > 0 && words().count() <= english * WORDS_TO_ONE_ENGLISH
+    let count = words().count();
+    let is_foreign = |word: &&Atom| {
+        let word = &text[word.range.clone()];
+        !word.is_ascii() && word.chars().any(|c| !c.is_ascii() && c.is_alphabetic())
+    };
+    english > usize::from(count > WORDS_TO_ANOTHER_ENGLISH)
+        && count <= english * WORDS_TO_ONE_ENGLISH
+        && words().filter(is_foreign).nth(1).is_none()
 }
 
 /// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of its own
 /// last line.
-fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
+pub(super) fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
     let atoms = atoms(text);
     let mut start = 0;
     let mut from = 0;

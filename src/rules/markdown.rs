@@ -5,7 +5,7 @@
 
 use super::draft::{Edit, Proposal, by_line};
 use super::mask::is_diagram;
-use crate::prose::{Kind, blocks};
+use crate::prose::{Kind, Token, blocks};
 
 const DIAGRAM: &str = "[diagram removed]";
 
@@ -21,8 +21,12 @@ pub(super) fn is_indented(text: &str, at: usize) -> bool {
 }
 
 pub(super) fn headings(text: &str) -> Vec<Proposal> {
-    let headings = blocks(text).filter(|block| block.kind == Kind::Heading);
+    let headings: Vec<Token> = blocks(text).filter(|block| block.kind == Kind::Heading).collect();
+    if have_levels(text, &headings) {
+        return Vec::new();
+    }
     headings
+        .into_iter()
         .filter_map(|heading| {
             let block = &text[heading.range.clone()];
             let line = block.lines().next().unwrap_or_default();
@@ -60,6 +64,23 @@ pub(super) fn headings(text: &str) -> Vec<Proposal> {
         .collect()
 }
 
+/// Whether the levels of headings say what stands below what. One that is above all others stands above the whole text.
+fn have_levels(text: &str, headings: &[Token]) -> bool {
+    let levels: Vec<usize> = headings.iter().map(|heading| level(&text[heading.range.clone()])).collect();
+    let Some((first, rest)) = levels.split_first() else { return false };
+    let top = rest.iter().min().unwrap_or(first);
+    rest.iter().any(|level| level != top) || first > top
+}
+
+fn level(heading: &str) -> usize {
+    let bare = heading.trim();
+    match bare.bytes().take_while(|&byte| byte == b'#').count() {
+        0 if bare.ends_with('=') => 1,
+        0 => 2,
+        marks => marks,
+    }
+}
+
 pub(super) fn diagrams(text: &str) -> Vec<Proposal> {
     let fences = blocks(text).filter(|block| block.kind == Kind::Fence);
     let diagrams = fences.filter(|fence| is_diagram(&text[fence.range.clone()]));
@@ -81,7 +102,9 @@ pub(super) fn horizontal_rules(text: &str) -> Vec<Proposal> {
     let mut is_after_blank = false;
     for line in text.split_inclusive('\n') {
         let end = at + line.len();
-        if is_after_blank && is_rule(line.trim()) {
+        // A line right below may be of front matter.
+        let is_before_blank = text[end..].lines().next().is_none_or(|next| next.trim().is_empty());
+        if is_after_blank && is_before_blank && is_rule(line.trim()) {
             let blank = text[end..].bytes().take_while(|&byte| byte == b'\n').count();
             proposals.push(vec![Edit::new(at..end + blank, "")]);
         }
@@ -153,12 +176,13 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
                     b'(' | b')' | b'[' | b']' | b'"' | b'\'' | b',' | b';' | b':' | b'.' | b'!' | b'?' | b'-' | b'|'
                 )
         };
-        let is_inside = |byte: u8| {
-            byte.is_ascii_alphanumeric()
-                || byte >= 0x80
-                || matches!(byte, b'`' | b'"' | b'[' | b'(' | b')' | b']' | b'.' | b':' | b'!' | b'?' | b',' | b'%')
+        // `(*)` and `*,` are asterisks that mean themselves.
+        let may_begin =
+            |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'`' | b'"' | b'\'' | b'[');
+        let may_end = |byte: u8| {
+            may_begin(byte) && byte != b'[' || matches!(byte, b')' | b']' | b'.' | b':' | b'!' | b'?' | b',' | b'%')
         };
-        let closes = len <= 3 && is_outside(after) && is_inside(before);
+        let closes = len <= 3 && is_outside(after) && may_end(before);
         if let Some((_, _, opened)) = open.pop_if(|(opened, count, _)| closes && *opened == mark && *count == len) {
             if !may_be_glob(&line[opened..at]) {
                 pairs.push((opened, len));
@@ -166,7 +190,7 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
             }
             continue;
         }
-        if len <= 3 && is_outside(before) && is_inside(after) && after != b'.' {
+        if len <= 3 && is_outside(before) && may_begin(after) {
             // Deeper nesting is no emphasis.
             open.truncate(4);
             open.push((mark, len, first));
@@ -193,6 +217,11 @@ mod tests {
             ("  # C#\n", headings, "[C#]\n"),
             ("Title\n=====\n\n    code", headings, "[Title]\n\n    code"),
             ("# Only", headings, "[Only]"),
+            ("# All\n## A\na\n## B\n", headings, "[All]\n[A]\na\n[B]\n"),
+            ("## A\na\n### B\nb\n## C\n", headings, "## A\na\n### B\nb\n## C\n"),
+            ("Use *, not count (*), nor (*) ... (*)", emphasis, "Use *, not count (*), nor (*) ... (*)"),
+            ("**Note:** *(see it)* **x (y)**", emphasis, "Note: *(see it)* x (y)"),
+            ("a\n\n---\nname: b\n---\n", horizontal_rules, "a\n\n---\nname: b\n---\n"),
             ("a **b** and *c d*, __e__ (*f g*) ***h***", emphasis, "a b and c d, __e__ (f g) h"),
             ("Files matching *config* and *node_modules*", emphasis, "Files matching *config* and *node_modules*"),
             ("2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a", emphasis, "2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a"),

@@ -27,6 +27,8 @@ pub(super) fn tables(text: &str) -> Vec<Proposal> {
         .iter()
         .filter(|table| !table.rows.is_empty())
         .filter(|table| !ends_indented(table))
+        // In code the mark of an escape shows once no table is around it.
+        .filter(|table| !table.rows.iter().any(|row| has_escape_in_code(&text[row.clone()])))
         .map(|table| flattened(text, table))
         .collect()
 }
@@ -44,6 +46,10 @@ pub(super) fn padding(text: &str) -> Vec<Proposal> {
         edits
     };
     find(text).iter().map(compact).filter(|edits| !edits.is_empty()).collect()
+}
+
+fn has_escape_in_code(row: &str) -> bool {
+    row.contains("\\|") && row.contains('`')
 }
 
 fn find(text: &str) -> Vec<Table> {
@@ -145,6 +151,8 @@ mod tests {
     fn rows_keep_their_labels_escaped_pipes_and_extra_cells() {
         let table = "a\n\n|      | Name | Use `x` |\n|:-----|------|---|\n| one  | b \\| c | never | more |\n| two |   | d |\n\nend";
         assert_eq!(after(table, tables), "a\n\none; Name: b \\| c; Use `x`: never; more\ntwo; Use `x`: d\n\nend");
+        let code = "| a | b |\n|---|---|\n| `x \\| y` | c |\n";
+        assert_eq!(after(code, tables), code);
         assert_eq!(after("| a |\n|---|\n", tables), "| a |\n|---|\n");
         assert_eq!(after("a | b | c\nd | e | f\n", tables), "a | b | c\nd | e | f\n");
     }

@@ -4,7 +4,7 @@
 //! because it saves characters.
 //!
 //! An entry is a line `level | phrase | short form | guards`. Guards are joined by ` | `: `not before`, `not after`, `only before`
-//! and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`, between two of them;
+//! and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`, between two of them; `whole`, as a sentence;
 //! `domain` with profiles; `one way`, without an expansion; `on receipt`, expanded only where a receipt names it; `lower case` only;
 //! `unit`, neither put in nor, without a receipt, written out behind a number.
 
@@ -116,6 +116,7 @@ pub(crate) enum Place {
     Start,
     Edge,
     Alone,
+    Whole,
 }
 
 /// What stays of a phrase.
@@ -343,6 +344,7 @@ fn read_entry(category: Category, line: &'static str, words: &mut table::Table) 
             "at" if value == "start" => entry.place = Place::Start,
             "at" if value == "edge" => entry.place = Place::Edge,
             "alone" => entry.place = Place::Alone,
+            "whole" => entry.place = Place::Whole,
             "domain" => entry.profiles = value.split(' ').filter_map(Profile::parse).collect(),
             "one way" => entry.is_one_way = true,
             "on receipt" => entry.needs_receipt = true,

@@ -14,9 +14,33 @@ pub(super) struct Blocks<'a> {
     item_indent: Option<usize>,
     /// Whether the line before is blank, indented code or ends with a colon.
     may_be_code: bool,
-    /// No `-->` stands beyond this place, when one was looked for in vain.
-    no_comment_end: bool,
+    /// Whether the line before is one of prose.
+    in_paragraph: bool,
+    /// Behind `::`, from how many columns on lines are code.
+    literal_indent: Option<usize>,
+    /// Which ends of [`VERBATIM`] stand nowhere beyond this place, as they were looked for in vain.
+    has_no_end: [bool; VERBATIM.len()],
 }
+
+/// Text over lines that is shown as it is written.
+#[derive(Clone, Copy)]
+struct Verbatim {
+    /// How its first line begins.
+    open: &'static str,
+    /// What its last line holds.
+    close: &'static str,
+    kind: Kind,
+}
+
+const VERBATIM: [Verbatim; 7] = [
+    Verbatim { open: "<!--", close: "-->", kind: Kind::Html },
+    Verbatim { open: "<pre", close: "</pre>", kind: Kind::Html },
+    Verbatim { open: "<code", close: "</code>", kind: Kind::Html },
+    Verbatim { open: "\\begin{verbatim", close: "\\end{verbatim", kind: Kind::Code },
+    Verbatim { open: "\\begin{lstlisting", close: "\\end{lstlisting", kind: Kind::Code },
+    Verbatim { open: "#+begin_", close: "#+end_", kind: Kind::Code },
+    Verbatim { open: "#+BEGIN_", close: "#+END_", kind: Kind::Code },
+];
 
 #[derive(Clone, Copy)]
 struct Line<'a> {
@@ -30,7 +54,15 @@ struct Line<'a> {
 
 impl<'a> Blocks<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, item_indent: None, may_be_code: true, no_comment_end: false }
+        Self {
+            text,
+            at: 0,
+            item_indent: None,
+            may_be_code: true,
+            in_paragraph: false,
+            literal_indent: None,
+            has_no_end: [false; VERBATIM.len()],
+        }
     }
 
     fn line(&self, start: usize) -> Option<Line<'a>> {
@@ -57,10 +89,15 @@ impl<'a> Blocks<'a> {
         if line.bare.is_empty() {
             return (Kind::Prose, line.end);
         }
-        if let Some(open) = Fence::parse(unquoted(line.bare)) {
+        let item = item_text(line.bare);
+        let content = unquoted(line.bare);
+        let literal_indent = self.literal_indent.take();
+        if let Some(open) = Fence::parse(item_text(content).unwrap_or(content)) {
             return (Kind::Fence, self.fence_end(line.end, &open));
         }
-        let item = item_text(line.bare);
+        if let Some(indent) = literal_indent.filter(|&indent| line.indent >= indent) {
+            return (Kind::IndentedCode, self.indented_end(line, indent));
+        }
         let code_indent = 4 + self.item_indent.unwrap_or(0);
         if line.indent >= code_indent && self.may_be_code && item.is_none() {
             return (Kind::IndentedCode, self.indented_end(line, code_indent));
@@ -70,14 +107,14 @@ impl<'a> Blocks<'a> {
         } else if line.indent == 0 {
             self.item_indent = None;
         }
-        if line.bare.starts_with("<!--") {
-            return (Kind::Html, self.comment_end(line));
+        if let Some((kind, end)) = self.verbatim(line) {
+            return (kind, end);
         }
         let next = self.line(line.end);
         if line.bare.starts_with('#') && is_heading(line.bare) {
             return (Kind::Heading, line.end);
         }
-        if item.is_none()
+        if self.may_be_title(line)
             && let Some(next) = next.filter(|next| next.indent < 4 && is_underline(next.bare))
         {
             return (Kind::Heading, next.end);
@@ -141,15 +178,27 @@ impl<'a> Blocks<'a> {
         end
     }
 
-    fn comment_end(&mut self, line: Line) -> usize {
-        if !self.no_comment_end
-            && let Some(at) = memchr::memmem::find(&self.text.as_bytes()[line.start..], b"-->")
-        {
-            let from = line.start + at;
-            return self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1);
+    /// In a list, a block quote or a paragraph the line below is a rule, and no underline.
+    fn may_be_title(&self, line: Line) -> bool {
+        self.item_indent.is_none() && !self.in_paragraph && !line.bare.starts_with('>')
+    }
+
+    /// What a line opens that is shown as it is written, to the end of the line that closes it.
+    fn verbatim(&mut self, line: Line) -> Option<(Kind, usize)> {
+        let which = VERBATIM.iter().position(|verbatim| line.bare.starts_with(verbatim.open))?;
+        let Verbatim { open, close, kind } = VERBATIM[which];
+        let rest = &self.text.as_bytes()[line.start..];
+        let found = if self.has_no_end[which] { None } else { memchr::memmem::find(rest, close.as_bytes()) };
+        let is_comment = open == "<!--";
+        let Some(at) = found else {
+            self.has_no_end[which] = true;
+            return is_comment.then_some((kind, line.end));
+        };
+        if !is_comment && line.start + at < line.end {
+            return None;
         }
-        self.no_comment_end = true;
-        line.end
+        let from = line.start + at;
+        Some((kind, self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1)))
     }
 
     /// Lines of `key: value`: one alone when the key is no word of prose, several one below the other always.
@@ -175,16 +224,21 @@ impl Iterator for Blocks<'_> {
             let blank = self.text.as_bytes()[self.at..].iter().take_while(|&&byte| byte == b'\n').count();
             self.at += blank;
             self.may_be_code |= blank > 0;
+            self.in_paragraph &= blank == 0;
             let Some(line) = self.line(self.at) else { break };
-            let had = (self.at, self.item_indent, self.may_be_code);
+            let had = (self.at, self.item_indent, self.may_be_code, self.literal_indent);
             let (kind, end) = self.block(line);
             if kind != Kind::Prose && start < line.start {
                 // The prose before it comes first.
-                (self.at, self.item_indent, self.may_be_code) = had;
+                (self.at, self.item_indent, self.may_be_code, self.literal_indent) = had;
                 return Some(Token { kind: Kind::Prose, range: start..line.start });
             }
             self.at = end;
             self.may_be_code = line.bare.is_empty() || kind.is_block() || line.bare.ends_with(':');
+            self.in_paragraph = kind == Kind::Prose && !line.bare.is_empty() && !may_precede_title(line.bare);
+            if kind == Kind::Prose && opens_literal(line.bare) {
+                self.literal_indent = Some(line.indent + 2);
+            }
             if kind != Kind::Prose {
                 return Some(Token { kind, range: start..end });
             }
@@ -212,6 +266,16 @@ fn item_text(bare: &str) -> Option<&str> {
     };
     let text = bare[mark..].strip_prefix([' ', '\t'])?;
     Some(text.trim_start_matches(' '))
+}
+
+/// Whether a line says that what is indented below it is code, as in reStructuredText.
+fn opens_literal(bare: &str) -> bool {
+    bare.ends_with("::") || bare.starts_with(".. code-block::") || bare.starts_with(".. code::")
+}
+
+/// Whether a line is a title in brackets or a line above one.
+fn may_precede_title(bare: &str) -> bool {
+    bare.starts_with('[') && bare.ends_with(']') || bare.starts_with("===")
 }
 
 fn is_heading(bare: &str) -> bool {

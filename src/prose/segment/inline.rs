@@ -13,9 +13,6 @@ use super::classify::{classify, trimmed};
 use super::{Atom, Kind, Token};
 use crate::prose::lexicon::{Class, Word, key, lexicon};
 
-/// Quotations are at most this long, in bytes.
-const QUOTED_MAX_BYTES: usize = 600;
-
 const LETTER: u8 = 1;
 const SPACE: u8 = 2;
 const CLOSING: u8 = 4;
@@ -68,6 +65,7 @@ enum Find {
     CurlyQuote,
     CurlySingleQuote,
     Guillemet,
+    HighCurlyQuote,
     SingleQuote,
     TagEnd,
     SqlFrom,
@@ -75,7 +73,7 @@ enum Find {
     ClosingParenthesis,
 }
 
-const FINDS: usize = 12;
+const FINDS: usize = 13;
 
 struct Scanner<'a> {
     text: &'a str,
@@ -119,6 +117,7 @@ impl<'a> Scanner<'a> {
             b'\'' => self.quoted(1, Find::SingleQuote, 1),
             0xe2 if self.text[start..].starts_with('“') => self.quoted(3, Find::CurlyQuote, 3),
             0xe2 if self.text[start..].starts_with('‘') => self.quoted(3, Find::CurlySingleQuote, 3),
+            0xe2 if self.text[start..].starts_with('„') => self.quoted(3, Find::HighCurlyQuote, 3),
             0xc2 if self.text[start..].starts_with('«') => self.quoted(2, Find::Guillemet, 2),
             b'{' => self.braces(),
             b'[' => self.bracket(),
@@ -387,6 +386,7 @@ impl<'a> Scanner<'a> {
                 at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
             }),
             Find::Guillemet => memmem::find(rest, "»".as_bytes()),
+            Find::HighCurlyQuote => memmem::find(rest, "“".as_bytes()),
             Find::TagEnd => memchr(b'>', rest),
             Find::Semicolon => memchr(b';', rest),
             Find::ClosingParenthesis => memchr(b')', rest),
@@ -429,7 +429,7 @@ impl<'a> Scanner<'a> {
             return;
         }
         let end = self.find(close, self.at);
-        if end == usize::MAX || end - start > QUOTED_MAX_BYTES || end >= self.find(Find::BlankLine, start) {
+        if end == usize::MAX || end >= self.find(Find::BlankLine, start) {
             return;
         }
         let inside = &self.text[start + open_len..end];

@@ -245,6 +245,11 @@ mod tests {
             ("The a\n=====\ntext", vec![("heading", "The a\n=====\n")]),
             ("| a | the |\n|---|---|\nb", vec![("table-row", "| a | the |\n"), ("table-row", "|---|---|\n")]),
             ("let x = the; in", vec![("code", "x = the")]),
+            ("1. ```sql\n   copy the a\n   ```\nb", vec![("fence", "1. ```sql\n   copy the a\n   ```\n")]),
+            ("a\n<pre>\nthe a\n</pre>\nb", vec![("html", "<pre>\nthe a\n</pre>\n")]),
+            ("#+BEGIN_SRC sh\nthe a\n#+END_SRC\nb", vec![("code", "#+BEGIN_SRC sh\nthe a\n#+END_SRC\n")]),
+            ("So::\n\n  the a\n\nb", vec![("indented-code", "  the a\n")]),
+            (" „the a“ b", vec![("quoted", "„the a“")]),
         ] {
             assert_eq!(spans(text), expected, "{text}");
         }
@@ -257,9 +262,18 @@ mod tests {
             "- the first item\n- another one\n\n> a quote\n",
             "Don’t touch **the bold words** here.",
             "I think a man and a woman saw it.",
+            "- an item\n  that goes on\n---\n",
+            "> a quote\n---\n",
+            "one line\nand another\n---\n",
         ] {
             assert_eq!(spans(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn a_quotation_may_be_long() {
+        let long = format!("\"{}\"", "the word ".repeat(100).trim_end());
+        assert_eq!(spans(&long), [("quoted", long.as_str())]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// How much two words are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Break {
+pub(in crate::prose) enum Break {
     Blank,
     /// A line end inside a sentence.
     Wrap,
@@ -15,27 +15,27 @@ pub(super) enum Break {
 
 /// Blanks and punctuation between two words.
 #[derive(Debug)]
-pub(super) struct Gap<'a> {
-    pub(super) text: Cow<'a, str>,
+pub(in crate::prose) struct Gap<'a> {
+    pub(in crate::prose) text: Cow<'a, str>,
     /// Depends on the word before it, too.
-    pub(super) kind: Break,
+    pub(in crate::prose) kind: Break,
 }
 
 impl<'a> Gap<'a> {
     /// The gap behind a word; without one it begins a sentence.
-    pub(super) fn new(text: impl Into<Cow<'a, str>>, before: Option<&str>) -> Self {
+    pub(in crate::prose) fn new(text: impl Into<Cow<'a, str>>, before: Option<&str>) -> Self {
         let text = text.into();
         let kind = before.map_or(Break::Sentence, |before| kind(&text, before));
         Self { text, kind }
     }
 
     /// Whether a phrase may begin behind it.
-    pub(super) fn opens(&self) -> bool {
+    pub(in crate::prose) fn opens(&self) -> bool {
         self.text.bytes().next_back().is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(')
     }
 
     /// Whether a phrase may end before it.
-    pub(super) fn closes(&self) -> bool {
+    pub(in crate::prose) fn closes(&self) -> bool {
         self.text.bytes().next().is_none_or(|byte| byte.is_ascii_whitespace() || b".,;:!?)".contains(&byte))
     }
 

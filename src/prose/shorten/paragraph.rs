@@ -276,6 +276,7 @@ impl<'a> Paragraph<'a> {
             Place::Start => starts,
             Place::Edge => opens || ends,
             Place::Alone => opens && ends,
+            Place::Whole => starts && self.is_initial(after),
         };
         is_in_place
             && match entry.category {
@@ -542,7 +543,7 @@ fn counted_classes(node: &Node, written: &str) -> Classes {
     }
 }
 
-fn capitalized(word: &str) -> String {
+pub(in crate::prose) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }
