@@ -7,7 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use crate::transcript::{CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, result_links};
+use crate::transcript::{
+    CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, has_opaque, result_links,
+};
 
 /// Text of a result that was inserted because none was there.
 const MISSING: &str = "[concertina] missing tool result — synthetic error inserted for API compatibility.";
@@ -37,7 +39,8 @@ struct Call<'a> {
 }
 
 /// Makes calls and results pair up: orphan and second results go, a result that stands elsewhere moves behind its call, a missing one is
-/// replaced by a synthetic error. Calls of a message that ended in an error or abort are left alone, and their results are orphans.
+/// replaced by a synthetic error, and in a user's message results stand first. Calls of a message that ended in an error or abort are
+/// left alone, and their results are orphans.
 pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     let mut stats = RepairStats::default();
     let (calls, dropped) = pair(messages, &mut stats);
@@ -188,10 +191,12 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
     let mut slots = Vec::with_capacity(messages.len());
     for (index, edit) in edits.into_iter().enumerate() {
         let mut is_empty = edit.is_removed;
-        if !edit.removed_blocks.is_empty() || !edit.first_blocks.is_empty() {
+        let is_unsorted = has_words_before_results(&messages[index]);
+        if !edit.removed_blocks.is_empty() || !edit.first_blocks.is_empty() || is_unsorted {
             let blocks = messages[index]["content"].as_array().into_iter().flatten().enumerate();
             let kept = blocks.filter(|(at, _)| !edit.removed_blocks.contains(at)).map(|(_, block)| block.clone());
-            let content: Vec<Value> = edit.first_blocks.into_iter().chain(kept).collect();
+            let mut content: Vec<Value> = edit.first_blocks.into_iter().chain(kept).collect();
+            content.sort_by_key(|block| is_unsorted && !is_result(block));
             is_empty |= content.is_empty();
             if !is_empty {
                 patches.push(Patch { message: index, path: Path::new().key("content"), value: content.into() });
@@ -208,6 +213,17 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
     let is_as_before =
         slots.len() == messages.len() && slots.iter().enumerate().all(|(index, slot)| *slot == Slot::Keep(index));
     Rewrite { patches, slots: (!is_as_before).then_some(slots), ..Rewrite::default() }
+}
+
+/// Whether something stands before a result in a user's message. Anthropic takes none that do not stand first.
+fn has_words_before_results(message: &Value) -> bool {
+    let blocks = message["content"].as_array().filter(|_| message["role"] == "user");
+    let is_sorted = blocks.is_none_or(|blocks| blocks.iter().is_sorted_by_key(|block| !is_result(block)));
+    !is_sorted && !has_opaque(&message["content"])
+}
+
+fn is_result(block: &Value) -> bool {
+    matches!(block["type"].as_str(), Some("tool_result" | "toolResult"))
 }
 
 #[cfg(test)]
@@ -310,6 +326,28 @@ mod tests {
             .map(|block| block["tool_use_id"].as_str().unwrap())
             .collect();
         assert_eq!((ids, stats.synthetic_results_inserted), (vec!["a", "b"], 1));
+    }
+
+    #[test]
+    fn results_stand_first_in_their_message() {
+        let [_, (call, mut result), _] = pairs("c");
+        let blocks = result["content"].as_array_mut().unwrap();
+        blocks.insert(0, json!({ "type": "text", "text": "hello" }));
+        blocks.push(json!({ "type": "text", "text": "and bye" }));
+        let (after, stats) = repaired(&[user("go"), call, result.clone()]);
+        result["content"].as_array_mut().unwrap().swap(0, 1);
+        assert_eq!(after[2], result);
+        assert_eq!(stats, RepairStats { repaired: true, ..RepairStats::default() });
+    }
+
+    #[test]
+    fn ids_may_be_numbers() {
+        let call =
+            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": 1, "name": "exec", "input": {} }] });
+        let result =
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": 1, "content": "ok" }] });
+        let messages = [user("go"), call, result];
+        assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()));
     }
 
     #[test]
