@@ -61,7 +61,7 @@ impl Engine {
             Kind::Text(text) => text.to_owned(),
             Kind::Call(call) => call.arguments.to_json(),
             Kind::Thinking(part) => part.to_string(),
-            Kind::Image(_) | Kind::Other => String::new(),
+            Kind::Image(_) | Kind::Other(_) => String::new(),
         };
         Err(Box::new(Question { key, text, beside }))
     }

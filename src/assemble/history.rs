@@ -24,7 +24,7 @@ use crate::parallel;
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
+use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{Kind, Transcript};
 
@@ -124,7 +124,12 @@ impl Engine {
         };
         // A store that was replaced under us knows nothing of what was read from the one before.
         let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
-        attempt().or_else(again).unwrap_or_else(|error| unfolded(Some(&error)))
+        let reply = attempt().or_else(again).unwrap_or_else(|error| unfolded(Some(&error)));
+        // Where the caller is asked first, no call follows.
+        if reply.questions.is_empty() {
+            self.assemblies.keep(scope, &transcript, now);
+        }
+        reply
     }
 
     /// # Errors
@@ -141,10 +146,12 @@ impl Engine {
         let mut shown = Shown { reply: Reply::unchanged(untouched(known)), ..Shown::default() };
         let states = replay(decided, known, &mut shown);
         let tools = hash_of_tools(options);
+        let touch_interval = StoreOptions::from(&*self.config).touch_interval_ms();
         let moment = Moment {
             options,
             ledger,
             tools_changed: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
+            last_call: self.assemblies.last_call(scope, transcript, ledger, touch_interval),
             is_rewritten: is_rewritten(ledger, &states, &shown),
             now,
         };

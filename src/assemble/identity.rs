@@ -73,7 +73,7 @@ pub(super) struct Past(u64);
 impl Past {
     /// Adds the message's next block, known by `hash`.
     pub(super) fn add(&mut self, view: &Message, block: &Block, hash: &ContentHash) {
-        if matches!(view.role, Role::System | Role::Other) || matches!(block.kind, Kind::Thinking(_) | Kind::Other) {
+        if matches!(view.role, Role::System | Role::Other) || matches!(block.kind, Kind::Thinking(_) | Kind::Other(_)) {
             return;
         }
         let (id, name) = match (&block.kind, &block.result) {

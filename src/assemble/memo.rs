@@ -73,7 +73,7 @@ impl Memo {
             Kind::Call(call) => self.of_text(&call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
             Kind::Thinking(part) => self.of_thinking(part),
-            Kind::Other => (hash_of(block), 0),
+            Kind::Other(part) => (hash_of(block), meter.foreign(part) as u64),
         }
     }
 
@@ -138,6 +138,6 @@ pub(super) fn hash_of(block: &Block) -> ContentHash {
         Kind::Image(image) => ContentHash::of(image.base64.unwrap_or_default().as_bytes()),
         Kind::Call(call) => ContentHash::of(call.arguments.to_json().as_bytes()),
         Kind::Thinking(part) => ContentHash::of(part.to_string().as_bytes()),
-        Kind::Other => ContentHash::of(b""),
+        Kind::Other(_) => ContentHash::of(b""),
     }
 }

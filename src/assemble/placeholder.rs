@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::identity::Known;
+use super::replay::Framed;
 use super::thinking::Gap;
 use crate::config::{Config, NameScorer, Schedule};
 use crate::history::Meter;
@@ -12,7 +13,7 @@ use crate::reference::{ContentHash, Marker, Original, RefId};
 use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{Around, salient_identifiers};
 use crate::tokens::utf16;
-use crate::transcript::{Call, Kind, text_in_place};
+use crate::transcript::{Call, Kind, frame, text_in_place};
 
 /// What the first placeholder of a session says about all of them.
 const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_data gives back all of it or lines (L41 before a name is \
@@ -98,7 +99,8 @@ impl Placeholder<'_> {
                 json!(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
             }
             Self::Image { part, tokens } => {
-                text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"))
+                let shown = text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"));
+                Framed { shown, frame: frame(part) }.to_json()
             }
             Self::Arguments(call) => {
                 engine.showable(arguments::shrink(call, engine.config(), meter, Some(&marker))?.value)?
@@ -192,7 +194,7 @@ pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
         }
         Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),
         Kind::Image(_) => IMAGE_NOTE_TOKENS,
-        Kind::Thinking(_) | Kind::Other => return 0,
+        Kind::Thinking(_) | Kind::Other(_) => return 0,
     };
     known.tokens.saturating_sub(cost)
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::identity::Known;
 use super::memo::Memo;
@@ -49,6 +49,8 @@ pub(super) struct Replacement {
     pub(super) value: Value,
     /// Where a part left its message, so that nothing is shown.
     pub(super) gap: Option<Gap>,
+    /// What the image's block said beside the image.
+    pub(super) frame: Option<Value>,
     /// What the value is known by; `None` where nothing is shown.
     pub(super) shown: Option<ContentHash>,
     /// What it costs.
@@ -57,16 +59,46 @@ pub(super) struct Replacement {
 
 impl Replacement {
     pub(super) fn of(value: Value, memo: &Memo) -> Self {
+        let tokens = cost(&value, memo);
+        let Framed { shown: value, frame } = Framed::read(value);
         let gap = Gap::read(&value);
         let shown = gap.is_none().then(|| memo.of_shown(&value).0);
-        let tokens = cost(&value, memo);
-        Self { value, gap, shown, tokens }
+        Self { value, gap, frame, shown, tokens }
+    }
+}
+
+/// What is shown in the place of an image, and what its block said beside the image.
+pub(super) struct Framed {
+    pub(super) shown: Value,
+    pub(super) frame: Option<Value>,
+}
+
+impl Framed {
+    /// What the ledger keeps.
+    pub(super) fn to_json(self) -> Value {
+        match self.frame {
+            Some(frame) => json!({ "shown": self.shown, "frame": frame }),
+            None => self.shown,
+        }
+    }
+
+    /// Reads what the ledger keeps, of any block.
+    fn read(mut kept: Value) -> Self {
+        if Self::shown_in(&kept).is_none() {
+            return Self { shown: kept, frame: None };
+        }
+        Self { shown: kept["shown"].take(), frame: Some(kept["frame"].take()) }
+    }
+
+    fn shown_in(kept: &Value) -> Option<&Value> {
+        let fields = kept.as_object().filter(|fields| fields.len() == 2 && fields.contains_key("frame"))?;
+        fields.get("shown").filter(|shown| shown["type"].is_string())
     }
 }
 
 /// What a value of the ledger costs where it is shown.
 pub(super) fn cost(value: &Value, memo: &Memo) -> u64 {
-    if Gap::read(value).is_some() { 0 } else { memo.of_shown(value).1 }
+    if Gap::read(value).is_some() { 0 } else { memo.of_shown(Framed::shown_in(value).unwrap_or(value)).1 }
 }
 
 /// What earlier calls decided.
@@ -129,7 +161,7 @@ pub(super) fn suits(block: &Block, value: &Value) -> bool {
         Kind::Text(_) => value.is_string(),
         Kind::Call(call) => matches!(call.arguments, Arguments::Json(_)) == value.is_string(),
         Kind::Image(_) | Kind::Thinking(_) => value.is_object(),
-        Kind::Other => false,
+        Kind::Other(_) => false,
     }
 }
 

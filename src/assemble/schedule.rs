@@ -47,6 +47,8 @@ pub(super) struct Moment<'o> {
     pub(super) ledger: &'o Ledger,
     /// Whether the ledger knows another list of tools.
     pub(super) tools_changed: bool,
+    /// When the last call was made, at the latest, where its answer has no time.
+    pub(super) last_call: Option<Millis>,
     /// Whether nothing is left in place of what was folded before: another past stands before every block.
     pub(super) is_rewritten: bool,
     pub(super) now: Millis,
@@ -79,7 +81,7 @@ impl Engine {
         let model = moment.options.model.as_deref();
         let family = Family::of(model);
         let prices = moment.options.prices.unwrap_or(family.prices);
-        let mut cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.now);
+        let mut cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.last_call, moment.now);
         cache.cold = cache.cold.or(moment.is_rewritten.then_some(Cold::Rewritten));
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let mut items: Vec<Item> = known

@@ -1,8 +1,8 @@
 //! The way back for whole messages: originals in the place of what stands for them.
 //!
 //! Where a session is named, its ledger alone says which blocks are ours. Otherwise the markers do, in the places where this
-//! program prints them; a marker that somebody quotes resolves to nothing and stays. Of an image its bytes and type come back, in
-//! the form of the messages' shape; what else its block said (a level of detail) was not kept.
+//! program prints them; a marker that somebody quotes resolves to nothing and stays. Without a session an image comes back in the form
+//! of the messages' shape, without what else its block said (a level of detail).
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,11 +34,13 @@ pub struct Unfolded {
 }
 
 /// What a shown value stands for.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Meaning {
     original: ContentHash,
     /// For all of it; a copy may be a part.
     is_whole: bool,
+    /// What an image's block said beside the image.
+    frame: Option<Value>,
 }
 
 /// The work on one list of messages.
@@ -106,12 +108,13 @@ impl Engine {
 /// What each shown value of a session stands for.
 fn shown_by(ledger: &Ledger, decided: &Decided) -> HashMap<ContentHash, Meaning> {
     let rows = decided.rows.iter().filter_map(|row| {
-        Some((row.replacement.shown?, Meaning { original: row.projection.original, is_whole: true }))
+        let frame = row.replacement.frame.clone();
+        Some((row.replacement.shown?, Meaning { original: row.projection.original, is_whole: true, frame }))
     });
-    let printed = ledger
-        .printed
-        .iter()
-        .map(|row| (row.text, Meaning { original: row.original, is_whole: row.printed == Printed::Placeholder }));
+    let printed = ledger.printed.iter().map(|row| {
+        let is_whole = row.printed == Printed::Placeholder;
+        (row.text, Meaning { original: row.original, is_whole, frame: None })
+    });
     printed.chain(rows).collect()
 }
 
@@ -137,7 +140,7 @@ impl Unfolding<'_> {
     /// What a block stands for, by the ledger or by its marker: the id, whether it is known to stand for all of it, and whether this
     /// session was shown it. A text that it was not shown is somebody's own, whatever it names.
     fn meant(&self, block: &Block) -> Option<(RefId, bool, bool)> {
-        let by_ledger = self.ledger.as_ref().map(|ledger| ledger.get(&hash_of(block)).copied());
+        let by_ledger = self.ledger.as_ref().map(|ledger| ledger.get(&hash_of(block)));
         match by_ledger {
             Some(Some(meaning)) => Some((meaning.original.to_ref_id(64), meaning.is_whole, true)),
             Some(None) | None => {
@@ -205,8 +208,10 @@ impl Unfolding<'_> {
             (Kind::Text(text), Media::Image(mime)) if text.starts_with(IMAGE_WAS_HERE) => {
                 let part = block.path.clone().parent();
                 let base64 = base64_simd::STANDARD.encode_to_string(&original.bytes);
-                let shape = shape_at(self.messages, message, &part);
-                self.set(message, part, image_part(shape, mime, &base64));
+                let frame = self.ledger.as_ref().and_then(|ledger| ledger.get(&hash_of(block))?.frame.as_ref());
+                let own = frame.and_then(|frame| with_payload(frame, mime, &base64));
+                let image = own.unwrap_or_else(|| image_part(shape_at(self.messages, message, &part), mime, &base64));
+                self.set(message, part, image);
             }
             (Kind::Text(_), Media::Image(_)) => {
                 let part = block.path.clone().parent();

@@ -41,16 +41,32 @@ impl Meter {
         }
     }
 
-    /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking, its visible words; of foreign blocks, none.
+    /// Tokens of the words in a part of a foreign type, wherever they are.
+    pub fn foreign(&self, part: &Value) -> usize {
+        match part {
+            Value::String(text) if !is_payload(text) => self.text(text),
+            Value::Array(items) => items.iter().map(|item| self.foreign(item)).sum(),
+            Value::Object(fields) => fields.values().map(|value| self.foreign(value)).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking, its visible words.
     pub fn block(&self, block: &Block) -> usize {
         match &block.kind {
             Kind::Text(text) => self.text(text),
             Kind::Image(image) => self.image(image),
             Kind::Call(call) => self.arguments(&call.arguments),
             Kind::Thinking(part) => thinking_texts(part).map(|text| self.text(text)).sum(),
-            Kind::Other => 0,
+            Kind::Other(part) => self.foreign(part),
         }
     }
+}
+
+/// Whether a text is a file or something encrypted: what those cost only the provider knows.
+fn is_payload(text: &str) -> bool {
+    const WORD_BYTES: usize = 512;
+    text.len() > WORD_BYTES && !text.as_bytes()[..WORD_BYTES].iter().any(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
 /// The words of a thinking part. Signatures and encrypted thinking are none: what they cost only the provider knows.
@@ -60,7 +76,7 @@ pub fn thinking_texts(part: &Value) -> impl Iterator<Item = &str> {
 
 /// Tokens of the content of messages, as a model would be billed for it.
 ///
-/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do blocks of foreign types. Of
+/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do files in blocks of foreign types. Of
 /// rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`, `command` and `output` count.
 pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encoding) -> usize {
     let meter = Meter::new(model, encoding);
@@ -117,6 +133,21 @@ mod tests {
         ] {
             assert_eq!(tokens(&json!([message])), name_and_json);
         }
+    }
+
+    #[test]
+    fn the_words_of_foreign_blocks_count_and_their_files_do_not() {
+        let words = count("hello world", Encoding::O200kBase);
+        for block in [
+            json!({ "type": "document", "source": { "type": "text", "data": "hello world" } }),
+            json!({ "type": "search_result", "citations": { "enabled": true }, "content": [{ "type": "text", "text": "hello world" }] }),
+            json!({ "type": "mcp_tool_result", "content": [{ "type": "text", "text": "hello world" }] }),
+        ] {
+            let counted = tokens(&json!([{ "role": "user", "content": [block] }]));
+            assert!(counted >= words && counted < words + 8, "{counted} {block}");
+        }
+        let file = json!({ "type": "file", "file": { "file_data": format!("data:application/pdf;base64,{}", "JVBE".repeat(9000)) } });
+        assert!(tokens(&json!([{ "role": "user", "content": [file] }])) < 8);
     }
 
     #[test]

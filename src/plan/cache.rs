@@ -1,7 +1,7 @@
 //! What the provider's prompt cache holds at this moment, as far as the history tells.
 //!
-//! A host that calls once per user turn brings no telemetry: what remains are the timestamps and the usage that the last
-//! answer reported. Where they say nothing the cache is taken to be warm, because a needless epoch costs more than a late one.
+//! A host that calls once per user turn brings no telemetry: what remains are the timestamps, or the times of what was done before,
+//! and the usage that the last answer reported. Where they say nothing the cache is taken to be warm, because a needless epoch costs more than a late one.
 
 use super::prices::Prices;
 use crate::transcript::{Message, Transcript};
@@ -65,15 +65,23 @@ pub struct Cache {
 const MARGIN_PERCENT: i64 = 5;
 
 impl Cache {
-    /// Reads the state off a history. `tools_changed` is what the ledger says.
-    pub fn of(transcript: &Transcript, prices: &Prices, model: Option<&str>, tools_changed: bool, now: i64) -> Self {
+    /// Reads the state off a history. `tools_changed` is what the ledger says, and so is `last_call`, the latest moment at which the last
+    /// call can have been made, where its answer has no time.
+    pub fn of(
+        transcript: &Transcript,
+        prices: &Prices,
+        model: Option<&str>,
+        tools_changed: bool,
+        last_call: Option<i64>,
+        now: i64,
+    ) -> Self {
         let is_call = |message: &&Message| message.is_call();
         let Some(at) = transcript.messages.iter().rposition(|message| is_call(&message)) else {
             return Self { cold: Some(Cold::Fresh), sent: 0, last_request: 0 };
         };
         let last = &transcript.messages[at];
         let usage = last.usage().unwrap_or_default();
-        let has_lapsed = last.timestamp.is_some_and(|time| {
+        let has_lapsed = last.timestamp.or(last_call).is_some_and(|time| {
             let life = prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(MARGIN_PERCENT) / 100);
             now.saturating_sub(time) > life
         });
@@ -128,7 +136,7 @@ mod tests {
     const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
 
     fn cold(messages: &[Value], model: Option<&str>, now: i64) -> Option<Cold> {
-        Cache::of(&Transcript::read(messages), &PRICES, model, false, now).cold
+        Cache::of(&Transcript::read(messages), &PRICES, model, false, None, now).cold
     }
 
     fn answer(at: i64, more: &Value) -> Value {
@@ -144,6 +152,10 @@ mod tests {
         assert_eq!(cold(&history, None, 316_001), Some(Cold::Lapsed));
         let timeless = [json!({ "role": "assistant", "content": "hm" })];
         assert_eq!(cold(&timeless, None, 999_999_999), None);
+        let told = |now| Cache::of(&Transcript::read(&timeless), &PRICES, None, false, Some(1000), now).cold;
+        assert_eq!((told(301_000), told(316_001)), (None, Some(Cold::Lapsed)));
+        let iso = [json!({ "role": "assistant", "content": "hm", "timestamp": "1970-01-01T00:00:01Z" })];
+        assert_eq!((cold(&iso, None, 301_000), cold(&iso, None, 316_001)), (None, Some(Cold::Lapsed)));
         assert_eq!(cold(&[], None, 0), Some(Cold::Fresh));
     }
 

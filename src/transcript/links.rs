@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::Role;
-use super::read::{CALL_TYPES, role, text_of};
+use super::read::{CALL_TYPES, id_of, role};
 
 /// How a result of a call must look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,10 +47,10 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     let blocks = parts(message, "content").filter_map(|part| {
         let kind = part["type"].as_str().filter(|kind| CALL_TYPES.contains(kind))?;
         let shape = if matches!(kind, "tool_use" | "tool-use") { Shape::Anthropic } else { Shape::OpenClaw };
-        Some(CallLink { id: text_of(part, &["id", "call_id", "toolCallId"]), name: part["name"].as_str(), shape })
+        Some(CallLink { id: id_of(part, &["id", "call_id", "toolCallId"]), name: part["name"].as_str(), shape })
     });
     let tool_calls = parts(message, "tool_calls").map(|part| CallLink {
-        id: text_of(part, &["id"]),
+        id: id_of(part, &["id"]),
         name: part["function"]["name"].as_str().or(part["custom"]["name"].as_str()),
         shape: Shape::OpenAi,
     });
@@ -63,13 +63,13 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
         let blocks = parts(message, "content").enumerate();
         let results = blocks.filter(|(_, part)| matches!(part["type"].as_str(), Some("tool_result" | "toolResult")));
         results.map(|(index, part)| ResultLink {
-            id: text_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
+            id: id_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
             block: Some(index),
         })
     };
     match role(message) {
         Role::Tool if message["role"] != "function" => {
-            let id = text_of(message, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]);
+            let id = id_of(message, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]);
             match nested().next() {
                 Some(_) if id.is_empty() => nested().collect(),
                 _ => vec![ResultLink { id, block: None }],

@@ -8,6 +8,7 @@ mod links;
 mod patch;
 mod read;
 mod shape;
+mod time;
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step};
-pub use read::{has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
+pub use read::{frame, has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
 pub use shape::{image_part, shape_at};
 
 /// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
@@ -72,8 +73,7 @@ impl Message<'_> {
 
     /// What the provider reported of the request behind an answer, if anything.
     pub fn usage(&self) -> Option<Usage> {
-        let number = |key: &str| self.raw["usage"][key].as_f64().map_or(0, |tokens| tokens.max(0.0) as u64);
-        let usage = Usage { input: number("input"), read: number("cacheRead"), written: number("cacheWrite") };
+        let usage = Usage::read(&self.raw["usage"]);
         (usage.total() > 0).then_some(usage)
     }
 }
@@ -90,6 +90,26 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Reads it as OpenClaw, Anthropic and OpenAI spell it.
+    fn read(reported: &Value) -> Self {
+        let tokens = |value: &Value| value.as_f64().map(|tokens| tokens.max(0.0) as u64);
+        let first = |keys: [&str; 2]| keys.into_iter().find_map(|key| tokens(&reported[key]));
+        // OpenAI's input holds what its cache held; the other ones' does not.
+        let of_input = ["prompt_tokens", "input_tokens"].into_iter().find_map(|key| {
+            let cached = tokens(&reported[format!("{key}_details")]["cached_tokens"]);
+            let is_openai = key == "prompt_tokens" || cached.is_some();
+            is_openai.then(|| Some((tokens(&reported[key])?, cached.unwrap_or(0))))?
+        });
+        if let Some((input, cached)) = of_input {
+            return Self { input: input.saturating_sub(cached), read: cached, written: 0 };
+        }
+        Self {
+            input: first(["input", "input_tokens"]).unwrap_or(0),
+            read: first(["cacheRead", "cache_read_input_tokens"]).unwrap_or(0),
+            written: first(["cacheWrite", "cache_creation_input_tokens"]).unwrap_or(0),
+        }
+    }
+
     /// All of them.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.read).saturating_add(self.written)
@@ -118,8 +138,8 @@ pub enum Kind<'a> {
     Call(Call<'a>),
     /// Thinking, signed or not, as the whole part: it stays byte-identical or leaves whole.
     Thinking(&'a Value),
-    /// Not understood: never touched.
-    Other,
+    /// Not understood, as the whole part: never touched.
+    Other(&'a Value),
 }
 
 /// The result that a block belongs to.
@@ -245,5 +265,39 @@ impl<'a> Transcript<'a> {
         let messages = self.messages.iter().enumerate();
         messages
             .flat_map(|(at, message)| message.blocks.iter().enumerate().map(move |(index, block)| (at, index, block)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn usage_reads_as_each_provider_spells_it() {
+        let usage = Usage { input: 100, read: 900, written: 50 };
+        for (reported, expected) in [
+            (json!({ "input": 100, "cacheRead": 900, "cacheWrite": 50, "output": 7 }), usage),
+            (
+                json!({ "input_tokens": 100, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 50, "output_tokens": 7 }),
+                usage,
+            ),
+            (json!({ "input_tokens": 100, "cache_read_input_tokens": null }), Usage { read: 0, written: 0, ..usage }),
+            (
+                json!({ "prompt_tokens": 1000, "completion_tokens": 7, "prompt_tokens_details": { "cached_tokens": 900 } }),
+                Usage { written: 0, ..usage },
+            ),
+            (json!({ "prompt_tokens": 100, "prompt_tokens_details": null }), Usage { read: 0, written: 0, ..usage }),
+            (
+                json!({ "input_tokens": 1000, "input_tokens_details": { "cached_tokens": 900 } }),
+                Usage { written: 0, ..usage },
+            ),
+        ] {
+            let messages = [json!({ "role": "assistant", "content": "a", "usage": reported })];
+            assert_eq!(Transcript::read(&messages).messages[0].usage(), Some(expected), "{messages:?}");
+        }
+        let silent = [json!({ "role": "assistant", "content": "a", "usage": { "output_tokens": 7 } })];
+        assert_eq!(Transcript::read(&silent).messages[0].usage(), None);
     }
 }

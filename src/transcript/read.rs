@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript};
+use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript, time};
 
 /// Block types that mean a tool call, in every spelling that hosts and providers use.
 pub(super) const CALL_TYPES: [&str; 6] =
@@ -30,7 +30,7 @@ pub(super) fn role(message: &Value) -> Role {
 fn message(raw: &Value) -> Message<'_> {
     let role = role(raw);
     let own_result = (role == Role::Tool).then(|| ToolResult {
-        call_id: text_of(raw, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+        call_id: id_of(raw, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
         tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
         arguments: None,
         is_error: is_error(raw),
@@ -44,15 +44,7 @@ fn message(raw: &Value) -> Message<'_> {
     let starts_turn = role == Role::User
         && blocks.iter().all(|block| block.result.is_none())
         && blocks.iter().any(|block| matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
-    Message {
-        raw,
-        role,
-        timestamp: raw["timestamp"].as_i64().or_else(|| raw["timestamp"].as_f64().map(|float| float as i64)),
-        blocks,
-        starts_turn,
-        turn_age: 0,
-        calls_after: 0,
-    }
+    Message { raw, role, timestamp: time::read(&raw["timestamp"]), blocks, starts_turn, turn_age: 0, calls_after: 0 }
 }
 
 fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
@@ -73,16 +65,20 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
     match kind {
         "text" | "input_text" | "output_text" => match part["text"].as_str() {
             Some(text) => push(path.clone().key("text"), Kind::Text(text)),
-            None => push(path.clone(), Kind::Other),
+            None => push(path.clone(), Kind::Other(part)),
         },
         "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking(part)),
         "image" | "image_url" | "input_image" => match image(part) {
             Some(image) => push(path.clone(), Kind::Image(image)),
-            None => push(path.clone(), Kind::Other),
+            None => push(path.clone(), Kind::Other(part)),
         },
+        // The places that citations of it name have to stay.
+        "search_result" if part["citations"]["enabled"] != true && part["content"].is_array() => {
+            content(&part["content"], &path.clone().key("content"), result, blocks);
+        }
         "tool_result" | "toolResult" => {
             let inner = ToolResult {
-                call_id: text_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
+                call_id: id_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
                 tool_name: part["toolName"].as_str(),
                 arguments: None,
                 is_error: is_error(part),
@@ -92,9 +88,9 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
         }
         _ if CALL_TYPES.contains(&kind) => match call(part, path) {
             Some((path, call)) => push(path, Kind::Call(call)),
-            None => push(path.clone(), Kind::Other),
+            None => push(path.clone(), Kind::Other(part)),
         },
-        _ => push(path.clone(), Kind::Other),
+        _ => push(path.clone(), Kind::Other(part)),
     }
 }
 
@@ -102,7 +98,7 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
 fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
     let key = ["arguments", "input", "args"].into_iter().find(|key| part.get(key).is_some())?;
     let call = Call {
-        id: text_of(part, &["id", "call_id", "toolCallId"]),
+        id: id_of(part, &["id", "call_id", "toolCallId"]),
         name: part["name"].as_str()?,
         arguments: arguments(&part[key]),
     };
@@ -118,7 +114,7 @@ fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
             let (Some(name), Some(given)) = (called["name"].as_str(), called.get(key)) else { continue };
             blocks.push(Block {
                 path: Path::new().key("tool_calls").index(index).key(kind).key(key),
-                kind: Kind::Call(Call { id: text_of(part, &["id"]), name, arguments: arguments(given) }),
+                kind: Kind::Call(Call { id: id_of(part, &["id"]), name, arguments: arguments(given) }),
                 result: None,
             });
         }
@@ -180,6 +176,11 @@ pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     Some(changed)
 }
 
+/// What of an image block is not its payload: [`with_payload`] makes the block of it again. `None` for a block without one.
+pub fn frame(part: &Value) -> Option<Value> {
+    if has_opaque(part) { None } else { with_payload(part, "", "") }
+}
+
 /// Whether a caller has put a prompt-cache breakpoint (`cache_control`) on a block, or on what it is in.
 pub fn is_cache_point(message: &Value, path: &Path) -> bool {
     let mut place = path.clone();
@@ -215,8 +216,10 @@ fn is_error(value: &Value) -> bool {
     value["isError"].as_bool().or(value["is_error"].as_bool()).unwrap_or(false)
 }
 
-pub(super) fn text_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
-    keys.iter().find_map(|key| value.get(key)?.as_str()).unwrap_or_default()
+/// The id under the first of `keys` that holds one: some hosts number their calls.
+pub(super) fn id_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
+    let id = |value: &'a Value| value.as_str().or_else(|| Some(value.as_number()?.as_str()));
+    keys.iter().find_map(|key| id(value.get(key)?)).unwrap_or_default()
 }
 
 /// The calls of one id in the newest message that has such calls.
@@ -371,6 +374,50 @@ mod tests {
     }
 
     #[test]
+    fn an_image_comes_back_into_its_own_frame() {
+        for part in [
+            json!({ "type": "image", "data": "AAAA", "mimeType": "image/png", "x": 1 }),
+            json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "AAAA" } }),
+            json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }),
+            json!({ "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "high" }),
+        ] {
+            let frame = frame(&part).unwrap();
+            assert!(!frame.to_string().contains("AAAA"));
+            assert_eq!(with_payload(&frame, "image/png", "AAAA").unwrap().to_string(), part.to_string());
+        }
+    }
+
+    #[test]
+    fn texts_of_search_results_are_texts_unless_citations_name_places_in_them() {
+        let kinds = |more: Value| {
+            let mut found = json!({ "type": "search_result", "source": "u", "title": "t",
+                "content": [{ "type": "text", "text": "found" }] });
+            found.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let messages = [
+                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "search", "input": {} }] }),
+                json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "content": [found] }] }),
+            ];
+            let transcript = Transcript::read(&messages);
+            let block = &transcript.messages[1].blocks[0];
+            assert_eq!(block.result.unwrap().tool_name, Some("search"));
+            matches!(block.kind, Kind::Text("found"))
+        };
+        assert!(kinds(json!({})));
+        assert!(kinds(json!({ "citations": { "enabled": false } })));
+        assert!(!kinds(json!({ "citations": { "enabled": true } })));
+    }
+
+    #[test]
+    fn a_call_and_its_result_may_have_a_number_for_an_id() {
+        let messages = [
+            json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": 7, "function": { "name": "exec", "arguments": "{}" } }] }),
+            json!({ "role": "tool", "tool_call_id": 7, "content": "ok" }),
+        ];
+        let transcript = Transcript::read(&messages);
+        assert_eq!(transcript.messages[1].blocks[0].result.unwrap().tool_name, Some("exec"));
+    }
+
+    #[test]
     fn messages_before_the_first_turn_are_the_oldest() {
         let messages = json!([
             { "role": "assistant", "content": "hello" },
@@ -422,7 +469,7 @@ mod tests {
             { "role": "compactionSummary", "summary": "s" }, { "role": "user", "content": [1, null, { "type": "text" }] },
         ]);
         for message in Transcript::read(messages.as_array().unwrap()).messages {
-            assert!(message.blocks.iter().all(|block| matches!(block.kind, Kind::Other)));
+            assert!(message.blocks.iter().all(|block| matches!(block.kind, Kind::Other(_))));
             assert!(!message.starts_turn);
         }
     }

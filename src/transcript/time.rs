@@ -1,0 +1,101 @@
+//! Times of messages -> milliseconds since 1970.
+
+use serde_json::Value;
+
+/// A number of milliseconds, or a text as RFC 3339 has it: `2026-01-31T09:00:00.5+01:00`.
+pub(super) fn read(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_f64().map(|float| float as i64)).or_else(|| rfc_3339(value.as_str()?))
+}
+
+fn rfc_3339(text: &str) -> Option<i64> {
+    let (date, time) = (text.get(..10)?, text.get(11..19)?);
+    let is_between = matches!(text.as_bytes()[10], b'T' | b't' | b' ');
+    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
+    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+    let is_in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
+    let (millis, zone) = fraction(&text[19..])?;
+    let minutes = days(year, month, day) * 1440 + hour * 60 + minute - offset(zone)?;
+    (is_between && is_in_range).then_some((minutes * 60 + second) * 1000 + millis)
+}
+
+/// Three numbers of so many digits.
+fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[i64; 3]> {
+    let mut parts = text.split(separator);
+    let mut next = |digits| parts.next().and_then(|part| number(part, digits));
+    let numbers = [next(digits[0])?, next(digits[1])?, next(digits[2])?];
+    parts.next().is_none().then_some(numbers)
+}
+
+fn number(text: &str, digits: usize) -> Option<i64> {
+    (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+/// The milliseconds of a fraction, if there is one, and what follows.
+fn fraction(text: &str) -> Option<(i64, &str)> {
+    let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
+    let end = rest.find(|digit: char| !digit.is_ascii_digit()).filter(|end| *end > 0)?;
+    let millis = format!("{:0<3}", &rest[..end.min(3)]);
+    Some((millis.parse().ok()?, &rest[end..]))
+}
+
+/// Minutes before UTC.
+fn offset(zone: &str) -> Option<i64> {
+    if matches!(zone, "Z" | "z") {
+        return Some(0);
+    }
+    let (sign, ahead) =
+        zone.strip_prefix('+').map(|zone| (1, zone)).or(zone.strip_prefix('-').map(|zone| (-1, zone)))?;
+    let (hours, minutes) = ahead.split_once(':')?;
+    Some(sign * (number(hours, 2)? * 60 + number(minutes, 2)?))
+}
+
+/// Days since 1970 of a date of the Gregorian calendar, whose years begin in March here: the leap day is then the last one.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let before_1970 = 719_469;
+    year * 365 + leap_days + (month * 153 + 2) / 5 + day - before_1970
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_or_a_text_of_rfc_3339() {
+        for (given, millis) in [
+            (json!(5), 5),
+            (json!(5.9), 5),
+            (json!("1970-01-01T00:00:00Z"), 0),
+            (json!("1970-01-01T00:00:00.25Z"), 250),
+            (json!("2026-11-27T02:40:00.123456Z"), 1_795_747_200_123),
+            (json!("2026-11-27T03:40:00+01:00"), 1_795_747_200_000),
+            (json!("2026-11-26T21:10:00-05:30"), 1_795_747_200_000),
+            (json!("2024-02-29T12:00:00Z"), 1_709_208_000_000),
+            (json!("1969-12-31T23:59:59Z"), -1000),
+        ] {
+            assert_eq!(read(&given), Some(millis), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for given in [
+            json!(null),
+            json!(""),
+            json!("yesterday"),
+            json!("2026-11-27"),
+            json!("2026-11-27T02:40:00"),
+            json!("2026-13-27T02:40:00Z"),
+            json!("2026-11-27T02:40:00.Z"),
+            json!("2026-11-27T02:40:00+1:00"),
+            json!("2026-1-27T02:40:000Z"),
+            json!("2026-11-27T02:40:00Zx"),
+            json!({}),
+        ] {
+            assert_eq!(read(&given), None, "{given}");
+        }
+    }
+}
