@@ -770,7 +770,7 @@ export declare class Concertina {
 	assemble<M extends AnyMessage>(input: {
 		sessionId: string;
 		agentId?: string;
-		messages: M[];
+		messages: readonly M[];
 		/** How many tokens the host leaves for the history; above a share of it the history is folded at once. */
 		tokenBudget?: number;
 		model?: string;
@@ -799,8 +799,8 @@ export declare class Concertina {
 		/** What the host calls the conversation. */
 		sessionKey?: string;
 		advancementKey: string;
-		/** The turn's messages, from its user's on. What answers report under `usage` (`input`, `cacheRead`, `cacheWrite`) is what was sent; else it is counted. */
-		messages?: AnyMessage[];
+		/** The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI spell it, is what was sent; else it is counted. */
+		messages?: readonly AnyMessage[];
 		/** What the model's tokens cost; by the model's family when absent. */
 		prices?: Prices;
 		now?: number;
@@ -848,7 +848,7 @@ export declare class Concertina {
 	unfold<M extends AnyMessage>(input: {
 		sessionId?: string;
 		agentId?: string;
-		messages: M[];
+		messages: readonly M[];
 		now?: number;
 	}): Promise<{
 		messages: M[];
@@ -1042,10 +1042,24 @@ export type AnthropicBlock = {
 		data: string;
 	};
 };
+/** A part of an answer, as OpenAI's chat completions have it. */
+export type OpenAIPart = {
+	type: "text";
+	text: string;
+} | {
+	type: "image_url";
+	image_url: {
+		url: string;
+	};
+};
 /**
- * Answers one call of the tool; with `form: "anthropic"` in blocks of Anthropic's interface. What the model got wrong is answered in words,
- * so that it can call again.
+ * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
+ * Anthropic's interface; with `form: "openai"` as the content of a message: a string, or parts where there is an image. What the model
+ * got wrong is answered in words, so that it can call again.
  */
+export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
+	form: "openai";
+}): Promise<string | OpenAIPart[]>;
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "anthropic";
 }): Promise<AnthropicBlock[]>;
@@ -1062,11 +1076,12 @@ export declare function compress(text: string, options?: CompressOptions): Promi
 export declare function compressSync(text: string, options?: CompressOptions): CompressResult;
 /**
  * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
- * stay; messages of any of the three shapes.
+ * stay; messages of any of the three shapes. {@link restore} brings back each result that was compressed, and not what stands twice: in
+ * its place is a note (`[[DEDUP_REF...]]`) that names the message which says it.
  */
-export declare function compressMessages<M extends AnyMessage>(messages: M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
+export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
 /** {@link compressMessages} on the calling thread. */
-export declare function compressMessagesSync<M extends AnyMessage>(messages: M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
+export declare function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
 /** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
 export declare function restore(text: string, originals?: Pick<Original, "data">[]): string;
 /** The stages of the pipeline, in the order in which they run. */
@@ -1124,16 +1139,17 @@ export declare function migrate(input: {
  *
  * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
  */
-export declare function squeeze<M extends AnyMessage>(messages: M[], options?: Options): {
+export declare function squeeze<M extends AnyMessage>(messages: readonly M[], options?: Options): {
 	messages: M[];
 	stats: SqueezeStats;
 };
 /**
- * Makes every tool call have exactly one result, right behind it, so that providers accept the conversation.
+ * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers accept the
+ * conversation.
  *
  * The same array comes back when nothing had to change.
  */
-export declare function repairToolPairing<M extends AnyMessage>(messages: M[]): {
+export declare function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): {
 	messages: M[];
 	stats: RepairStats;
 };
@@ -1187,7 +1203,7 @@ export declare const rewindTool: {
 			};
 		};
 	};
-	/** Answers a call with the message to append. An unknown id, and arguments that are no JSON, are answered in words. */
+	/** Answers a call with the message to append. What the model got wrong is answered in words. */
 	handle(call: RewindCall): Promise<{
 		role: "tool";
 		tool_call_id: string;

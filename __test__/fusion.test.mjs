@@ -96,7 +96,7 @@ test("the rewind tool answers with the original of what this process compressed"
   const original = noise(200);
   const { text, originals } = await compress(original, { custom: [shout] });
   const marker = /\[\[REWIND:sha256:\w+\]\]/.exec(text)[0];
-  for (const hash of [marker, originals[0].refId, originals[0].refId.slice(0, 16)]) {
+  for (const hash of [marker, originals[0].refId, originals[0].refId.slice(0, 16), originals[0].refId.toUpperCase()]) {
     const answer = await rewindTool.handle({ id: "c1", function: { name: "rewind_retrieve", arguments: JSON.stringify({ hash }) } });
     assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: original });
   }

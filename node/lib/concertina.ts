@@ -13,8 +13,17 @@ import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
 export const FETCH_CHARS = 15_900;
 
+/** What `assemble` takes. */
+const ASSEMBLE = [
+  "sessionId", "agentId", "messages", "tokenBudget", "model", "prices", "promptCache", "availableTools", "referOversize", "turnBegins", "redactor", "now",
+];
+
+/** What `fetch` takes. */
+const FETCH = ["refIds", "sessionId", "agentId", "lines", "chars", "pattern", "maxChars", "now"];
+
 function session(sessionId: unknown, agentId: unknown): Session {
   needString("sessionId", sessionId);
+  if (sessionId === "") badArgument("sessionId", sessionId, "a name");
   if (agentId !== undefined) needString("agentId", agentId);
   return { sessionId, agentId };
 }
@@ -67,7 +76,8 @@ function toolOf(message: AnyMessage): string {
 }
 
 function stringOf(of: object, names: string[]): string {
-  return names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string") ?? "";
+  const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
+  return String(found ?? "");
 }
 
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
@@ -198,7 +208,7 @@ export class Concertina {
   async assemble<M extends AnyMessage>(input: {
     sessionId: string;
     agentId?: string;
-    messages: M[];
+    messages: readonly M[];
     /** How many tokens the host leaves for the history; above a share of it the history is folded at once. */
     tokenBudget?: number;
     model?: string;
@@ -215,8 +225,10 @@ export class Concertina {
     redactor?: Redactor;
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
-    needObject("input", input);
+    needOptions("input", input, ASSEMBLE);
     needArray("messages", input.messages);
+    mayBeBoolean("referOversize", input.referOversize ?? undefined);
+    mayBeBoolean("turnBegins", input.turnBegins ?? undefined);
     needRedactor(input.redactor);
     const scope = session(input.sessionId, input.agentId);
     const now = moment(input.now);
@@ -243,7 +255,7 @@ export class Concertina {
       }
       const applied = await applyInSlices(messages, crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
-      return { messages: applied.messages ?? given, estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
+      return { messages: applied.messages ?? (given as M[]), estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });
   }
 
@@ -254,8 +266,8 @@ export class Concertina {
     /** What the host calls the conversation. */
     sessionKey?: string;
     advancementKey: string;
-    /** The turn's messages, from its user's on. What answers report under `usage` (`input`, `cacheRead`, `cacheWrite`) is what was sent; else it is counted. */
-    messages?: AnyMessage[];
+    /** The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI spell it, is what was sent; else it is counted. */
+    messages?: readonly AnyMessage[];
     /** What the model's tokens cost; by the model's family when absent. */
     prices?: Prices;
     now?: number;
@@ -306,7 +318,7 @@ export class Concertina {
    * ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
    */
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
-    needObject("input", input);
+    needOptions("input", input, FETCH);
     needStrings("refIds", input.refIds);
     const { maxChars = FETCH_CHARS } = input;
     if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
@@ -323,7 +335,7 @@ export class Concertina {
   async unfold<M extends AnyMessage>(input: {
     sessionId?: string;
     agentId?: string;
-    messages: M[];
+    messages: readonly M[];
     now?: number;
   }): Promise<{ messages: M[]; unfolded: number; missing: string[] }> {
     needObject("input", input);
@@ -337,7 +349,7 @@ export class Concertina {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const { change, ...report } = await this.#native.unfold(handover, sessionId, agentId, now);
       const applied = await applyInSlices(messages, crossed, change);
-      return { ...report, messages: applied.messages ?? given };
+      return { ...report, messages: applied.messages ?? (given as M[]) };
     });
   }
 

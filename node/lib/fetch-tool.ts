@@ -42,27 +42,50 @@ export type AnthropicBlock =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string } };
 
+/** A part of an answer, as OpenAI's chat completions have it. */
+export type OpenAIPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
 /**
- * Answers one call of the tool; with `form: "anthropic"` in blocks of Anthropic's interface. What the model got wrong is answered in words,
- * so that it can call again.
+ * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
+ * Anthropic's interface; with `form: "openai"` as the content of a message: a string, or parts where there is an image. What the model
+ * got wrong is answered in words, so that it can call again.
  */
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "openai" }): Promise<string | OpenAIPart[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<(AnthropicBlock | ContentBlock)[]> {
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<string | (AnthropicBlock | ContentBlock | OpenAIPart)[]> {
   if (typeof concertina?.fetch !== "function") badArgument("concertina", concertina, "an open Concertina");
   needObject("scope", scope as unknown);
   const { agentId, sessionId, maxChars = FETCH_CHARS, form } = scope;
   mayBeString("agentId", agentId);
   mayBeString("sessionId", sessionId);
   if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
-  if (form !== undefined && form !== "anthropic") badArgument("form", form, 'absent or "anthropic"');
+  if (form !== undefined && form !== "anthropic" && form !== "openai") badArgument("form", form, 'absent, "anthropic" or "openai"');
   const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
+  if (form === "openai") return toOpenAI(content);
   return form === "anthropic" ? content.map(toAnthropic) : content;
 }
 
-async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
-  const given = parameters as Partial<FetchToolParameters> | null;
+function toOpenAI(content: ContentBlock[]): string | OpenAIPart[] {
+  const parts = content.map((block): OpenAIPart =>
+    block.type === "text" ? block : { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } });
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === parts.length ? texts.join("\n\n") : parts;
+}
+
+/** What the model gave, where its provider hands it over as JSON. */
+function parsed(parameters: unknown): unknown {
+  if (typeof parameters !== "string") return parameters;
   try {
+    return JSON.parse(parameters);
+  } catch (error) {
+    badArgument("the arguments", parameters, `JSON (${(error as Error).message})`);
+  }
+}
+
+async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
+  try {
+    const given = parsed(parameters) as Partial<FetchToolParameters> | null;
     if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
     const { content } = await concertina.fetch({
       ...asks,

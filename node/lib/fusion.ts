@@ -103,9 +103,10 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
 
 /**
  * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
- * stay; messages of any of the three shapes.
+ * stay; messages of any of the three shapes. {@link restore} brings back each result that was compressed, and not what stands twice: in
+ * its place is a note (`[[DEDUP_REF...]]`) that names the message which says it.
  */
-export async function compressMessages<M extends AnyMessage>(messages: M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
+export async function compressMessages<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
   const asked = crossingMessages(messages, options);
   // The caller may go on with its array while we work.
   const taken = messages.slice();
@@ -114,17 +115,17 @@ export async function compressMessages<M extends AnyMessage>(messages: M[], opti
     const { handover, crossed } = await handOverInSlices(addon, taken);
     const done = await addon.compressMessages(handover, asked);
     const applied = await applyInSlices(taken, crossed, done.change);
-    return withoutChanged(messagesResult(applied.messages ?? messages, done), applied.changedMeanwhile);
+    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done), applied.changedMeanwhile);
   });
 }
 
 /** {@link compressMessages} on the calling thread. */
-export function compressMessagesSync<M extends AnyMessage>(messages: M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
+export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
   const crossed = crossingMessages(messages, options);
   return calling(() => {
     const addon = native();
     const done = addon.compressMessagesSync(handOver(addon, messages), crossed);
-    return messagesResult(apply(messages, done.change), done);
+    return messagesResult(apply(messages as M[], done.change), done);
   });
 }
 

@@ -6,7 +6,7 @@ export type { AssembleParameters, AssembleResult, CommitParameters, Compact, Con
 export type { CodedError } from "./errors.js";
 export type { Amount, Figures, FiguresRequest, KnownSession } from "./figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
-export type { AnthropicBlock, FetchScope, FetchToolParameters } from "./fetch-tool.js";
+export type { AnthropicBlock, FetchScope, FetchToolParameters, OpenAIPart } from "./fetch-tool.js";
 export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
 export {
   compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess,

@@ -10,27 +10,28 @@ import type { Options } from "./options.js";
  *
  * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
  */
-export function squeeze<M extends AnyMessage>(messages: M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
+export function squeeze<M extends AnyMessage>(messages: readonly M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
   needArray("messages", messages);
   needObject("options", options);
   return calling(() => {
     const addon = native();
     const { change, stats } = addon.squeeze(handOver(addon, messages), JSON.stringify(options));
-    return { messages: apply(messages, change), stats };
+    return { messages: apply(messages as M[], change), stats };
   });
 }
 
 /**
- * Makes every tool call have exactly one result, right behind it, so that providers accept the conversation.
+ * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers accept the
+ * conversation.
  *
  * The same array comes back when nothing had to change.
  */
-export function repairToolPairing<M extends AnyMessage>(messages: M[]): { messages: M[]; stats: RepairStats } {
+export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): { messages: M[]; stats: RepairStats } {
   needArray("messages", messages);
   return calling(() => {
     const addon = native();
     const { change, stats } = addon.repairToolPairing(handOver(addon, messages));
-    return { messages: apply(messages, change), stats };
+    return { messages: apply(messages as M[], change), stats };
   });
 }
 

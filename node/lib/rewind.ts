@@ -30,7 +30,7 @@ export type RewindCall =
 
 /** The original behind an id of 16 to 64 digits, or behind a whole marker. */
 function find(hash: string): Original | undefined {
-  const id = /^(?:\[\[REWIND:sha256:)?([0-9a-f]{16,64})(?:\]\])?$/.exec(hash)?.[1];
+  const id = /^(?:\[\[REWIND:sha256:)?([0-9a-f]{16,64})(?:\]\])?$/i.exec(hash.trim())?.[1]?.toLowerCase();
   if (id === undefined) return undefined;
   const matches = [...kept.values()].filter(({ refId }) => refId.startsWith(id));
   return matches.length === 1 ? matches[0] : undefined;
@@ -51,7 +51,7 @@ export const rewindTool = {
       },
     },
   },
-  /** Answers a call with the message to append. An unknown id, and arguments that are no JSON, are answered in words. */
+  /** Answers a call with the message to append. What the model got wrong is answered in words. */
   async handle(call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }> {
     needObject("call", call);
     const { name, arguments: given } = "function" in call ? call.function : call;
@@ -68,7 +68,7 @@ function answer(given: string | { hash: string }): string {
     return `The arguments are no JSON (${(error as Error).message}); they must be {"hash": "<id>"}.`;
   }
   const hash = read?.hash;
-  if (typeof hash !== "string") badArgument("hash", hash, "a string of 16 to 64 hexadecimal digits");
+  if (typeof hash !== "string") return 'The arguments have no hash that is a string; they must be {"hash": "<id>"}, with the 16 to 64 hexadecimal digits of the marker.';
   return find(hash)?.data.toString("utf8") ??
     `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`;
 }

@@ -5,11 +5,8 @@ import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-t
 /** The fetch tool as a request holds it. */
 export const FETCH_TOOL_JSON = JSON.stringify({ name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters });
 
-interface Usage {
-  input?: unknown;
-  cacheRead?: unknown;
-  cacheWrite?: unknown;
-}
+/** Where OpenClaw, Anthropic and OpenAI say what was sent. The core reads what of it the cache held. */
+const SENT = ["input", "cacheRead", "cacheWrite", "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "prompt_tokens"];
 
 /** The messages of a turn; where every answer says what the provider counted, only what answers are known by, so that nothing large crosses. */
 export function toRecord(given: readonly AnyMessage[]): Message[] {
@@ -19,8 +16,8 @@ export function toRecord(given: readonly AnyMessage[]): Message[] {
 }
 
 function isMeasured({ usage }: Message): boolean {
-  const { input, cacheRead, cacheWrite } = (usage ?? {}) as Usage;
-  return [input, cacheRead, cacheWrite].some((tokens) => typeof tokens === "number" && tokens > 0);
+  const reported = (usage ?? {}) as Record<string, unknown>;
+  return SENT.some((name) => Number.isFinite(reported[name]) && (reported[name] as number) > 0);
 }
 
 type Part = { type?: unknown; text?: unknown; id?: unknown; call_id?: unknown; toolCallId?: unknown; name?: unknown } | null;
@@ -39,5 +36,5 @@ function barePart(part: Part): object[] {
 }
 
 function bareCall(type: unknown, id: unknown, name: unknown): object {
-  return { type, id: typeof id === "string" ? id : "", name: typeof name === "string" ? name : "", arguments: {} };
+  return { type, id: typeof id === "string" || typeof id === "number" ? id : "", name: typeof name === "string" ? name : "", arguments: {} };
 }

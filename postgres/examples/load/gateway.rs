@@ -198,6 +198,6 @@ fn content(kind: &Kind) -> Option<Vec<u8>> {
         Kind::Call(call) => Some(call.arguments.to_json().into_bytes()),
         Kind::Thinking(part) => Some(part.to_string().into_bytes()),
         Kind::Image(image) => base64_simd::STANDARD.decode_to_vec(image.base64?).ok(),
-        Kind::Other => None,
+        Kind::Other(_) => None,
     }
 }

@@ -1,0 +1,146 @@
+// Messages as Anthropic and OpenAI have them: without times, with usage in their own words, with blocks of their own.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+import { answerFetch, Concertina, countMessageTokens, countTokens, repairToolPairing, rewindTool } from "openclaw-concertina";
+
+import { freshDir, noise } from "./conversation.mjs";
+
+const sessionId = "s1";
+const NOON = Date.UTC(2026, 10, 27, 12);
+const PICTURE = readFileSync(new URL("../assets/icon.png", import.meta.url)).toString("base64");
+
+/** The reasons of a session's epochs, whose turns are so many milliseconds apart and whose messages have the time that `timed` gives them. */
+async function reasons({ pause, timed = (message) => message, commits = false }) {
+  const concertina = await Concertina.open({ dir: freshDir(), schedule: "cache-aware", thrift: "high" });
+  const [messages, found] = [[], new Set()];
+  let now = NOON;
+  const say = (role, content) => messages.push(timed({ role, content }, now));
+  const assemble = async () => {
+    now += 5000;
+    const { report } = await concertina.assemble({ sessionId, messages, now, model: "claude-opus-4-6" });
+    if (report.epoch) found.add(report.epoch.reason);
+  };
+  for (let turn = 0; turn < 12; turn++) {
+    const first = messages.length;
+    now += pause;
+    say("user", [{ type: "text", text: `question ${turn}` }]);
+    await assemble();
+    say("assistant", [{ type: "tool_use", id: `c${turn}`, name: "exec", input: { command: `ls ${turn}` } }]);
+    say("user", [{ type: "tool_result", tool_use_id: `c${turn}`, content: noise(60, turn + 1) }]);
+    await assemble();
+    say("assistant", [{ type: "text", text: "done" }]);
+    if (commits) await concertina.commitTurn({ sessionId, advancementKey: `${turn}`, messages: messages.slice(first), now });
+  }
+  await concertina.close();
+  return [...found];
+}
+
+test("a pause makes the cache cold, whether messages have times, as numbers or texts, or none", async () => {
+  const timed = (message, now) => ({ ...message, timestamp: new Date(now).toISOString() });
+  for (const more of [{}, { commits: true }, { timed }]) {
+    assert.ok((await reasons({ pause: 600_000, ...more })).includes("cold: idle"), JSON.stringify(more));
+    assert.ok(!(await reasons({ pause: 1000, ...more })).includes("cold: idle"), JSON.stringify(more));
+  }
+});
+
+test("usage counts as sent in each provider's spelling", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const reported = {
+    openclaw: { input: 100, cacheRead: 900, cacheWrite: 50 },
+    anthropic: { input_tokens: 100, cache_read_input_tokens: 900, cache_creation_input_tokens: 50, output_tokens: 7 },
+    openai: { prompt_tokens: 1050, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 900 } },
+  };
+  for (const [id, usage] of Object.entries(reported)) {
+    await concertina.commitTurn({ sessionId: id, advancementKey: "1", messages: [{ role: "user", content: "q" }, { role: "assistant", content: "a", usage }] });
+    const { measured, sentTokens } = (await concertina.figures({ sessionId: id })).total;
+    assert.deepEqual([measured, sentTokens], [1, 1050], id);
+  }
+});
+
+test("an image comes back in its own frame", async () => {
+  const url = `data:image/png;base64,${PICTURE}`;
+  for (const image of [
+    { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } },
+    { type: "image_url", image_url: { url, detail: "low" } },
+    { type: "input_image", image_url: url, detail: "high" },
+  ]) {
+    for (const rounds of [[], [{ role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "exec", arguments: "{}" } }] }, { role: "tool", tool_call_id: "c", content: "ok" }]]) {
+      const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn", imageAgeTurns: 1, minTokensToSqueeze: 50 });
+      const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
+      const messages = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...rounds, ...turns];
+      for (let time = 0; time < 2; time++) {
+        const shown = (await concertina.assemble({ sessionId, messages })).messages;
+        assert.deepEqual(Object.keys(shown[0].content[1]).filter((key) => key !== "text"), ["type"]);
+        assert.match(shown[0].content[1].text, /^\[image was here/);
+        const back = await concertina.unfold({ sessionId, messages: shown });
+        assert.equal(JSON.stringify(back.messages), JSON.stringify(messages));
+      }
+      await concertina.close();
+    }
+  }
+});
+
+test("the words of documents and search results count, and stale search results are folded", async () => {
+  const text = noise(200, 3);
+  const words = countTokens(text);
+  const result = { type: "search_result", source: "u", title: "t", content: [{ type: "text", text }] };
+  for (const block of [result, { ...result, citations: { enabled: true } }, { type: "document", source: { type: "text", media_type: "text/plain", data: text } }]) {
+    const counted = countMessageTokens([{ role: "user", content: [block] }]);
+    assert.ok(counted >= words && counted < words + 10, `${counted} of ${words}`);
+  }
+  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
+  const history = (more) => [
+    { role: "user", content: "q" },
+    { role: "assistant", content: [{ type: "tool_use", id: "c", name: "search", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [{ ...result, ...more }] }] },
+    ...Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat(),
+  ];
+  const messages = history({});
+  const folded = await concertina.assemble({ sessionId, messages });
+  const [{ content: [{ content: [shown] }] }] = folded.messages[2].content;
+  assert.match(shown.text, /^\[REF_ID/);
+  assert.deepEqual((await concertina.unfold({ sessionId, messages: folded.messages })).messages, messages);
+  const cited = history({ citations: { enabled: true } });
+  const kept = await concertina.assemble({ sessionId: "s2", messages: cited });
+  assert.equal(kept.messages, cited);
+  assert.ok(kept.estimatedTokens >= words);
+});
+
+test("repair puts results before the words of their message", () => {
+  const call = { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: {} }] };
+  const [words, result] = [{ type: "text", text: "hello" }, { type: "tool_result", tool_use_id: "a", content: "ok" }];
+  const { messages } = repairToolPairing([{ role: "user", content: "go" }, call, { role: "user", content: [words, result] }]);
+  assert.deepEqual(messages[2].content, [result, words]);
+});
+
+test("an answer comes in OpenAI's form to arguments in JSON", async () => {
+  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn", imageAgeTurns: 1, minTokensToSqueeze: 50 });
+  const text = noise(400);
+  const call = { role: "tool", tool_call_id: 7, name: "exec", content: text };
+  const { report } = await concertina.admitToolResult({ sessionId, message: call, args: { command: "sh build.sh" } });
+  const ask = (given) => answerFetch(concertina, given, { sessionId, maxChars: 100_000, form: "openai" });
+  assert.equal(await ask(JSON.stringify({ ref_ids: [report.actions[0].refId] })), text);
+  assert.match(await ask("{"), /^the arguments is "\{"; it must be JSON/);
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } };
+  const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
+  const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
+  const [, id] = /REF_ID: (\w+)/.exec(messages[0].content[0].text);
+  assert.deepEqual((await ask({ ref_ids: [id] })).at(-1), image);
+});
+
+test("a rewind that a model gets wrong is answered in words", async () => {
+  const ask = async (given) => (await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: given } })).content;
+  for (const given of ["{}", '{"hash":5}', "null"]) assert.match(await ask(given), /^The arguments have no hash that is a string/);
+});
+
+test("what assemble and fetch do not take is refused, and so is a session without a name", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const refused = (promise, says) => assert.rejects(promise, (error) => error instanceof TypeError && error.code === "CONCERTINA_BAD_ARGUMENT" && error.message.startsWith(says));
+  await refused(concertina.assemble({ sessionId, messages: [], tokenbudget: 5 }), "tokenbudget is not an option");
+  await refused(concertina.assemble({ sessionId, messages: [], turnBegins: "x" }), 'turnBegins is "x"; it must be true or false');
+  await refused(concertina.assemble({ sessionId, messages: [], referOversize: 1 }), "referOversize is number; it must be true or false");
+  await refused(concertina.assemble({ sessionId: "", messages: [] }), 'sessionId is ""');
+  await refused(concertina.fetch({ refIds: ["0123456789abcdef"], maxchars: 5 }), "maxchars is not an option");
+});
