@@ -100,7 +100,7 @@ impl Placeholder<'_> {
             }
             Self::Image { part, tokens } => {
                 let shown = text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"));
-                Framed { shown, frame: frame(part) }.to_json()
+                Framed { shown, frame: frame(part) }.into_json()
             }
             Self::Arguments(call) => {
                 engine.showable(arguments::shrink(call, engine.config(), meter, Some(&marker))?.value)?

@@ -75,7 +75,7 @@ pub(super) struct Framed {
 
 impl Framed {
     /// What the ledger keeps.
-    pub(super) fn to_json(self) -> Value {
+    pub(super) fn into_json(self) -> Value {
         match self.frame {
             Some(frame) => json!({ "shown": self.shown, "frame": frame }),
             None => self.shown,

@@ -211,7 +211,7 @@ const LEVELS: &[&str] = &[
 /// Finds the bytes of the level word of a log line: in capitals, or in any case between brackets or behind `level=`.
 ///
 /// Looks at the first 200 bytes.
-pub(super) fn level(line: &str) -> Option<Range<usize>> {
+pub fn level(line: &str) -> Option<Range<usize>> {
     let line = head(line, 200);
     let bytes = line.as_bytes();
     let mut at = 0;

@@ -215,7 +215,7 @@ fn unfolded(body: &str) -> Option<String> {
 
 #[test]
 fn the_legend_says_what_a_run_of_values_as_above_is() {
-    let host = |row: usize| if row % 6 == 0 { format!("10.0.{}.1", row / 6) } else { "x".to_owned() };
+    let host = |row: usize| if row.is_multiple_of(6) { format!("10.0.{}.1", row / 6) } else { "x".to_owned() };
     let words = |row| if row < 12 { "a=alpha b=gam c=one" } else { "a=beta b=del c=two" };
     let row = |row: usize| format!("conn src={} {} v=.{}\n", host(row), words(row), row * 7 % 10);
     let text: String = (0..24).map(row).collect();

@@ -259,7 +259,7 @@ fn the_slow_one_among_many_quick_ones_stays_in_sight() {
 fn times_that_are_much_alike_and_all_but_the_slowest_are_left_out() {
     let line = |n: usize| format!("--- PASS: TestA{n} ({}s)\n", if n < 10 { 2 } else { 3 });
     assert_eq!(shown(&format!("{}\nend\nend\n", (0..30).map(line).collect::<String>())).lines().count(), 4);
-    let line = |n: usize| format!("--- PASS: TestA{n} ({}s)\n", if n % 3 == 0 { n + 2 } else { 0 });
+    let line = |n: usize| format!("--- PASS: TestA{n} ({}s)\n", if n.is_multiple_of(3) { n + 2 } else { 0 });
     let shown = shown(&format!("{}\nend\nend\n", (0..30).map(line).collect::<String>()));
     assert!(
         shown.contains("] 27 passed\n--- PASS: TestA21 (23s)\n--- PASS: TestA24 (26s)\n--- PASS: TestA27 (29s)\n\nend"),
@@ -310,7 +310,8 @@ fn the_command_unlike_those_around_it_stays_in_sight() {
 #[test]
 fn commands_of_several_targets_or_in_turns_are_all_left_out() {
     let targets = |n: usize| format!("cc -DTARGET={} -Iinclude/{} -c a{n}.c -o {}/a{n}.o\n", n / 8, n / 8, n / 8);
-    let turns = |n: usize| format!("cc {}-c a{}.c -o a{}.o\n", if n % 2 == 0 { "-fPIC " } else { "" }, n / 2, n / 2);
+    let turns =
+        |n: usize| format!("cc {}-c a{}.c -o a{}.o\n", if n.is_multiple_of(2) { "-fPIC " } else { "" }, n / 2, n / 2);
     let links =
         |n: usize| format!("cc -c test{n}.c -o test{n}.o\ncc {} -o test{n}\n", format!("test{n}.o ").repeat(n % 4 + 1));
     let each = |n: usize| format!("cc -DNUMBER={n} -c a{n}.c -o a{n}.o\n");
