@@ -27,7 +27,7 @@ const KINDS: &[(&str, ContentType)] = &[
 
 /// What the summaries say in words of their own.
 const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed only null rows others values holds ranges strings numbers booleans \
-    arrays objects nulls string number boolean log passed skipped fatal error warn notice info debug trace lines mention like failure verdict from error types \
+    arrays objects nulls string number boolean log passed skipped verdicts fatal error warn notice info debug trace lines mention like failure verdict from error types \
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
     code blocks outline HTML page title links headings names defines imports code only read python javascript typescript java csharp rust \
     ruby swift kotlin scala shell";

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::placeholder::{Placeholder, explained_in, explanation_in, lists_names};
+use super::placeholder::{FAILED_CHARS, Placeholder, explained_in, explanation_in, lists_names};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -27,9 +27,6 @@ use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{Kind, Transcript};
-
-/// How much of a summary a result that failed keeps at least: enough for what failed.
-const FAILED_CHARS: u64 = 120;
 
 /// What a caller may ask of an assembly.
 #[derive(Debug, Clone, Default)]

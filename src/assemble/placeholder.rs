@@ -15,6 +15,9 @@ use crate::summarize::{Around, salient_identifiers};
 use crate::tokens::utf16;
 use crate::transcript::{Call, Kind, frame, text_in_place};
 
+/// How much of a summary a result that failed keeps at least: enough for what failed.
+pub(super) const FAILED_CHARS: u64 = 120;
+
 /// What the first placeholder of a session says about all of them.
 const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_data gives back all of it or lines (L41 before a name is \
 its line: ask for id:41-80): before an edit, for exact indentation or more than about thirty lines, not only to confirm that something \
@@ -189,7 +192,10 @@ pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
     const IMAGE_NOTE_TOKENS: u64 = 26;
     let cost = match known.block.kind {
         Kind::Text(_) => {
-            let preview = (config.keep_preview_chars / 4).min(known.tokens / 4);
+            let has_failed = known.block.result.is_some_and(|result| result.is_error);
+            let chars =
+                if has_failed { config.keep_preview_chars.max(FAILED_CHARS) } else { config.keep_preview_chars };
+            let preview = (chars / 4).min(known.tokens / 4);
             FRAME_TOKENS + preview + allowance(config).1 * names_kept(known.tokens, config)
         }
         Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),

@@ -82,24 +82,36 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
     /// Tokens of a note with the id and some beginning, and of what stands for a further string; bytes of strings that cost more.
     const NOTE: (u64, u64) = (34, 100);
     const FURTHER: (u64, u64) = (7, 28);
+    /// What the beginning of a command adds to a note.
+    const COMMAND: (u64, u64) = (18, 70);
     if tokens <= MOST_TOKENS as u64 {
         return 0;
     }
     let Some(mut value) = call.arguments.to_value() else { return 0 };
     let total = value.to_string().len() as u64;
+    let command = command_in(&value).is_some();
     let mut texts = Vec::new();
     strings(&mut value, 0, &mut texts);
     let mut sizes: Vec<u64> = texts.iter().filter(|text| !stays(text)).map(|text| escaped_len(text)).collect();
     sizes.sort_unstable_by_key(|&size| Reverse(size));
     let mut left = tokens;
     for (at, size) in sizes.into_iter().enumerate() {
-        let (cost, least) = if at == 0 { NOTE } else { FURTHER };
+        let (cost, least) = match at {
+            0 if command => (NOTE.0 + COMMAND.0, NOTE.1 + COMMAND.1),
+            0 => NOTE,
+            _ => FURTHER,
+        };
         if left <= MOST_TOKENS as u64 || size <= least {
             break;
         }
         left = (left + cost).saturating_sub(tokens * size / total.max(1));
     }
     tokens.saturating_sub(left)
+}
+
+/// The command among arguments.
+fn command_in(value: &Value) -> Option<&str> {
+    COMMAND_KEYS.iter().find_map(|key| value.get(key)?.as_str())
 }
 
 /// How many bytes a string is within JSON, but for rare control characters.
@@ -110,7 +122,7 @@ fn escaped_len(text: &str) -> u64 {
 
 /// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes shorter.
 fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
-    let command = COMMAND_KEYS.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned);
+    let command = command_in(value).map(str::to_owned);
     let mut texts = Vec::new();
     strings(value, 0, &mut texts);
     let mut by_cost: Vec<(usize, usize)> =

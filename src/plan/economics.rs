@@ -155,7 +155,7 @@ fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, 
     if !situation.binds_thinking
         && let Some(first) = from(0).into_iter().find(waited)
     {
-        return Some((Cause::Bound, from(first), 1));
+        return Some((Cause::Bound, from(first), enough(context, &situation.prices)));
     }
     let (first, least) = pays_from(items, held, context, situation)?;
     Some((Cause::SkiRental, from(first), least))
@@ -183,11 +183,16 @@ fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Ve
     (freed >= context * LIMIT_BATCH_PERCENT / 100).then_some(chosen)
 }
 
+/// How much has to go for a cached prefix to be broken.
+fn enough(context: u64, prices: &Prices) -> u64 {
+    // Where reading costs what writing does, there is no cached prefix to break.
+    if prices.write > prices.read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 }
+}
+
 /// The first item of the largest tail from `held` on whose folding pays, and how much it has to free.
 fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
-    // Where reading costs what writing does, there is no cached prefix to break.
-    let enough = if write > read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 };
+    let enough = enough(context, &situation.prices);
     let (mut rent, mut survives, mut freed) = (0.0, 0u64, 0u64);
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(held).rev() {
