@@ -1,6 +1,7 @@
 // The page of figures in Chromium, through a real gateway: who may see it, what it shows, and that no text of a session runs in it.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -25,10 +26,12 @@ const WAIT_MS = 60_000;
 /** As large as a window: a small picture costs no more than what would stand for it. */
 const screen = screenshot(1024, 768).toString("base64");
 
-/** A log in which every line would run, if it were read as HTML. */
+const hashOf = (value) => createHash("sha256").update(String(value)).digest("hex").slice(0, 12);
+
+/** A log in which every line would run, if it were read as HTML, and of which no codec makes much. */
 const hostileLog = Array.from(
   { length: 200 },
-  (_, at) => `${(at * 7919) % 10_007} <script>window.pwned = ${at}</script><img src="x${at}" onerror="window.pwned = ${at}"> </pre></script><!-- ${(at * 104_729) % 99_991}`,
+  (_, at) => `${hashOf(at)} <script>window.pwned = ${at}</script><img src="x${at}" onerror="window.pwned = ${at}"> </pre></script><!-- ${hashOf(-at)}`,
 ).join("\n");
 
 const exec = (command) => ({ name: "exec", args: { command } });
