@@ -125,7 +125,7 @@ export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[
   return calling(() => {
     const addon = native();
     const done = addon.compressMessagesSync(handOver(addon, messages), crossed);
-    return messagesResult(apply(messages as M[], done.change), done);
+    return messagesResult(apply<M>(messages, done.change), done);
   });
 }
 

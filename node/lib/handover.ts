@@ -123,10 +123,10 @@ function reorder<M>(messages: M[], slots: string | undefined): M[] {
 }
 
 /** Applies a change in one piece. The same array comes back when nothing changed. */
-export function apply<M>(messages: M[], change: Change): M[] {
+export function apply<M>(messages: readonly M[], change: Change): M[] {
   const byMessage = new Map<number, Patch[]>();
   for (const json of change.patches) addPatches(json, byMessage);
-  const copy = byMessage.size > 0 ? messages.slice() : messages;
+  const copy = byMessage.size > 0 ? messages.slice() : (messages as M[]);
   for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches);
   return reorder(copy, change.slots);
 }

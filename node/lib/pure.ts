@@ -16,7 +16,7 @@ export function squeeze<M extends AnyMessage>(messages: readonly M[], options: O
   return calling(() => {
     const addon = native();
     const { change, stats } = addon.squeeze(handOver(addon, messages), JSON.stringify(options));
-    return { messages: apply(messages as M[], change), stats };
+    return { messages: apply<M>(messages, change), stats };
   });
 }
 
@@ -31,7 +31,7 @@ export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]):
   return calling(() => {
     const addon = native();
     const { change, stats } = addon.repairToolPairing(handOver(addon, messages));
-    return { messages: apply(messages as M[], change), stats };
+    return { messages: apply<M>(messages, change), stats };
   });
 }
 

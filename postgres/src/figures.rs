@@ -15,6 +15,7 @@ use crate::failure::Outcome;
 use crate::link::{Link, call};
 use crate::read::{STORED_OF, timed};
 use crate::row::{at, count, first, signed, text, text_or_null};
+use crate::session::homes;
 use crate::session::session;
 use crate::text::key;
 
@@ -279,10 +280,11 @@ fn fetched(row: &Row) -> Outcome<FetchedOriginal> {
 }
 
 /// All sessions, the last seen first, and whether the host `$1` and whether others have them.
-pub(crate) const KNOWN: &str = "SELECT agent_id, session_id, session_key, last_seen, is_off,
-      EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $1),
-      EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> $1)
-    FROM sessions ORDER BY last_seen DESC, id DESC";
+pub(crate) const KNOWN: &str = concat!(
+    "SELECT agent_id, session_id, session_key, last_seen, is_off, ",
+    homes!(),
+    " FROM sessions ORDER BY last_seen DESC, id DESC"
+);
 
 /// A row of [`KNOWN`].
 pub(crate) fn known(row: &Row) -> Outcome<KnownSession> {

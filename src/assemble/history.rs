@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::placeholder::{FAILED_CHARS, Placeholder, explained_in, explanation_in, lists_names};
+use super::placeholder::{Placeholder, explained_in, explanation_in, lists_names, preview_chars};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -121,12 +121,7 @@ impl Engine {
         };
         // A store that was replaced under us knows nothing of what was read from the one before.
         let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
-        let reply = attempt().or_else(again).unwrap_or_else(|error| unfolded(Some(&error)));
-        // Where the caller is asked first, no call follows.
-        if reply.questions.is_empty() {
-            self.assemblies.keep(scope, &transcript, now);
-        }
-        reply
+        attempt().or_else(again).unwrap_or_else(|error| unfolded(Some(&error)))
     }
 
     /// # Errors
@@ -148,7 +143,7 @@ impl Engine {
             options,
             ledger,
             tools_changed: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
-            last_call: self.assemblies.last_call(scope, transcript, ledger, touch_interval),
+            last_call: self.views.last_call(scope, transcript, ledger, touch_interval),
             is_rewritten: is_rewritten(ledger, &states, &shown),
             now,
         };
@@ -228,8 +223,7 @@ impl Engine {
             (Kind::Text(text), Some(result)) if may_replace(result, text, &self.config) => {
                 let max_chars = match reason {
                     LARGE => self.config.sccs_summary_max_chars,
-                    _ if result.is_error || tells_of_failure(text) => self.config.keep_preview_chars.max(FAILED_CHARS),
-                    _ => self.config.keep_preview_chars,
+                    _ => preview_chars(result.is_error || tells_of_failure(text), &self.config),
                 };
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
                     Some(stored) => Source::Stored(stored),

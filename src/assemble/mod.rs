@@ -10,7 +10,6 @@ mod fetch;
 mod heard;
 mod history;
 mod identity;
-mod last_call;
 mod memo;
 mod options;
 mod placeholder;
@@ -27,7 +26,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::last_call::Assemblies;
 use self::memo::Memo;
 use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
@@ -53,7 +51,6 @@ pub struct Engine {
     fusion: Arc<FusionEngine>,
     memo: Arc<Memo>,
     views: Arc<views::Views>,
-    assemblies: Arc<Assemblies>,
 }
 
 /// One block that was rewritten, for reports.
@@ -140,8 +137,7 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>, config: Config) -> Result<Self> {
         let fusion = Arc::new(FusionEngine::new(options::pipeline(&config.fusion_stages)?));
         let memo = Arc::new(Memo::new(config.encoding));
-        let (views, assemblies) = (Arc::default(), Arc::default());
-        Ok(Self { store, memo, views, assemblies, config: Arc::new(config), fusion })
+        Ok(Self { store, memo, views: Arc::default(), config: Arc::new(config), fusion })
     }
 
     /// The same engine with the options of a model.

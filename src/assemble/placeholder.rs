@@ -16,7 +16,12 @@ use crate::tokens::utf16;
 use crate::transcript::{Call, Kind, frame, text_in_place};
 
 /// How much of a summary a result that failed keeps at least: enough for what failed.
-pub(super) const FAILED_CHARS: u64 = 120;
+const FAILED_CHARS: u64 = 120;
+
+/// How much of its summary an old result keeps.
+pub(super) fn preview_chars(has_failed: bool, config: &Config) -> u64 {
+    if has_failed { config.keep_preview_chars.max(FAILED_CHARS) } else { config.keep_preview_chars }
+}
 
 /// What the first placeholder of a session says about all of them.
 const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_data gives back all of it or lines (L41 before a name is \
@@ -193,9 +198,7 @@ pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
     let cost = match known.block.kind {
         Kind::Text(_) => {
             let has_failed = known.block.result.is_some_and(|result| result.is_error);
-            let chars =
-                if has_failed { config.keep_preview_chars.max(FAILED_CHARS) } else { config.keep_preview_chars };
-            let preview = (chars / 4).min(known.tokens / 4);
+            let preview = (preview_chars(has_failed, config) / 4).min(known.tokens / 4);
             FRAME_TOKENS + preview + allowance(config).1 * names_kept(known.tokens, config)
         }
         Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),

@@ -175,6 +175,8 @@ fn overlap(earlier: &[Mark], later: &[Mark]) -> usize {
 /// The assemblies of a session since its last turn was committed.
 #[derive(Default)]
 pub(super) struct Seen {
+    /// When the last one was made, and how many answers its history held; also of a turn that is committed.
+    last: Option<(Millis, usize)>,
     /// Each with how many answers were given before it.
     views: Vec<(usize, View)>,
     /// Those that the last one has seen.
@@ -207,6 +209,7 @@ impl Seen {
             // The calls of those that go are told from those before them.
             self.views = std::mem::take(&mut self.views).into_iter().step_by(2).collect();
         }
+        self.last = Some((view.at, marks.len()));
         self.views.push((given, view));
         self.answers = marks;
         let is_missed = |answer: &Answer| {
@@ -254,15 +257,39 @@ impl Views {
     pub(super) fn keep(&self, scope: &Scope, view: View, transcript: &Transcript, last_request: Option<Millis>) {
         let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if views.len() >= MOST && !views.contains_key(scope) {
-            let at = |seen: &Seen| seen.views.last().map(|(_, view)| view.at);
-            let oldest = views.iter().min_by_key(|(_, seen)| at(seen)).map(|(scope, _)| scope.clone());
+            let oldest = views.iter().min_by_key(|(_, seen)| seen.last).map(|(scope, _)| scope.clone());
             oldest.and_then(|oldest| views.remove(&oldest));
         }
         views.entry(scope.clone()).or_default().add(view, transcript, last_request);
     }
 
+    /// The assemblies of a turn that is committed.
     pub(super) fn take(&self, scope: &Scope) -> Seen {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(scope).unwrap_or_default()
+        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(seen) = views.get_mut(scope) else { return Seen::default() };
+        let left = Seen { last: seen.last, ..Seen::default() };
+        std::mem::replace(seen, left)
+    }
+
+    /// The latest moment at which the last call of a history can have been made, where its messages do not say: those of Anthropic and
+    /// OpenAI have no times. `None` for a session of which nothing is known. `touch_interval` is how old the ledger's time of a session
+    /// may be. A time that is too early would make a warm cache look cold, and so cost an epoch: in doubt it is the latest that is possible.
+    pub(super) fn last_call(
+        &self,
+        scope: &Scope,
+        transcript: &Transcript,
+        ledger: &Ledger,
+        touch_interval: Millis,
+    ) -> Option<Millis> {
+        let seen = ledger.standing.as_ref().map(|standing| standing.last_seen);
+        let recorded = ledger.last_request;
+        let calls = transcript.messages.iter().filter(|message| message.is_call()).count();
+        // A host may call more than once with what it was handed over; only a record of the turn then says when.
+        let is_followed = |(at, answers): &(Millis, usize)| calls <= answers + 1 || recorded >= Some(*at);
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|seen| seen.last);
+        let known = last.filter(is_followed).map(|(at, _)| at);
+        let latest = known.or(seen.map(|seen| seen.saturating_add(touch_interval)));
+        latest.max(recorded).max(seen)
     }
 }
 

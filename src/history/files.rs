@@ -196,9 +196,10 @@ fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -
     if !SHELLS.contains(&tool) || !has_only(arguments, |key| COMMAND_KEYS.contains(&key) || RUN.contains(&key)) {
         return None;
     }
-    let (folder, command) = match command.trim().strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
-        Some((other, rest)) => (Some(resolve(folder, plain(other.trim())?)), rest.trim()),
-        None => (folder.map(str::to_owned), command.trim()),
+    let (other, command) = in_folder(command);
+    let folder = match other {
+        Some(other) => Some(resolve(folder, plain(other)?)),
+        None => folder.map(str::to_owned),
     };
     let (path, does) = read_or_written(command)?;
     let path = resolve(folder.as_deref(), plain(path)?);
@@ -206,12 +207,18 @@ fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -
     Some(FileUse { path, does, is_in_shell })
 }
 
+/// The folder that a command changes to first, if any, and what it does there.
+fn in_folder(command: &str) -> (Option<&str>, &str) {
+    let command = command.trim();
+    match command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
+        Some((folder, rest)) => (Some(folder.trim()), rest.trim()),
+        None => (None, command),
+    }
+}
+
 /// The file that a plain command prints, whole or by lines, as the command names it.
 pub(super) fn printed_file(command: &str) -> Option<&str> {
-    let command = command.trim();
-    let bare =
-        command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")).map_or(command, |(_, rest)| rest.trim());
-    read_or_written(bare).filter(|(_, does)| matches!(does, Use::Read(_))).map(|(path, _)| path)
+    read_or_written(in_folder(command).1).filter(|(_, does)| matches!(does, Use::Read(_))).map(|(path, _)| path)
 }
 
 /// The path that a plain command reads or writes.

@@ -12,7 +12,7 @@ use crate::config::{Compat, Config};
 use crate::history::Meter;
 use crate::reference::Marker;
 use crate::tokens::utf16;
-use crate::transcript::{Arguments, COMMAND_KEYS, Call};
+use crate::transcript::{Arguments, COMMAND_KEYS, Call, string_in};
 
 /// What can be fetched goes, the largest strings first, until no more tokens than these are left.
 const MOST_TOKENS: usize = 60;
@@ -89,7 +89,7 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
     }
     let Some(mut value) = call.arguments.to_value() else { return 0 };
     let total = value.to_string().len() as u64;
-    let command = command_in(&value).is_some();
+    let command = string_in(&value, COMMAND_KEYS).is_some();
     let mut texts = Vec::new();
     strings(&mut value, 0, &mut texts);
     let mut sizes: Vec<u64> = texts.iter().filter(|text| !stays(text)).map(|text| escaped_len(text)).collect();
@@ -109,11 +109,6 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
     tokens.saturating_sub(left)
 }
 
-/// The command among arguments.
-fn command_in(value: &Value) -> Option<&str> {
-    COMMAND_KEYS.iter().find_map(|key| value.get(key)?.as_str())
-}
-
 /// How many bytes a string is within JSON, but for rare control characters.
 fn escaped_len(text: &str) -> u64 {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')).count();
@@ -122,7 +117,7 @@ fn escaped_len(text: &str) -> u64 {
 
 /// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes shorter.
 fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
-    let command = command_in(value).map(str::to_owned);
+    let command = string_in(value, COMMAND_KEYS).map(str::to_owned);
     let mut texts = Vec::new();
     strings(value, 0, &mut texts);
     let mut by_cost: Vec<(usize, usize)> =

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Millis;
+use super::sums::DAY_MS;
 
 /// How long a session may be unknown to its host before that counts as its end.
 const UNLISTED_MS: Millis = 600_000;
@@ -14,7 +15,7 @@ const UNLISTED_MS: Millis = 600_000;
 pub const GONE_MS: Millis = 90 * TOLD_MS;
 
 /// How long what a host has told counts as told, where nothing changed.
-pub const TOLD_MS: Millis = 86_400_000;
+pub const TOLD_MS: Millis = DAY_MS;
 
 /// A held session, as it stands when a host tells its list.
 #[derive(Debug, Clone)]

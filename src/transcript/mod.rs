@@ -177,6 +177,11 @@ pub enum Arguments<'a> {
     Json(&'a str),
 }
 
+/// The string under the first of `keys` that holds one.
+pub fn string_in<'v>(arguments: &'v Value, keys: &[&str]) -> Option<&'v str> {
+    keys.iter().find_map(|key| arguments.get(key)?.as_str())
+}
+
 impl<'a> Arguments<'a> {
     /// The arguments as a JSON value, without a copy where they are one; `None` when a string does not parse.
     pub fn value(&self) -> Option<Cow<'a, Value>> {
@@ -201,8 +206,7 @@ impl<'a> Arguments<'a> {
 
     /// The string under the first of `keys` that holds one.
     pub fn string(&self, keys: &[&str]) -> Option<String> {
-        let value = self.value()?;
-        keys.iter().find_map(|key| value.get(key)?.as_str()).map(str::to_owned)
+        string_in(&*self.value()?, keys).map(str::to_owned)
     }
 
     /// The path that a file tool works on.

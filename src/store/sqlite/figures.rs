@@ -8,6 +8,7 @@ use super::failure::Outcome;
 use super::read::{is_theirs, stored};
 use super::row::Count;
 use super::session::find_session;
+use super::session::homes;
 use crate::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
@@ -284,15 +285,15 @@ pub(super) fn warnings(connection: &Connection, since: Millis) -> Outcome<Vec<(M
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// All sessions, the last seen first.
+/// All sessions, the last seen first, and whether the host and whether others have them.
 pub(super) fn sessions(connection: &Connection, host: &str) -> Outcome<Vec<KnownSession>> {
+    const KNOWN: &str = concat!(
+        "SELECT agent_id, session_id, session_key, last_seen, is_off, ",
+        homes!(),
+        " FROM sessions ORDER BY last_seen DESC, id DESC"
+    );
     Ok(connection
-        .prepare_cached(
-            "SELECT agent_id, session_id, session_key, last_seen, is_off,
-               EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1),
-               EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> ?1)
-             FROM sessions ORDER BY last_seen DESC, id DESC",
-        )?
+        .prepare_cached(KNOWN)?
         .query_map((host,), |row| {
             Ok(KnownSession {
                 agent_id: row.get(0)?,
