@@ -255,6 +255,9 @@ fn connect(
         damaged(failure)?;
         both()
     })?;
+    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is durable. Nobody is
+    // waited for.
+    writer.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
     let (identity, written) = directory.look();
     let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));
     Ok((side(writer, locks.0), side(reader, locks.1)))
