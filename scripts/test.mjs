@@ -34,10 +34,10 @@ const parts = {
     const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "100000" };
     await run("drive random histories", "cargo", ["test", "--locked", ...CHECKED, "-p", "concertina", "--test", "histories"], { env });
   },
-  /** Half a minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. Where clang is, the targets of `fuzz:guided`, too. */
+  /** A minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. Where clang is, the targets of `fuzz:guided`, too. */
   async fuzz() {
-    await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "fuzz", "--", "all", "30"]);
-    await fuzz("all", 15);
+    await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "fuzz", "--", "all", "60"]);
+    await fuzz("all", 60);
   },
   /** Whether four times the text takes about four times the work, counted in instructions. */
   async growth() {
