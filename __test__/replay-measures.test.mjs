@@ -52,6 +52,13 @@ test("a user's words make no use, and what was fetched before does not help a us
   assert.deepEqual(uses.map(({ missed }) => missed), [0, 1, 0]);
 });
 
+test("an answer that failed before it was billed is no call, whatever it says", async () => {
+  const failed = { role: "assistant", stopReason: "error", usage: { input: 0, output: 0 }, content: [{ type: "text", text: "[failed]" }] };
+  const cut = { ...failed, stopReason: "aborted", usage: { input: 900, output: 3 } };
+  const bills = async (messages) => (await replaySession({ name: "s", family: "f", messages }, options)).rows[0].tally.calls;
+  assert.deepEqual(await Promise.all([[user("go"), failed], [user("go"), cut], [user("go"), failed, user("go"), thinks("on")]].map(bills)), [0, 1, 1]);
+});
+
 test("old texts are found under every editor's names, also in lists, and nowhere else", () => {
   assert.deepEqual(oldTextsOf(call({ old_string: "a", new_string: "b" })), ["a"]);
   assert.deepEqual(oldTextsOf(call({ edits: [{ oldText: "a", newText: "" }, { oldText: "b", newText: "c" }] })), ["a", "b"]);

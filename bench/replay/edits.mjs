@@ -10,7 +10,7 @@
 // which range is chosen with the original known, so the figure says what a placeholder could lead to, not what it says.
 import { countTokens } from "openclaw-concertina";
 
-import { argumentsIn, textsOf } from "./transcript.mjs";
+import { argumentsIn, isCall, textsOf } from "./transcript.mjs";
 
 const OLD = [["old_string", "new_string"], ["oldText", "newText"], ["old_str", "new_str"], ["old_text", "new_text"], ["oldString", "newString"], ["search", "replace"]];
 const ID = /\[REF_ID: ([0-9a-f]{16,64})\]|\[\[REWIND:sha256:([0-9a-f]{16,64})\]\]/g;
@@ -37,7 +37,7 @@ export class Edits {
   constructor(messages, catalogue, originals) {
     this.catalogue = catalogue;
     messages.forEach((message, index) => {
-      if (message.role !== "assistant") return;
+      if (!isCall(message)) return;
       const before = originals.slice(0, index);
       this.byCall.push(oldTextsOf(message).map(linesOf).filter((lines) => this.missing(lines, before).length === 0));
     });

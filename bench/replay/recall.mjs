@@ -24,7 +24,7 @@
 // for the next twelve calls.
 import { restore } from "openclaw-concertina";
 
-import { writtenIn, textsOf, isResult } from "./transcript.mjs";
+import { isCall, isResult, textsOf, writtenIn } from "./transcript.mjs";
 
 /** How many calls a fetched original stays in sight. */
 export const FETCHED_CALLS = 12;
@@ -86,7 +86,7 @@ export class Needs {
     this.plain = plain;
     const [inResults, byModel, byUser] = [new Map(), new Set(), new Set()];
     messages.forEach((message, index) => {
-      if (message.role === "assistant") {
+      if (isCall(message)) {
         const [needed, used] = [[], []];
         for (const fact of factsOf(writtenIn(message), plain)) {
           if (!byModel.has(fact) && !inResults.has(fact)) continue;

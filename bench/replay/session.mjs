@@ -8,7 +8,7 @@ import { Kinds } from "./kinds.mjs";
 import { Candidates, optimum } from "./optimum.mjs";
 import { POLICIES } from "./policies.mjs";
 import { Needs, Sight } from "./recall.mjs";
-import { argumentsById, callIdOf, isResult, timeOf } from "./transcript.mjs";
+import { argumentsById, callIdOf, isCall, isResult, timeOf } from "./transcript.mjs";
 
 /** The requests of a session, one for each model call, as an engine would have sent them. */
 export async function* requests(messages, engine, mode) {
@@ -18,7 +18,7 @@ export async function* requests(messages, engine, mode) {
   for (const message of messages) {
     now = Math.max(now + 1, timeOf(message) ?? 0);
     if (mode === "host" && message.role === "user" && !isResult(message)) view = [...(await engine.assemble(stored, now, true))];
-    if (message.role === "assistant") {
+    if (isCall(message)) {
       const at = timeOf(message);
       yield { messages: engine.send(mode === "full" ? await engine.assemble(stored, now) : view, at), at };
     }

@@ -9,6 +9,12 @@ export function isResult(message) {
   return message.role === "user" && Array.isArray(message.content) && message.content.some((block) => block?.type === "tool_result");
 }
 
+/** Whether a model call was made for a message, and billed: not for an answer that failed before that. */
+export function isCall({ role, stopReason, usage }) {
+  const failed = stopReason === "error" || stopReason === "aborted";
+  return role === "assistant" && !(failed && !Object.values(usage ?? {}).some((tokens) => tokens > 0));
+}
+
 /** When a message was made, in milliseconds, where the session says so. */
 export const timeOf = (message) => (Number.isFinite(message.timestamp) ? message.timestamp : undefined);
 
