@@ -5,6 +5,7 @@
 
 use super::hints::of_path;
 use super::lines::head;
+use super::words::is_word_byte;
 use super::{Hints, log};
 
 /// How certain it is that a line is a heading.
@@ -208,8 +209,7 @@ fn traced(line: &str) -> Option<&str> {
 }
 
 fn is_variable(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(is_word_byte)
 }
 
 /// Whether words may be a command: the first is a program's name or path, or sets a variable for one.
