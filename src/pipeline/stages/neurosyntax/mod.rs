@@ -52,13 +52,8 @@ impl Stage for Neurosyntax {
         &[ContentType::Code]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.preset != Preset::Lossless
-            && context.segments.iter().any(|segment| segment.content_type == ContentType::Code)
+        context.preset != Preset::Lossless && context.has(self.content_types())
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {

@@ -42,10 +42,6 @@ impl Stage for Photon {
         ContentType::ALL
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn should_apply(&self, context: &FusionContext) -> bool {
         has_payload(context) || terminal::may_apply(context)
     }

@@ -39,10 +39,6 @@ impl Stage for SearchCrunch {
         &[ContentType::Search]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn is_codec(&self) -> bool {
         true
     }

@@ -26,7 +26,7 @@ const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType
 
 /// Whether looking closer is worth it.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
-    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && has_loose(context)
+    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && context.has(LOOSE)
 }
 
 /// The edits that take the noise out; at `lossless` the folds that name the colours.
@@ -66,10 +66,6 @@ fn is_printed(context: &FusionContext) -> bool {
     let expected = hints.command.as_deref().and_then(of_command);
     let is_file = hints.path.is_some() || expected.is_some_and(|expected| expected.content_type != ContentType::Log);
     context.role == Role::Tool && (context.preset == Preset::Max || !is_file)
-}
-
-fn has_loose(context: &FusionContext) -> bool {
-    context.segments.iter().any(|segment| LOOSE.contains(&segment.content_type))
 }
 
 /// Turns what lines show into edits.
