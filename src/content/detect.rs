@@ -411,17 +411,10 @@ fn fits(expected: &Expected, sample: View) -> bool {
 
 /// Whether a text of few lines says that something failed.
 fn is_error_message(view: View) -> bool {
+    #[rustfmt::skip]
     const FAILURES: &[&str] = &[
-        "No such file",
-        "not found",
-        "Permission denied",
-        "permission denied",
-        "ENOENT",
-        "Is a directory",
-        "does not exist",
-        "cannot access",
-        "cannot open",
-        "fatal: ",
+        "No such file", "not found", "Permission denied", "permission denied", "ENOENT", "Is a directory",
+        "does not exist", "cannot access", "cannot open", "fatal: ",
     ];
     view.filled().nth(3).is_none() && FAILURES.iter().any(|failure| view.text().contains(failure))
 }

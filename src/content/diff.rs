@@ -257,22 +257,11 @@ fn is_stat(line: &str) -> bool {
 }
 
 fn is_extended_header(line: &str) -> bool {
+    #[rustfmt::skip]
     const STARTS: &[&str] = &[
-        "index ",
-        "old mode ",
-        "new mode ",
-        "deleted file mode ",
-        "new file mode ",
-        "copy from ",
-        "copy to ",
-        "rename from ",
-        "rename to ",
-        "similarity index ",
-        "dissimilarity index ",
-        "Binary files ",
-        "GIT binary patch",
-        "mode ",
-        "=====",
+        "index ", "old mode ", "new mode ", "deleted file mode ", "new file mode ", "copy from ", "copy to ",
+        "rename from ", "rename to ", "similarity index ", "dissimilarity index ", "Binary files ",
+        "GIT binary patch", "mode ", "=====",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
 }

@@ -131,26 +131,11 @@ fn ruled(line: &str) -> Option<&str> {
 
 /// Whether a test runner, a key file or a merge writes this between rules: parts of one output.
 fn is_of_test_run(title: &str) -> bool {
+    #[rustfmt::skip]
     const STARTS: &[&str] = &[
-        "RUN ",
-        "CONT ",
-        "PAUSE ",
-        "NAME ",
-        "PASS",
-        "FAIL",
-        "SKIP",
-        "ERROR",
-        "BEGIN ",
-        "END ",
-        "test session starts",
-        "short test summary",
-        "warnings summary",
-        "slowest ",
-        "rerun test",
-        "Captured ",
-        "coverage:",
-        "tests coverage",
-        "live log",
+        "RUN ", "CONT ", "PAUSE ", "NAME ", "PASS", "FAIL", "SKIP", "ERROR", "BEGIN ", "END ", "test session starts",
+        "short test summary", "warnings summary", "slowest ", "rerun test", "Captured ", "coverage:",
+        "tests coverage", "live log",
     ];
     let is_case = title.ends_with(" stdout")
         || title.ends_with(" stderr")

@@ -190,23 +190,10 @@ fn epoch(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The words that say how grave a line is.
+#[rustfmt::skip]
 const LEVELS: &[&str] = &[
-    "TRACE",
-    "DEBUG",
-    "INFO",
-    "INFORMATION",
-    "NOTICE",
-    "WARN",
-    "WARNING",
-    "ERROR",
-    "ERR",
-    "SEVERE",
-    "FATAL",
-    "CRITICAL",
-    "CRIT",
-    "ALERT",
-    "EMERG",
-    "PANIC",
+    "TRACE", "DEBUG", "INFO", "INFORMATION", "NOTICE", "WARN", "WARNING", "ERROR", "ERR", "SEVERE", "FATAL",
+    "CRITICAL", "CRIT", "ALERT", "EMERG", "PANIC",
 ];
 
 /// Finds the bytes of the level word of a log line: in capitals, or in any case between brackets or behind `level=`.

@@ -49,27 +49,11 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
     Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
 
 /// Words inside a line that builds and test runs print.
+#[rustfmt::skip]
 const WITHIN: &[&str] = &[
-    " ... ok",
-    " ... FAILED",
-    "... done",
-    "(cached)",
-    " PASSED",
-    " FAILED",
-    ": error",
-    ": warning",
-    "[no test files]",
-    " error TS",
-    "[build failed]",
-    " ms)",
-    " SKIPPED (",
-    " XFAIL",
-    ": Refreshing state... [",
-    ": Creation complete after ",
-    ": Pull complete",
-    ": Still creating... [",
-    "%] Building ",
-    "%] Built target ",
+    " ... ok", " ... FAILED", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
+    " error TS", "[build failed]", " ms)", " SKIPPED (", " XFAIL", ": Refreshing state... [",
+    ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
 ];
 
 /// Whether the line looks like one of a build, a test run, an installer or a stack trace.
