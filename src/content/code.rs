@@ -255,11 +255,8 @@ fn comment_marker(text: &str) -> Option<&'static str> {
     if text.starts_with("///") {
         return Some(if text.starts_with("/// <") || text.starts_with("///<") { "///<" } else { "///" });
     }
-    if text.starts_with("//!") {
-        return Some("//!");
-    }
-    if text.starts_with("//") {
-        return Some("//");
+    if let Some(marker) = ["//!", "//"].into_iter().find(|marker| text.starts_with(marker)) {
+        return Some(marker);
     }
     if let Some(rest) = text.strip_prefix('#') {
         let directive = ["define", "if", "ifdef", "ifndef", "endif", "include", "else", "undef", "pragma"];

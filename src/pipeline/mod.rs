@@ -12,6 +12,7 @@
 //! marker or note that stands in a text protects it.
 
 mod affixes;
+mod counter;
 mod custom;
 mod draft;
 mod edits;

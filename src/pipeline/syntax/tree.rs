@@ -97,11 +97,6 @@ impl Parsed {
         best.filter(|parsed| parsed.error_bytes * 100 <= code.len() * ERROR_MAX_PERCENT)
     }
 
-    /// The tree of rewritten code, in the grammar of this one.
-    pub(super) fn parse_rewritten(&self, code: &str) -> Option<Self> {
-        Self::with_grammar(code, self.grammar)
-    }
-
     /// Has the tree ready for when the same code comes again.
     pub(super) fn keep_for(self, code: String) {
         REWRITTEN.set(Some((code, self)));

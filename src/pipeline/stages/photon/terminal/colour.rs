@@ -104,7 +104,7 @@ pub(in super::super) fn unfold(fold: &Fold) -> Option<String> {
 
 /// Whether a text folds into this very fold.
 pub(in super::super) fn is_canonical(given: &Fold, text: &str) -> bool {
-    [Encoding::O200kBase, Encoding::Cl100kBase].into_iter().any(|encoding| fold(text, encoding).as_ref() == Some(given))
+    Encoding::ALL.into_iter().any(|encoding| fold(text, encoding).as_ref() == Some(given))
 }
 
 /// Control sequences that follow each other without a gap, where they can be written in a legend.
