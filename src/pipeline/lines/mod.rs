@@ -423,13 +423,10 @@ fn same_lines<'t>(lines: &Lines<'t>, is_taken: &[bool]) -> Vec<Template<'t>> {
         by_text.into_iter().filter(|(_, lines)| lines.len() >= group::MIN_ROWS).collect();
     found.sort_unstable_by_key(|(_, lines)| lines[0]);
     let template = |(text, lines): (&str, Vec<usize>)| Template {
-        kinds: Vec::new(),
         lines,
         height: 1,
         parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
-        rules: Vec::new(),
-        spent: Vec::new(),
-        columns: Vec::new(),
+        ..Template::default()
     };
     found.into_iter().map(template).collect()
 }

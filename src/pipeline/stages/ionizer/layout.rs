@@ -568,7 +568,7 @@ fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut mixed = MixedFinder::default();
     let mut padded = None;
     let mut gaps = scan.gaps.iter();
-    let probe = Setting { lines, ..Setting::bare(Layout::Flat { comma: String::new() }, ["", ""]) };
+    let probe = Setting { lines, ..Setting::minified() };
     walk(&probe, &scan.tree, scan.tree.root, &mut |slot, _| {
         let Some(&gap) = gaps.next() else { return };
         crlf |= gap.starts_with('\r');

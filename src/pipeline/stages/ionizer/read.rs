@@ -214,23 +214,14 @@ impl<'r> Reader<'r> {
     }
 
     fn skip_rule(&mut self) -> Option<()> {
-        if self.rest().starts_with("\"\"\"") {
-            self.at += 3;
-            let length = self.rest().find("\"\"\"")?;
-            self.at += length + 3;
-        } else if self.rest().starts_with('"') {
-            self.at = string_end(self.text, self.at)?;
-        } else if self.rest().starts_with('&') {
-            self.at += 1;
-            self.number()?;
-            if self.rest().starts_with('"') {
-                self.at = string_end(self.text, self.at)?;
-            } else {
-                self.bare(Around::Header);
-            }
-        } else {
-            self.bare(Around::Header);
+        if self.take("\"\"\"").is_some() {
+            self.at += self.rest().find("\"\"\"")? + 3;
+            return Some(());
         }
+        if self.take("&").is_some() {
+            self.number()?;
+        }
+        self.quoted_or_bare(Around::Header)?;
         Some(())
     }
 
@@ -278,8 +269,7 @@ impl<'r> Reader<'r> {
         if self.take("&").is_some() {
             let number = self.number()?;
             let mut text = self.texts.get(number.checked_sub(1)?)?.clone();
-            let rest = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
-            text.push_str(rest);
+            text.push_str(self.quoted_or_bare(around)?);
             return quoted(Cow::Owned(text));
         }
         let text = self.bare(around);
@@ -296,13 +286,12 @@ impl<'r> Reader<'r> {
         Some(&self.text[start + 1..self.at - 1])
     }
 
+    fn quoted_or_bare(&mut self, around: Around) -> Option<&'r str> {
+        if self.rest().starts_with('"') { self.quoted() } else { Some(self.bare(around)) }
+    }
+
     fn value(&mut self, around: Around) -> Option<Id> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return None;
-        }
-        let cell = self.inner_value(around)?;
-        self.depth -= 1;
+        let cell = self.cell_value(around)?;
         self.node(cell)
     }
 
@@ -493,8 +482,7 @@ impl<'r> Reader<'r> {
             }
             let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
             if has_hole {
-                let text = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
-                holes[column] = Some(text);
+                holes[column] = Some(self.quoted_or_bare(around)?);
             } else {
                 cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });
             }
@@ -514,8 +502,7 @@ impl<'r> Reader<'r> {
         }
         let cells: Vec<Cell<'r>> = cells.into_iter().collect::<Option<_>>()?;
         let made = self.record(class, &cells)?;
-        let own = &mut self.classes[class];
-        own.rows.push(cells);
+        self.classes[class].rows.push(cells);
         Some(made)
     }
 

@@ -16,7 +16,7 @@ use crate::content::escapes::has_controls;
 use crate::content::hints::of_command;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext, Role};
-use screen::{Block, show};
+use screen::{Block, show, sources};
 use tidy::{rule, tidied};
 
 pub(super) use colour::{is_canonical, unfold};
@@ -40,13 +40,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
 
 /// A text of lines that show themselves.
 fn plain(text: &str) -> Vec<Block> {
-    let mut start = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let source = start..start + line.trim_end_matches('\n').trim_end_matches('\r').len();
-        start += line.len();
-        Block { source, shown: None }
-    });
-    lines.collect()
+    sources(text).map(|source| Block { source, shown: None }).collect()
 }
 
 /// Whether carriage returns are the only line ends of a text, and what they part are no states of one line.

@@ -236,9 +236,7 @@ impl Page<'_> {
         let is_silent = matches!(tag.element(), "link" | "svg")
             || tag.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden"));
         if !is_silent && !tag.state().is_empty() {
-            self.flow.gap(Gap::Space);
-            self.flow.text(tag.state());
-            self.flow.gap(Gap::Space);
+            self.flow.apart(tag.state());
         }
     }
 
@@ -261,16 +259,8 @@ impl Page<'_> {
             "q" => self.flow.text("\""),
             "img" if self.flow.is_in_link() => self.flow.text(tag.image().trim_matches(['[', ']'])),
             "img" => self.flow.text(&tag.image()),
-            "input" => {
-                self.flow.gap(Gap::Space);
-                self.flow.text(&tag.input());
-                self.flow.gap(Gap::Space);
-            }
-            "textarea" => {
-                self.flow.gap(Gap::Space);
-                self.flow.text(&tag.field());
-                self.flow.gap(Gap::Space);
-            }
+            "input" => self.flow.apart(&tag.input()),
+            "textarea" => self.flow.apart(&tag.field()),
             "video" | "audio" | "embed" | "source" => self.media(tag, "src"),
             "object" => self.media(tag, "data"),
             "area" => {
@@ -286,9 +276,7 @@ impl Page<'_> {
     /// What is shown from elsewhere.
     fn media(&mut self, tag: &Attributes, source: &str) {
         if let Some(target) = tag.url(source) {
-            self.flow.gap(Gap::Space);
-            self.flow.text(&format!("[{}]({target})", tag.element()));
-            self.flow.gap(Gap::Space);
+            self.flow.apart(&format!("[{}]({target})", tag.element()));
         }
     }
 
@@ -434,11 +422,7 @@ impl Page<'_> {
                 self.flow.text(&text);
                 self.flow.gap(Gap::Line);
             }
-            "title" => {
-                self.flow.gap(Gap::Space);
-                self.flow.text(&text);
-                self.flow.gap(Gap::Space);
-            }
+            "title" => self.flow.apart(&text),
             "xmp" => self.flow.verbatim(&text),
             "script" if self.is_data && ERROR.is_match(&text) => self.error(&text),
             "script" | "style" => {}
@@ -465,11 +449,7 @@ impl Page<'_> {
             let Some(scope) = self.scopes.pop() else { break };
             match scope {
                 Scope::Plain => self.block(Gap::Line),
-                Scope::Marked => {
-                    self.flow.lead(String::new());
-                    self.block(Gap::Line);
-                }
-                Scope::List(_) => {
+                Scope::Marked | Scope::List(_) => {
                     self.flow.lists = self.scopes.lists();
                     self.flow.lead(String::new());
                     self.block(Gap::Line);
