@@ -12,6 +12,7 @@ use super::Language;
 use super::lexicon::{CAPITAL_CALL, DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
 use super::lines::{head, lines};
 use super::seen::{Question, Seen};
+use super::words::is_word_byte;
 
 /// The least weight that names a language.
 const MIN_SCORE: u32 = 9;
@@ -81,7 +82,7 @@ pub(super) fn clues(bone: &str) -> Box<[u16]> {
     let lexicon = Lexicon::get();
     let text = ["\n", bone, "\n"].concat();
     let bytes = text.as_bytes();
-    let word = |at: Option<&u8>| at.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let word = |at: Option<&u8>| at.is_some_and(|&byte| is_word_byte(byte));
     let found = lexicon.automaton.find_overlapping_iter(bytes).filter(|found| {
         let (start, end) = (found.start(), found.end());
         let joined_before = start > 0 && word(bytes.get(start)) && word(bytes.get(start - 1));
@@ -187,7 +188,7 @@ fn line_end(clue: &str) -> Option<usize> {
 fn typed_parameters(bone: &str) -> usize {
     let is_typed = |at: usize| {
         let rest = &bone.as_bytes()[at + 1..];
-        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let name = rest.iter().take_while(|&&byte| is_word_byte(byte)).count();
         let colon = name + usize::from(rest.get(name) == Some(&b'?'));
         name > 0 && rest[colon..].starts_with(b": ")
     };
@@ -254,11 +255,8 @@ fn comment_marker(text: &str) -> Option<&'static str> {
     if text.starts_with("///") {
         return Some(if text.starts_with("/// <") || text.starts_with("///<") { "///<" } else { "///" });
     }
-    if text.starts_with("//!") {
-        return Some("//!");
-    }
-    if text.starts_with("//") {
-        return Some("//");
+    if let Some(marker) = ["//!", "//"].into_iter().find(|marker| text.starts_with(marker)) {
+        return Some(marker);
     }
     if let Some(rest) = text.strip_prefix('#') {
         let directive = ["define", "if", "ifdef", "ifndef", "endif", "include", "else", "undef", "pragma"];

@@ -12,31 +12,6 @@ use super::seen::{Page, Question, Seen, View, filled};
 use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
 use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, sections, segments, table};
 
-/// What the text alone says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Judgement {
-    pub(super) content_type: ContentType,
-    pub(super) language: Option<Language>,
-    /// Whether structure proves it, so that no hint can say otherwise.
-    proved: bool,
-    /// Whether its lines stand behind prefixes.
-    is_prefixed: bool,
-}
-
-impl Judgement {
-    fn proved(content_type: ContentType) -> Self {
-        Self { content_type, language: None, proved: true, is_prefixed: false }
-    }
-
-    fn likely(content_type: ContentType) -> Self {
-        Self { content_type, language: None, proved: false, is_prefixed: false }
-    }
-
-    fn code(language: Option<Language>, proved: bool) -> Self {
-        Self { content_type: ContentType::Code, language, proved, is_prefixed: false }
-    }
-}
-
 /// Lines of a text that is looked at.
 const MAX_LINES: usize = 1 << 20;
 
@@ -104,7 +79,7 @@ pub(super) struct Kind {
     pub(super) content_type: ContentType,
     /// The language of code.
     pub(super) language: Option<Language>,
-    /// Whether structure proves it.
+    /// Whether structure proves it, so that no hint can say otherwise.
     pub(super) is_proved: bool,
     /// Whether its lines stand behind prefixes.
     is_prefixed: bool,
@@ -115,6 +90,10 @@ impl Kind {
 
     const fn of(content_type: ContentType) -> Self {
         Self { content_type, language: None, is_proved: false, is_prefixed: false }
+    }
+
+    fn proved(content_type: ContentType) -> Self {
+        Self { is_proved: true, ..Self::of(content_type) }
     }
 
     fn code(language: Option<Language>) -> Self {
@@ -134,15 +113,10 @@ impl Kind {
 /// Finds what one output is.
 pub(super) fn find(view: View, hints: &Hints) -> Kind {
     let judged = judge(view);
-    match expected(hints).filter(|expected| !judged.proved && view.sampled(|sample| fits(expected, sample))) {
+    match expected(hints).filter(|expected| !judged.is_proved && view.sampled(|sample| fits(expected, sample))) {
         Some(expected) if expected.content_type == ContentType::Code => Kind::code(language_of(view, Some(expected))),
         Some(expected) => Kind::of(expected.content_type),
-        None => Kind {
-            content_type: judged.content_type,
-            language: judged.language,
-            is_proved: judged.proved,
-            is_prefixed: judged.is_prefixed,
-        },
+        None => judged,
     }
 }
 
@@ -184,22 +158,22 @@ fn without_numbers<T>(view: View, look: impl FnOnce(View) -> T) -> T {
 }
 
 /// What the text alone says, by structure first and by words last.
-pub(super) fn judge(view: View) -> Judgement {
+pub(super) fn judge(view: View) -> Kind {
     if view.filled().next().is_none() {
-        return Judgement::likely(ContentType::Unknown);
+        return Kind::UNKNOWN;
     }
     if json::is_json(view.text()) {
-        return Judgement::proved(ContentType::Json);
+        return Kind::proved(ContentType::Json);
     }
     view.sampled(judge_sample)
 }
 
-fn judge_sample(sample: View) -> Judgement {
+fn judge_sample(sample: View) -> Kind {
     if let Some(language) = code::declared(sample.text()).filter(|_| !is_contradicted(sample)) {
-        return Judgement::code(Some(language), true);
+        return Kind { is_proved: true, ..Kind::code(Some(language)) };
     }
     if html::is_document(sample.text()) {
-        return Judgement::proved(ContentType::Html);
+        return Kind::proved(ContentType::Html);
     }
     let Some(bare) = strip_numbers(sample.lines) else { return behind_prefixes(sample, judge_lines(sample)) };
     let page = Page::of(&bare);
@@ -209,7 +183,7 @@ fn judge_sample(sample: View) -> Judgement {
     let is_open = matches!(inner.content_type, ContentType::Unknown | ContentType::Text);
     let skeleton = code::skeleton(bare.lines);
     let is_code = is_open && !is_markdown(&bare.lines.iter().collect::<Vec<_>>()) && shape(&skeleton).is_code();
-    if is_code { Judgement::code(code::language_of(&skeleton), false) } else { inner }
+    if is_code { Kind::code(code::language_of(&skeleton)) } else { inner }
 }
 
 /// What the lines of a skeleton look like.
@@ -232,9 +206,9 @@ fn is_contradicted(sample: View) -> bool {
 const MAX_PREFIXES: usize = 3;
 
 /// What the lines are behind the prefixes that they share, where that says more than `plain`, the lines with them.
-fn behind_prefixes(sample: View, plain: Judgement) -> Judgement {
+fn behind_prefixes(sample: View, plain: Kind) -> Kind {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
-    if plain.proved {
+    if plain.is_proved {
         return plain;
     }
     let mut next = without_prefix(sample.lines);
@@ -244,7 +218,7 @@ fn behind_prefixes(sample: View, plain: Judgement) -> Judgement {
         is_stamped |= bare.is_stamp;
         let page = Page::of(&bare.text);
         let is_json = json::is_json(&bare.text);
-        let inner = if is_json { Judgement::likely(Json) } else { judge_lines(page.view()) };
+        let inner = if is_json { Kind::of(Json) } else { judge_lines(page.view()) };
         let says_more = match (plain.content_type, inner.content_type) {
             (_, Html) => false,
             (_, Json) => true,
@@ -260,53 +234,49 @@ fn behind_prefixes(sample: View, plain: Judgement) -> Judgement {
             _ => false,
         };
         if says_more {
-            return Judgement { proved: false, is_prefixed: inner.content_type != Text, ..inner };
+            return Kind { is_proved: false, is_prefixed: inner.content_type != Text, ..inner };
         }
         next = without_prefix(page.view().lines);
     }
     plain
 }
 
-fn judge_lines(sample: View) -> Judgement {
+fn judge_lines(sample: View) -> Kind {
     let blocks = Blocks::of(sample);
     let length = sample.range().len();
     if blocks.diff * 2 >= length {
-        return Judgement::proved(ContentType::Diff);
+        return Kind::proved(ContentType::Diff);
     }
     let is_markdown = || is_markdown(&sample.lines.iter().collect::<Vec<_>>());
     if (blocks.json * 10 >= length * 6 || json::has_json_lines(sample.lines)) && !is_markdown() {
-        return Judgement::likely(ContentType::Json);
+        return Kind::of(ContentType::Json);
     }
     structure(&blocks.rest).unwrap_or_else(|| match json::share_of_records(sample.lines, length) {
-        share if share >= 60 && !is_markdown() => Judgement::likely(ContentType::Json),
+        share if share >= 60 && !is_markdown() => Kind::of(ContentType::Json),
         // A program's lines between the records of its log.
-        share if share >= 25 && !is_markdown() => Judgement::likely(ContentType::Log),
+        share if share >= 25 && !is_markdown() => Kind::of(ContentType::Log),
         _ => words(&blocks.rest),
     })
 }
 
 /// Diffs, search results, tables, logs, markup: whatever most lines agree on.
-fn structure(lines: &[&Seen]) -> Option<Judgement> {
+fn structure(lines: &[&Seen]) -> Option<Kind> {
     let survey = Survey::of(lines.iter().copied());
     if survey.is_search() {
-        return Some(Judgement {
-            content_type: ContentType::Search,
-            language: None,
-            proved: survey.hits * 10 >= survey.lines * 6,
-            is_prefixed: false,
-        });
+        let is_proved = survey.hits * 10 >= survey.lines * 6;
+        return Some(Kind { is_proved, ..Kind::of(ContentType::Search) });
     }
     let log = LogShare::of(lines.iter().copied());
     if log.is_output() {
-        return Some(Judgement::likely(ContentType::Log));
+        return Some(Kind::of(ContentType::Log));
     }
     if table::is_table(lines.iter().copied()) {
-        return Some(Judgement::likely(ContentType::Table));
+        return Some(Kind::of(ContentType::Table));
     }
     if log.is_log() {
-        return Some(Judgement::likely(ContentType::Log));
+        return Some(Kind::of(ContentType::Log));
     }
-    html::is_markup(lines).then(|| Judgement::likely(ContentType::Html))
+    html::is_markup(lines).then(|| Kind::of(ContentType::Html))
 }
 
 /// A text's diffs and JSON values, and the lines that are left without them.
@@ -384,29 +354,25 @@ impl LogShare {
 }
 
 /// Code by its words, then prose; unknown when neither prevails.
-fn words(lines: &[&Seen]) -> Judgement {
+fn words(lines: &[&Seen]) -> Kind {
     let bare = without_fences(lines);
     let skeleton = code::skeleton(bare.iter().copied());
     let shape = shape(&skeleton);
     if shape.is_code()
         && let Some(language) = code::language_of(&skeleton)
     {
-        return if shape.is_told() {
-            Judgement::likely(ContentType::Text)
-        } else {
-            Judgement::code(Some(language), false)
-        };
+        return if shape.is_told() { Kind::of(ContentType::Text) } else { Kind::code(Some(language)) };
     }
     // Settings of several documents are parted in the same way.
     if behind_front_matter(lines).is_some_and(|rest| !is_settings(rest))
         || !is_settings(&bare) && (is_markdown(lines) || shape.is_text())
     {
-        return Judgement::likely(ContentType::Text);
+        return Kind::of(ContentType::Text);
     }
     if shape.is_surely_code() && !is_settings(&bare) {
-        return Judgement::code(None, false);
+        return Kind::code(None);
     }
-    Judgement::likely(ContentType::Unknown)
+    Kind::UNKNOWN
 }
 
 /// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
@@ -445,17 +411,10 @@ fn fits(expected: &Expected, sample: View) -> bool {
 
 /// Whether a text of few lines says that something failed.
 fn is_error_message(view: View) -> bool {
+    #[rustfmt::skip]
     const FAILURES: &[&str] = &[
-        "No such file",
-        "not found",
-        "Permission denied",
-        "permission denied",
-        "ENOENT",
-        "Is a directory",
-        "does not exist",
-        "cannot access",
-        "cannot open",
-        "fatal: ",
+        "No such file", "not found", "Permission denied", "permission denied", "ENOENT", "Is a directory",
+        "does not exist", "cannot access", "cannot open", "fatal: ",
     ];
     view.filled().nth(3).is_none() && FAILURES.iter().any(|failure| view.text().contains(failure))
 }

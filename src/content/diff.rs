@@ -2,6 +2,8 @@
 //!
 //! Hunks are read by their counts, not by looks: a removed line that reads `-- a` is a line, not a header.
 
+use std::fmt;
+
 use super::lines::{Line, lines_from};
 
 /// A hunk header, `@@ -12,7 +12,9 @@ fn section`.
@@ -15,7 +17,7 @@ pub struct HunkHeader<'a> {
     pub new_start: u64,
     /// Number of new lines: context and added.
     pub new_lines: u64,
-    /// What follows the second `@@`, without the blank.
+    /// What follows the second `@@`, with its blank.
     pub section: &'a str,
 }
 
@@ -25,8 +27,16 @@ impl<'a> HunkHeader<'a> {
         let rest = line.strip_prefix("@@ -")?;
         let (old_start, old_lines, rest) = span(rest)?;
         let (new_start, new_lines, rest) = span(rest.strip_prefix(" +")?)?;
-        let section = rest.strip_prefix(" @@")?;
-        Some(Self { old_start, old_lines, new_start, new_lines, section: section.strip_prefix(' ').unwrap_or(section) })
+        Some(Self { old_start, old_lines, new_start, new_lines, section: rest.strip_prefix(" @@")? })
+    }
+}
+
+impl fmt::Display for HunkHeader<'_> {
+    /// As git and GNU diff print it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
+        let (old, new) = (count(self.old_lines), count(self.new_lines));
+        write!(f, "@@ -{}{old} +{}{new} @@{}", self.old_start, self.new_start, self.section)
     }
 }
 
@@ -43,22 +53,15 @@ fn number(text: &str) -> Option<(u64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// What a line inside a hunk is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Body {
-    Context,
-    Removed,
-    Added,
-    NoNewline,
-}
-
-fn body(line: &str) -> Option<Body> {
+/// How many old and new lines a line inside a hunk is.
+fn steps(line: &str) -> Option<(u64, u64)> {
     match line.as_bytes().first() {
         // Some tools strip the blank of an empty context line.
-        Some(b' ') | None => Some(Body::Context),
-        Some(b'-') => Some(Body::Removed),
-        Some(b'+') => Some(Body::Added),
-        Some(b'\\') => Some(Body::NoNewline),
+        Some(b' ') | None => Some((1, 1)),
+        Some(b'-') => Some((1, 0)),
+        Some(b'+') => Some((0, 1)),
+        // `\ No newline at end of file`.
+        Some(b'\\') => Some((0, 0)),
         Some(_) => None,
     }
 }
@@ -160,14 +163,8 @@ impl<'a> Scan<'a> {
         self.at = line.end;
         let (mut old, mut new) = (header.old_lines, header.new_lines);
         while let Some(line) = self.peek() {
-            let Some(kind) = body(line.text) else { break };
-            match kind {
-                Body::NoNewline => {}
-                _ if old == 0 && new == 0 => break,
-                Body::Context => (old, new) = (old.saturating_sub(1), new.saturating_sub(1)),
-                Body::Removed => old = old.saturating_sub(1),
-                Body::Added => new = new.saturating_sub(1),
-            }
+            let Some(steps) = steps(line.text).filter(|steps| (old, new) != (0, 0) || *steps == (0, 0)) else { break };
+            (old, new) = (old.saturating_sub(steps.0), new.saturating_sub(steps.1));
             self.at = line.end;
         }
         self.overrun();
@@ -181,7 +178,7 @@ impl<'a> Scan<'a> {
         let mut blank = false;
         self.take_while(|line| {
             blank |= line.is_empty();
-            body(line).is_some() && !line.starts_with("--- ")
+            steps(line).is_some() && !line.starts_with("--- ")
         });
         let goes_on = match self.peek() {
             Some(line) => line.text.starts_with("@@ -") || line.text.starts_with("diff --git "),
@@ -219,11 +216,10 @@ impl<'a> Scan<'a> {
         }
         if mail {
             self.take_while(|line| line != "---" && !line.starts_with("diff --git ") && !line.starts_with("From "));
-            self.take_while(|line| line == "---");
         } else {
             self.take_while(|line| line.is_empty() || line.starts_with("    "));
-            self.take_while(|line| line == "---");
         }
+        self.take_while(|line| line == "---");
         let stat = self.take_while(is_stat);
         let has_diff = self.peek().is_some_and(|line| line.text.starts_with("diff --git "));
         self.proved |= stat > 0;
@@ -261,22 +257,11 @@ fn is_stat(line: &str) -> bool {
 }
 
 fn is_extended_header(line: &str) -> bool {
+    #[rustfmt::skip]
     const STARTS: &[&str] = &[
-        "index ",
-        "old mode ",
-        "new mode ",
-        "deleted file mode ",
-        "new file mode ",
-        "copy from ",
-        "copy to ",
-        "rename from ",
-        "rename to ",
-        "similarity index ",
-        "dissimilarity index ",
-        "Binary files ",
-        "GIT binary patch",
-        "mode ",
-        "=====",
+        "index ", "old mode ", "new mode ", "deleted file mode ", "new file mode ", "copy from ", "copy to ",
+        "rename from ", "rename to ", "similarity index ", "dissimilarity index ", "Binary files ",
+        "GIT binary patch", "mode ", "=====",
     ];
     STARTS.iter().any(|start| line.starts_with(start))
 }
@@ -289,7 +274,7 @@ mod tests {
     fn hunk_headers_are_read() {
         let header = HunkHeader::parse("@@ -44,11 +44,8 @@ func main() {").expect("a header");
         assert_eq!((header.old_start, header.old_lines, header.new_start, header.new_lines), (44, 11, 44, 8));
-        assert_eq!(header.section, "func main() {");
+        assert_eq!(header.section, " func main() {");
         let short = HunkHeader::parse("@@ -1 +0,0 @@").expect("a header");
         assert_eq!((short.old_lines, short.new_lines, short.section), (1, 0, ""));
         for line in ["@@ -1,2 @@", "@@ -a +b @@", "@@ -1 +1", "@@ -99999999999999999999,1 +1,1 @@", ""] {

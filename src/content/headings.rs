@@ -5,6 +5,7 @@
 
 use super::hints::of_path;
 use super::lines::head;
+use super::words::is_word_byte;
 use super::{Hints, log};
 
 /// How certain it is that a line is a heading.
@@ -130,26 +131,11 @@ fn ruled(line: &str) -> Option<&str> {
 
 /// Whether a test runner, a key file or a merge writes this between rules: parts of one output.
 fn is_of_test_run(title: &str) -> bool {
+    #[rustfmt::skip]
     const STARTS: &[&str] = &[
-        "RUN ",
-        "CONT ",
-        "PAUSE ",
-        "NAME ",
-        "PASS",
-        "FAIL",
-        "SKIP",
-        "ERROR",
-        "BEGIN ",
-        "END ",
-        "test session starts",
-        "short test summary",
-        "warnings summary",
-        "slowest ",
-        "rerun test",
-        "Captured ",
-        "coverage:",
-        "tests coverage",
-        "live log",
+        "RUN ", "CONT ", "PAUSE ", "NAME ", "PASS", "FAIL", "SKIP", "ERROR", "BEGIN ", "END ", "test session starts",
+        "short test summary", "warnings summary", "slowest ", "rerun test", "Captured ", "coverage:",
+        "tests coverage", "live log",
     ];
     let is_case = title.ends_with(" stdout")
         || title.ends_with(" stderr")
@@ -208,8 +194,7 @@ fn traced(line: &str) -> Option<&str> {
 }
 
 fn is_variable(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(is_word_byte)
 }
 
 /// Whether words may be a command: the first is a program's name or path, or sets a variable for one.

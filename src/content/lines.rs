@@ -52,8 +52,8 @@ pub(super) fn sample(text: &str) -> Cow<'_, str> {
 }
 
 fn part(text: &str, range: Range<usize>) -> &str {
-    let end = boundary_before(text, range.end);
-    let mut start = boundary_before(text, range.start);
+    let end = text.floor_char_boundary(range.end);
+    let mut start = text.floor_char_boundary(range.start);
     if start > 0
         && let Some(newline) = memchr::memchr(b'\n', &text.as_bytes()[start..end])
     {
@@ -64,14 +64,9 @@ fn part(text: &str, range: Range<usize>) -> &str {
     &text[start..cut.map_or(end, |newline| start + newline + 1)]
 }
 
-/// The last character boundary at or before byte `at`; the end of a shorter text.
-fn boundary_before(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
-}
-
 /// The first `max` bytes of a line, or a little less where that would break a character: looking at more of it would not be linear.
-pub(super) fn head(line: &str, max: usize) -> &str {
-    &line[..boundary_before(line, max)]
+pub(crate) fn head(line: &str, max: usize) -> &str {
+    &line[..line.floor_char_boundary(max)]
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::lines::head;
+use super::words::is_word_byte;
 
 /// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone, seconds or
 /// milliseconds since 1970, or a counter in brackets at the line's start.
@@ -189,23 +190,10 @@ fn epoch(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The words that say how grave a line is.
+#[rustfmt::skip]
 const LEVELS: &[&str] = &[
-    "TRACE",
-    "DEBUG",
-    "INFO",
-    "INFORMATION",
-    "NOTICE",
-    "WARN",
-    "WARNING",
-    "ERROR",
-    "ERR",
-    "SEVERE",
-    "FATAL",
-    "CRITICAL",
-    "CRIT",
-    "ALERT",
-    "EMERG",
-    "PANIC",
+    "TRACE", "DEBUG", "INFO", "INFORMATION", "NOTICE", "WARN", "WARNING", "ERROR", "ERR", "SEVERE", "FATAL",
+    "CRITICAL", "CRIT", "ALERT", "EMERG", "PANIC",
 ];
 
 /// Finds the bytes of the level word of a log line: in capitals, or in any case between brackets or behind `level=`.
@@ -217,7 +205,7 @@ pub fn level(line: &str) -> Option<Range<usize>> {
     let mut at = 0;
     while at < bytes.len() {
         at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
-        let end = skip(bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let end = skip(bytes, at, is_word_byte);
         let word = &line[at..end];
         if let Some(name) = level_named(word) {
             let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
@@ -240,7 +228,7 @@ fn level_named(word: &str) -> Option<&'static str> {
 /// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
 pub(super) fn leads_with_level(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '[', '<', '(']);
-    let first = &bare[..skip(bare.as_bytes(), 0, |byte| byte.is_ascii_alphanumeric() || byte == b'_')];
+    let first = &bare[..skip(bare.as_bytes(), 0, is_word_byte)];
     // Most lines do not, and a look at their start tells.
     let searched = head(line, 200);
     let has_key = || memchr::memchr_iter(b'=', searched.as_bytes()).any(|at| searched[..at].ends_with("level"));

@@ -28,6 +28,8 @@ mod words;
 use std::ops::Range;
 
 pub use detect::detect;
+pub(crate) use lines::head;
+pub(crate) use words::is_word_byte;
 
 macro_rules! named {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {

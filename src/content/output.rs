@@ -49,27 +49,11 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
     Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
 
 /// Words inside a line that builds and test runs print.
+#[rustfmt::skip]
 const WITHIN: &[&str] = &[
-    " ... ok",
-    " ... FAILED",
-    "... done",
-    "(cached)",
-    " PASSED",
-    " FAILED",
-    ": error",
-    ": warning",
-    "[no test files]",
-    " error TS",
-    "[build failed]",
-    " ms)",
-    " SKIPPED (",
-    " XFAIL",
-    ": Refreshing state... [",
-    ": Creation complete after ",
-    ": Pull complete",
-    ": Still creating... [",
-    "%] Building ",
-    "%] Built target ",
+    " ... ok", " ... FAILED", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
+    " error TS", "[build failed]", " ms)", " SKIPPED (", " XFAIL", ": Refreshing state... [",
+    ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
 ];
 
 /// Whether the line looks like one of a build, a test run, an installer or a stack trace.
@@ -108,8 +92,7 @@ fn is_tests_share(bare: &str) -> bool {
 fn is_image_step(bare: &str) -> bool {
     bare.strip_prefix('#').and_then(|bare| bare.split_once(' ')).is_some_and(|(number, rest)| {
         let is_time = |word: &str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        !number.is_empty()
-            && number.bytes().all(|byte| byte.is_ascii_digit())
+        is_number(number)
             && (["[", "sha256:", "extracting ", "transferring ", "DONE ", "CACHED", "ERROR"]
                 .iter()
                 .any(|word| rest.starts_with(word))
@@ -140,12 +123,9 @@ fn is_bracketed_tag(bare: &str) -> bool {
 fn is_test_location(line: &str, bare: &str) -> bool {
     bare.len() < line.len()
         && memchr::memchr_iter(b':', bare.as_bytes()).find(|&at| bare[at..].starts_with(": ")).is_some_and(|at| {
-            bare[..at].rsplit_once(':').is_some_and(|(file, number)| {
-                file.contains('.')
-                    && !file.contains(' ')
-                    && !number.is_empty()
-                    && number.bytes().all(|byte| byte.is_ascii_digit())
-            })
+            bare[..at]
+                .rsplit_once(':')
+                .is_some_and(|(file, number)| file.contains('.') && !file.contains(' ') && is_number(number))
         })
 }
 
@@ -160,10 +140,14 @@ fn is_code_frame(line: &str) -> bool {
 /// `12 silly fetch ...`, as in npm's debug logs.
 fn is_npm_debug(bare: &str) -> bool {
     let mut words = bare.splitn(3, ' ');
-    bare.starts_with(|c: char| c.is_ascii_digit())
-        && words.next().is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    words.next().is_some_and(is_number)
         && matches!(words.next(), Some("verbose" | "silly" | "info" | "http" | "timing" | "warn" | "error" | "notice"))
         && words.next().is_some()
+}
+
+/// Whether a word is nothing but digits.
+pub(crate) fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -77,10 +77,10 @@ fn is_separated(rows: &[&Seen]) -> bool {
     let is_bare = |row: &Seen| {
         row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
     };
-    if rows.len() < 3 || share(rows, 20, is_bare) {
-        return false;
-    }
-    if share(rows, 50, |row| row.text.ends_with([';', '{', '}', '('])) || share(rows, 50, |row| row.text.ends_with(','))
+    if rows.len() < 3
+        || share(rows, 20, is_bare)
+        || share(rows, 50, |row| row.text.ends_with([';', '{', '}', '(']))
+        || share(rows, 50, |row| row.text.ends_with(','))
     {
         return false;
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::code::is_marker;
 use super::lines::head;
 use super::seen::{Question, Seen};
-use super::words::Words;
+use super::words::{Words, is_word_byte};
 
 /// A fence line of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -358,7 +358,7 @@ const CODE_STARTS: &[&str] = &[
 fn is_call(line: &str) -> bool {
     line.find('(').is_some_and(|at| {
         let before = &line.as_bytes()[..at];
-        before.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') && !before.contains(&b' ')
+        before.last().is_some_and(|&byte| is_word_byte(byte)) && !before.contains(&b' ')
     })
 }
 

@@ -1,4 +1,4 @@
-//! Many words looked for at once, in one walk over a text.
+//! Many words looked for at once, in one walk over a text; and what words are made of.
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
@@ -24,6 +24,11 @@ impl Words {
     pub(super) fn start(&self, text: &str) -> bool {
         self.0.find(Input::new(text).anchored(Anchored::Yes)).is_some()
     }
+}
+
+/// Whether a byte is one of a word: a letter, a digit or an underscore.
+pub(crate) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ impl<'a> Job<'a> {
 
     /// Works until an answer is missing.
     pub fn advance(&mut self, clock: &dyn Fn() -> f64) -> Progress {
-        match self.engine.compress_answered(self.text, self.options, &self.answers, clock) {
+        match self.engine.compress_answered(self.text, &[], self.options, &self.answers, clock) {
             Ok(compressed) => Progress::Done(Box::new(compressed)),
             Err(question) => {
                 self.asked = Some((question.stage.clone(), question.text.clone()));

@@ -80,17 +80,8 @@ impl FusionEngine {
         options: &CompressOptions,
         clock: &dyn Fn() -> f64,
     ) -> Compressed {
-        self.work(text, edits, options, &Answers::none(), clock).unwrap_or_else(|_| unreachable!("nobody is asked"))
-    }
-
-    pub(super) fn compress_answered(
-        &self,
-        text: &str,
-        options: &CompressOptions,
-        answers: &Answers,
-        clock: &dyn Fn() -> f64,
-    ) -> Result<Compressed, Question> {
-        self.work(text, &[], options, answers, clock)
+        let compressed = self.compress_answered(text, edits, options, &Answers::none(), clock);
+        compressed.unwrap_or_else(|_| unreachable!("nobody is asked"))
     }
 
     /// Undoes [`FusionEngine::compress`] with the stages of this pipeline; see [`super::restore()`].
@@ -102,7 +93,8 @@ impl FusionEngine {
         unfold(text, &|name| self.pipeline.stage(name))
     }
 
-    fn work(
+    /// [`FusionEngine::compress_edited`] with the answers of a caller that runs stages.
+    pub(super) fn compress_answered(
         &self,
         text: &str,
         edits: &[Edit],

@@ -54,7 +54,8 @@ pub struct ShrunkImage {
 /// only counts. An image that was shrunk is not shrunk again by the same or a weaker preset.
 pub fn shrink_image(bytes: &[u8], detail: Option<&str>, provider: Provider, preset: Preset) -> Option<ShrunkImage> {
     let size = ImageSize::of(bytes)?;
-    let target = perceived(size, provider, preset).filter(|_| fits_limits(size))?;
+    let target = perceived(size, provider, preset)
+        .filter(|_| u64::from(size.width) * u64::from(size.height) <= DECODED_MAX_PIXELS)?;
     let (scaled, is_lossy) = scale(bytes, target)?;
     let (encoded, mime) = encode(&scaled, is_lossy)?;
     let (tokens_before, tokens_after) = (provider.tokens(size, detail), provider.tokens(target, detail));
@@ -84,10 +85,6 @@ fn perceived(size: ImageSize, provider: Provider, preset: Preset) -> Option<Imag
     let shrink = (long / width.max(height)).min(short / width.min(height)).min((pixels / (width * height)).sqrt());
     let side = |side: f64| (side * shrink).floor().max(1.0) as u32;
     (shrink < 1.0).then(|| ImageSize { width: side(width), height: side(height) })
-}
-
-fn fits_limits(size: ImageSize) -> bool {
-    u64::from(size.width) * u64::from(size.height) <= DECODED_MAX_PIXELS
 }
 
 /// The pixels at another size and upright, and whether they came from a lossy format.

@@ -18,14 +18,8 @@ pub(super) fn saving(text: &str, edit: &Edit, encoding: Encoding) -> isize {
         return tokens::count(&text[edit.range.clone()], encoding) as isize
             - tokens::count(&edit.text, encoding) as isize;
     }
-    let mut start = edit.range.start.saturating_sub(NEIGHBOUR_BYTES);
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut end = (edit.range.end + NEIGHBOUR_BYTES).min(text.len());
-    while !text.is_char_boundary(end) {
-        end += 1;
-    }
+    let start = text.floor_char_boundary(edit.range.start.saturating_sub(NEIGHBOUR_BYTES));
+    let end = text.ceil_char_boundary(edit.range.end + NEIGHBOUR_BYTES);
     let after = [&text[start..edit.range.start], &edit.text, &text[edit.range.end..end]].concat();
     tokens::count(&text[start..end], encoding) as isize - tokens::count(&after, encoding) as isize
 }

@@ -64,7 +64,7 @@ impl MessagesOptions {
 }
 
 /// A compressed conversation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompressedMessages {
     /// What to change.
     pub rewrite: Rewrite,
@@ -122,13 +122,7 @@ pub fn compress_messages(
     let transcript = Transcript::read(messages);
     let blocks = text_blocks(&transcript);
     let mut sight = Sight::new(engine, options, clock, &blocks);
-    let mut done = CompressedMessages {
-        rewrite: Rewrite::default(),
-        originals: Vec::new(),
-        blocks: Vec::new(),
-        tokens_before: 0,
-        tokens_after: 0,
-    };
+    let mut done = CompressedMessages::default();
     for (index, block) in blocks.iter().enumerate() {
         let at = &transcript.messages[block.message];
         if !options.roles.contains(&block.role) || is_cache_point(at.raw, &at.blocks[block.block].path) {

@@ -12,6 +12,7 @@
 //! marker or note that stands in a text protects it.
 
 mod affixes;
+mod counter;
 mod custom;
 mod draft;
 mod edits;
@@ -118,6 +119,23 @@ impl<'a> FusionContext<'a> {
         self.sealed.get(first).is_none_or(|sealed| sealed.start >= range.end)
     }
 
+    /// Whether a segment is of one of these types.
+    fn has(&self, types: &[ContentType]) -> bool {
+        self.segments.iter().any(|segment| types.contains(&segment.content_type))
+    }
+
+    /// What segments side by side that pass cover together.
+    fn runs(&self, passes: impl Fn(&Segment) -> bool) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for segment in self.segments.iter().filter(|segment| passes(segment)) {
+            match runs.last_mut() {
+                Some(run) if run.end == segment.range.start => run.end = segment.range.end,
+                _ => runs.push(segment.range.clone()),
+            }
+        }
+        runs
+    }
+
     /// The segments of a type, with their text, that no sealed range touches.
     pub fn free_segments(&self, content_type: ContentType) -> impl Iterator<Item = (&Segment, &str)> {
         self.segments
@@ -165,11 +183,14 @@ pub trait Stage: Send + Sync {
     /// When it runs: 1-9 preparation and detection, 10-19 structure, 20-29 syntax, 30-44 meaning, 45 and up polish.
     fn order(&self) -> u32;
 
-    /// The types it works on.
+    /// The types it is for: a fold is [canonical](Stage::is_canonical) where a text of one of them becomes it. What else it works on is
+    /// up to the stage: `logCrunch` leaves lines out of reports, whatever type their segments are.
     fn content_types(&self) -> &'static [ContentType];
 
     /// Whether it only ever proposes lossless edits.
-    fn is_lossless(&self) -> bool;
+    fn is_lossless(&self) -> bool {
+        false
+    }
 
     /// Whether looking closer is worth it: a type check or one scan.
     fn should_apply(&self, context: &FusionContext) -> bool;

@@ -67,57 +67,44 @@ impl Default for StageOption {
 const ROLES: [(&str, Role); 4] =
     [("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
 
-/// Reads the options of `compress()` as JavaScript passes them.
-///
-/// # Errors
-/// [`Error::BadArgument`] for an unknown key or a bad value. Names of stages are checked when the pipeline is built.
-pub(super) fn read(options: &Map<String, Value>) -> Result<(CompressOptions, StageOptions)> {
-    let (mut compress, mut stages) = (CompressOptions::default(), StageOptions::default());
-    for (key, value) in options {
-        match key.as_str() {
-            "hints" => compress.hints = hints(object(key, value)?)?,
-            "role" => compress.role = word(key, value, &ROLES)?,
-            "preset" => {
-                compress.preset =
-                    word(key, value, &words(&[Preset::Lossless, Preset::Balanced, Preset::Max], Preset::as_str))?
-            }
-            "lossless" => {
-                value.as_bool().ok_or_else(|| refuse(key, value, "a boolean"))?;
-            }
-            "encoding" => {
-                compress.encoding =
-                    word(key, value, &words(&[Encoding::O200kBase, Encoding::Cl100kBase], Encoding::as_str))?;
-            }
-            "maxTokens" => {
-                let limit = whole(value).filter(|&limit| limit > 0);
-                compress.max_tokens = Some(limit.ok_or_else(|| refuse(key, value, "a whole number of at least 1"))?);
-            }
-            "stages" => {
-                for (name, value) in object(key, value)? {
-                    stages.stages.insert(name.clone(), stage(&format!("stages.{name}"), value)?);
-                }
-            }
-            "custom" => stages.custom = custom(key, value)?,
-            _ => {
-                let known = "one of hints, role, preset, lossless, stages, custom, encoding, maxTokens";
-                return Err(Error::bad_argument(key, "not an option", known));
-            }
-        }
-    }
-    // Whatever the preset: `lossless: true` is a promise about the result.
-    if options.get("lossless") == Some(&Value::Bool(true)) {
-        compress.preset = Preset::Lossless;
-    }
-    Ok((compress, stages))
-}
-
 impl CompressOptions {
     /// Reads the options of `compress()` as JavaScript passes them.
     ///
     /// # Errors
     /// [`Error::BadArgument`] for an unknown key or a bad value. Names of stages are checked when the pipeline is built.
     pub fn from_json(options: &Map<String, Value>) -> Result<(Self, StageOptions)> {
-        read(options)
+        let (mut compress, mut stages) = (Self::default(), StageOptions::default());
+        for (key, value) in options {
+            match key.as_str() {
+                "hints" => compress.hints = hints(object(key, value)?)?,
+                "role" => compress.role = word(key, value, &ROLES)?,
+                "preset" => compress.preset = word(key, value, &words(&Preset::ALL, Preset::as_str))?,
+                "lossless" => {
+                    value.as_bool().ok_or_else(|| refuse(key, value, "a boolean"))?;
+                }
+                "encoding" => compress.encoding = word(key, value, &words(&Encoding::ALL, Encoding::as_str))?,
+                "maxTokens" => {
+                    let limit = whole(value).filter(|&limit| limit > 0);
+                    compress.max_tokens =
+                        Some(limit.ok_or_else(|| refuse(key, value, "a whole number of at least 1"))?);
+                }
+                "stages" => {
+                    for (name, value) in object(key, value)? {
+                        stages.stages.insert(name.clone(), stage(&format!("stages.{name}"), value)?);
+                    }
+                }
+                "custom" => stages.custom = custom(key, value)?,
+                _ => {
+                    let known = "one of hints, role, preset, lossless, stages, custom, encoding, maxTokens";
+                    return Err(Error::bad_argument(key, "not an option", known));
+                }
+            }
+        }
+        // Whatever the preset: `lossless: true` is a promise about the result.
+        if options.get("lossless") == Some(&Value::Bool(true)) {
+            compress.preset = Preset::Lossless;
+        }
+        Ok((compress, stages))
     }
 }
 
@@ -216,7 +203,7 @@ mod tests {
     use super::*;
 
     fn given(options: &Value) -> Result<(CompressOptions, StageOptions)> {
-        read(options.as_object().unwrap())
+        CompressOptions::from_json(options.as_object().unwrap())
     }
 
     #[test]

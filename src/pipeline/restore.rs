@@ -173,8 +173,9 @@ pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> 
         stage.apply(&context).iter().any(|edit| edit.range == (0..text.len()) && edit.text == expected)
     };
     [Preset::Lossless, Preset::Max].into_iter().any(|preset| {
-        let encodings = [Encoding::O200kBase, Encoding::Cl100kBase];
-        encodings.into_iter().any(|encoding| stage.content_types().iter().any(|&kind| refolds(kind, encoding, preset)))
+        Encoding::ALL
+            .into_iter()
+            .any(|encoding| stage.content_types().iter().any(|&kind| refolds(kind, encoding, preset)))
     })
 }
 

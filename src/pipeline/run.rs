@@ -334,13 +334,9 @@ impl<'a> Filter<'a> {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
         // Lines are not always known, and digits differ in price: the decision must not depend on them.
-        let saved = if has_notes(&edit) {
-            let mut priced = edit.clone();
-            renumber(&mut priced, replaced, |_, _| None);
-            saving(self.context.text, &priced, self.context.encoding)
-        } else {
-            saving(self.context.text, &edit, self.context.encoding)
-        };
+        let mut priced = edit.clone();
+        renumber(&mut priced, replaced, |_, _| None);
+        let saved = saving(self.context.text, &priced, self.context.encoding);
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
         (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
     }

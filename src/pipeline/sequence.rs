@@ -63,7 +63,7 @@ pub struct StageInfo {
     pub order: u32,
     /// Whether it only ever proposes lossless edits.
     pub lossless: bool,
-    /// The types it works on.
+    /// The types it is for.
     pub content_types: Vec<ContentType>,
 }
 

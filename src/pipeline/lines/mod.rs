@@ -149,11 +149,8 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
 /// Whether a fold is the one that its text is folded into, or was.
 pub(super) fn is_canonical(fold: &Fold, text: &str, keeps: Keeps) -> bool {
     let plans = plans(text, keeps);
-    [Encoding::O200kBase, Encoding::Cl100kBase].into_iter().any(|encoding| {
-        [true, false]
-            .into_iter()
-            .any(|tells_runs| whole(&fold.stage, &plans, encoding, tells_runs).as_ref() == Some(fold))
-    })
+    let is_it = |encoding, tells_runs| whole(&fold.stage, &plans, encoding, tells_runs).as_ref() == Some(fold);
+    Encoding::ALL.into_iter().any(|encoding| is_it(encoding, true) || is_it(encoding, false))
 }
 
 /// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.
@@ -426,13 +423,10 @@ fn same_lines<'t>(lines: &Lines<'t>, is_taken: &[bool]) -> Vec<Template<'t>> {
         by_text.into_iter().filter(|(_, lines)| lines.len() >= group::MIN_ROWS).collect();
     found.sort_unstable_by_key(|(_, lines)| lines[0]);
     let template = |(text, lines): (&str, Vec<usize>)| Template {
-        kinds: Vec::new(),
         lines,
         height: 1,
         parts: if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] },
-        rules: Vec::new(),
-        spent: Vec::new(),
-        columns: Vec::new(),
+        ..Template::default()
     };
     found.into_iter().map(template).collect()
 }

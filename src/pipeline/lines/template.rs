@@ -25,7 +25,7 @@ pub(super) enum Part {
 }
 
 /// What lines share.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Template<'t> {
     /// Which templates were joined to it: a record has none of them twice.
     pub(super) kinds: Vec<usize>,
@@ -226,8 +226,8 @@ impl<'t> Values<'t> {
 }
 
 fn of_rows<'t>(layout: &Layout<'t>, rows: &[usize]) -> Template<'t> {
-    let mut builder =
-        Builder { text: String::new(), parts: Vec::new(), rules: Vec::new(), spent: Vec::new(), columns: Vec::new() };
+    let lines = rows.iter().map(|&row| layout.lines[row]).collect();
+    let mut builder = Builder { text: String::new(), template: Template { lines, height: 1, ..Template::default() } };
     for ((column, &pad), before) in layout.columns.iter().zip(&layout.pads).zip(&layout.between) {
         builder.text += before;
         builder.push_field(rows.iter().map(|&row| column[row]).collect(), pad);
@@ -236,44 +236,33 @@ fn of_rows<'t>(layout: &Layout<'t>, rows: &[usize]) -> Template<'t> {
     if let Some((before, behind)) = layout.dump {
         builder.text += before;
         builder.flush();
-        builder.parts.push(Part::Shown);
+        builder.template.parts.push(Part::Shown);
         builder.text += behind;
     }
     builder.flush();
-    let Builder { parts, rules, spent, columns, .. } = builder;
-    Template {
-        kinds: Vec::new(),
-        lines: rows.iter().map(|&row| layout.lines[row]).collect(),
-        height: 1,
-        parts,
-        rules,
-        spent,
-        columns,
-    }
+    builder.template
 }
 
 struct Builder<'t> {
     /// Fixed text that no part holds yet.
     text: String,
-    parts: Vec<Part>,
-    rules: Vec<Rule>,
-    spent: Vec<usize>,
-    columns: Vec<Vec<&'t str>>,
+    template: Template<'t>,
 }
 
 impl<'t> Builder<'t> {
     fn flush(&mut self) {
         if !self.text.is_empty() {
-            self.parts.push(Part::Text(std::mem::take(&mut self.text)));
+            self.template.parts.push(Part::Text(std::mem::take(&mut self.text)));
         }
     }
 
     fn push_value(&mut self, column: Vec<&'t str>, (rule, spent): (Rule, usize), pad: Pad) {
         self.flush();
-        self.parts.push(Part::Value(self.rules.len(), pad));
-        self.rules.push(rule);
-        self.spent.push(spent);
-        self.columns.push(column);
+        let template = &mut self.template;
+        template.parts.push(Part::Value(template.rules.len(), pad));
+        template.rules.push(rule);
+        template.spent.push(spent);
+        template.columns.push(column);
     }
 
     fn push_field(&mut self, column: Vec<&'t str>, pad: Pad) {
@@ -297,7 +286,7 @@ impl<'t> Builder<'t> {
     }
 
     fn push_ruled(&mut self, column: Vec<&'t str>, pad: Pad) {
-        let rule = column::rule(&column, &self.columns);
+        let rule = column::rule(&column, &self.template.columns);
         self.push_value(column, rule, pad);
     }
 
@@ -309,7 +298,7 @@ impl<'t> Builder<'t> {
         }
         let (prefix, column, suffix) = split_affixes(column);
         self.text += prefix;
-        let (rule, whole) = column::rule(&column, &self.columns);
+        let (rule, whole) = column::rule(&column, &self.template.columns);
         match pieces(&column).filter(|_| may_split && whole > 0).and_then(|pieces| self.cheaper(&column, pieces, whole))
         {
             Some(pieces) => {
@@ -330,7 +319,7 @@ impl<'t> Builder<'t> {
         for piece in pieces {
             let values = piece.of(column);
             let (rule, each) =
-                if is_constant(&values) { (Rule::Above, 0) } else { column::rule(&values, &self.columns) };
+                if is_constant(&values) { (Rule::Above, 0) } else { column::rule(&values, &self.template.columns) };
             let alone: usize = values.iter().map(|value| cost(value)).sum();
             let is_free = each > 0 && rule == Rule::Above && each * 10 >= alone * 9;
             match joined.last_mut() {

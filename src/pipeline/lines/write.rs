@@ -106,47 +106,25 @@ fn joined<const N: usize>(words: [&str; N]) -> String {
 /// What the legend says of several values as above. Those of older folds say nothing.
 pub(super) const RUNS: &str = ", .3 three of them";
 
-fn legend(uses: &Uses, marks: (char, char)) -> String {
-    let (open, close) = marks;
-    let mut legend = format!("{open}{close}: values, row by row");
-    if uses.pads {
-        legend += &format!("; {open}>9{close} padded");
-    }
-    if uses.steps {
-        legend += &format!("; {open}+1{close} counts");
-    }
-    if uses.milestones {
-        legend += "; @9 the count is 9";
-    }
-    if uses.shown {
-        legend += &format!("; {open}text{close} the bytes as text");
-    }
-    if let Some(separator) = uses.folders {
-        let sign = if separator == ' ' { "blank".to_owned() } else { separator.to_string() };
-        legend += &format!("; {open}{separator}{close} ^ as above up to its last {sign}");
-    }
-    if uses.same {
-        legend += &format!("; {open}=1{close} value 1 again");
-    }
-    if uses.above {
-        legend += "; . as above";
-    }
-    if uses.runs {
-        legend += RUNS;
-    }
-    if uses.names {
-        legend += "; $1=x names x";
-    }
-    if uses.lists {
-        legend += "; a*: a row each word";
-    }
-    if uses.raw {
-        legend += "; |line";
-    }
-    if uses.again {
-        legend += "; *2 twice more";
-    }
-    legend
+fn legend(uses: &Uses, (open, close): (char, char)) -> String {
+    let separator = uses.folders.unwrap_or(' ');
+    let sign = if separator == ' ' { "blank".to_owned() } else { separator.to_string() };
+    let words = [
+        (true, format!("{open}{close}: values, row by row")),
+        (uses.pads, format!("; {open}>9{close} padded")),
+        (uses.steps, format!("; {open}+1{close} counts")),
+        (uses.milestones, "; @9 the count is 9".to_owned()),
+        (uses.shown, format!("; {open}text{close} the bytes as text")),
+        (uses.folders.is_some(), format!("; {open}{separator}{close} ^ as above up to its last {sign}")),
+        (uses.same, format!("; {open}=1{close} value 1 again")),
+        (uses.above, "; . as above".to_owned()),
+        (uses.runs, RUNS.to_owned()),
+        (uses.names, "; $1=x names x".to_owned()),
+        (uses.lists, "; a*: a row each word".to_owned()),
+        (uses.raw, "; |line".to_owned()),
+        (uses.again, "; *2 twice more".to_owned()),
+    ];
+    words.into_iter().filter(|(is_used, _)| *is_used).map(|(_, words)| words).collect()
 }
 
 /// So many empty lines more are counted.
@@ -261,9 +239,8 @@ impl<'t> Writer<'t> {
 
     fn define(&mut self, index: usize, template: &Template, is_list: bool, marks: (char, char)) {
         self.uses.shown |= template.parts.contains(&Part::Shown);
-        for part in &template.parts {
-            self.uses.pads |= matches!(part, Part::Value(_, pad) if *pad != super::layout::Pad::None);
-        }
+        let is_padded = |part: &Part| matches!(part, Part::Value(_, pad) if *pad != super::layout::Pad::None);
+        self.uses.pads |= template.parts.iter().any(is_padded);
         for rule in &template.rules {
             match rule {
                 Rule::Step(..) | Rule::Count(_) => self.uses.steps = true,

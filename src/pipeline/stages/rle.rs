@@ -36,8 +36,7 @@ impl Stage for Rle {
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.text.len() >= MIN_BYTES
-            && context.segments.iter().any(|segment| self.content_types().contains(&segment.content_type))
+        context.text.len() >= MIN_BYTES && context.has(self.content_types())
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {

@@ -71,10 +71,6 @@ impl Stage for Shortening {
         &[ContentType::Text]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn roles(&self) -> &'static [Role] {
         if self.assistant { &[Role::Assistant, Role::Tool] } else { &[Role::Tool] }
     }
@@ -85,7 +81,7 @@ impl Stage for Shortening {
             Preset::Balanced => self.takes_web_pages && is_web_page(context.hints),
             Preset::Max => true,
         };
-        may && has_prose(context)
+        may && context.has(self.content_types())
     }
 
     /// One edit a line.
@@ -135,11 +131,6 @@ impl Stage for Shortening {
         }
         Ok(Box::new(stage))
     }
-}
-
-/// Whether any part is prose.
-pub(super) fn has_prose(context: &FusionContext) -> bool {
-    context.segments.iter().any(|segment| segment.content_type == ContentType::Text)
 }
 
 /// Whether a text came from the web.

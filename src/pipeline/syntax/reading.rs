@@ -6,6 +6,7 @@ use super::languages::Syntax;
 use super::scan::Rules;
 use super::survey::Survey;
 use super::tree::Parsed;
+use crate::pipeline::counter::LineCounter;
 
 /// What is known about a piece of code.
 pub(in crate::pipeline) enum Reading<'t> {
@@ -47,7 +48,7 @@ impl<'t> Reading<'t> {
             Self::Scan(_, found) => found.clone(),
             Self::Tree(survey) => survey.comments(code),
         };
-        let mut rows = Rows { code, at: 0, row: 0 };
+        let mut rows = LineCounter::new(code, 0);
         ranges.into_iter().map(|range| comment(code, range, &mut rows)).collect()
     }
 
@@ -68,32 +69,17 @@ impl<'t> Reading<'t> {
     }
 }
 
-fn comment(code: &str, range: Range<usize>, rows: &mut Rows) -> Comment {
+fn comment(code: &str, range: Range<usize>, rows: &mut LineCounter) -> Comment {
     let text = code[range.clone()].trim_end_matches(['\n', '\r']);
     let range = range.start..range.start + text.len();
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
     let before = code.as_bytes()[..range.start].iter().rev().find(|byte| !blank(byte));
     let behind = code.as_bytes()[range.end..].iter().find(|byte| !blank(byte));
     Comment {
-        rows: (rows.of(range.start), rows.of(range.end)),
+        rows: (rows.line(range.start), rows.line(range.end)),
         range,
         starts_line: before.is_none_or(|&byte| byte == b'\n'),
         ends_line: behind.is_none_or(|&byte| byte == b'\n'),
-    }
-}
-
-/// Counts rows forward.
-struct Rows<'a> {
-    code: &'a str,
-    at: usize,
-    row: usize,
-}
-
-impl Rows<'_> {
-    fn of(&mut self, offset: usize) -> usize {
-        self.row += memchr::memchr_iter(b'\n', &self.code.as_bytes()[self.at..offset]).count();
-        self.at = offset;
-        self.row
     }
 }
 

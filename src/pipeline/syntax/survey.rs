@@ -96,7 +96,7 @@ impl<'t> Survey<'t> {
         rewritten: &str,
         replacing: &[Range<usize>],
     ) -> bool {
-        let Some(after) = self.parsed.parse_rewritten(rewritten) else { return false };
+        let Some(after) = Parsed::with_grammar(rewritten, self.parsed.grammar()) else { return false };
         let is_same = self.leaves(code, replaced).eq(Survey::of(&after).leaves(rewritten, replacing));
         if is_same {
             after.keep_for(rewritten.to_owned());

@@ -10,6 +10,7 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use super::grammar::Grammar;
 use super::languages::Syntax;
+use crate::content::head;
 use crate::foreign::{apart, calling};
 
 /// Longer code is parsed in windows.
@@ -96,11 +97,6 @@ impl Parsed {
         best.filter(|parsed| parsed.error_bytes * 100 <= code.len() * ERROR_MAX_PERCENT)
     }
 
-    /// The tree of rewritten code, in the grammar of this one.
-    pub(super) fn parse_rewritten(&self, code: &str) -> Option<Self> {
-        Self::with_grammar(code, self.grammar)
-    }
-
     /// Has the tree ready for when the same code comes again.
     pub(super) fn keep_for(self, code: String) {
         REWRITTEN.set(Some((code, self)));
@@ -169,7 +165,7 @@ fn begins_in_error(code: &str, grammar: &'static Grammar) -> bool {
     if code.len() < TRIED_FROM_BYTES {
         return false;
     }
-    let start = &code[..code.floor_char_boundary(TRIED_BYTES)];
+    let start = head(code, TRIED_BYTES);
     let start = &start[..start.rfind('\n').map_or(start.len(), |at| at + 1)];
     let mut errors = 0;
     if let Some(tree) = parse(start, grammar) {

@@ -1,39 +1,12 @@
 //! Hunks of unified diffs, read by their counts and not by looks: a removed line that starts with `--` reads `---`.
 
-/// `@@ -12,7 +12,9 @@ section`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Header<'a> {
-    pub(super) old_start: u64,
-    pub(super) old_lines: u64,
-    pub(super) new_start: u64,
-    pub(super) new_lines: u64,
-    /// What follows the second `@@`, with its blank.
-    pub(super) section: &'a str,
-}
+use crate::content::diff::HunkHeader;
 
-impl<'a> Header<'a> {
-    /// Reads a header; a count that is left out is 1.
-    pub(super) fn read(line: &'a str) -> Option<Self> {
-        let rest = line.strip_prefix("@@ -")?;
-        let (old_start, old_lines, rest) = span(rest)?;
-        let (new_start, new_lines, rest) = span(rest.strip_prefix(" +")?)?;
-        Some(Self { old_start, old_lines, new_start, new_lines, section: rest.strip_prefix(" @@")? })
-    }
-
-    /// The header as git and GNU diff print it.
-    pub(super) fn write(&self) -> String {
-        let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
-        let (old, new) = (count(self.old_lines), count(self.new_lines));
-        format!("@@ -{}{old} +{}{new} @@{}", self.old_start, self.new_start, self.section)
-    }
-}
-
-fn span(text: &str) -> Option<(u64, u64, &str)> {
-    let (start, rest) = number(text)?;
-    match rest.strip_prefix(',') {
-        Some(rest) => number(rest).map(|(count, rest)| (start, count, rest)),
-        None => Some((start, 1, rest)),
-    }
+/// Reads a header whose numbers all print back as they are.
+fn header(line: &str) -> Option<HunkHeader<'_>> {
+    let header = HunkHeader::parse(line)?;
+    let mut numbers = line[..line.len() - header.section.len()].split(|c: char| !c.is_ascii_digit());
+    numbers.all(|digits| digits.is_empty() || number(digits).is_some()).then_some(header)
 }
 
 /// A number that prints back as it is.
@@ -46,7 +19,7 @@ pub(super) fn number(text: &str) -> Option<(u64, &str)> {
 /// A hunk: its header and as many of the lines below as belong to it.
 #[derive(Debug)]
 pub(super) struct Hunk<'a> {
-    pub(super) header: Header<'a>,
+    pub(super) header: HunkHeader<'a>,
     pub(super) lines: &'a [&'a str],
     /// Whether the counts of the header hold.
     pub(super) is_exact: bool,
@@ -58,7 +31,7 @@ impl<'a> Hunk<'a> {
     /// Where the counts do not hold, it ends at the first line that has no sign.
     pub(super) fn read(lines: &'a [&'a str]) -> Option<Self> {
         let (first, below) = lines.split_first()?;
-        let header = Header::read(first)?;
+        let header = header(first)?;
         match counted(&header, below) {
             Some(end) => Some(Self { header, lines: &below[..end], is_exact: true }),
             None => Some(Self { header, lines: &below[..signed(below)], is_exact: false }),
@@ -67,7 +40,7 @@ impl<'a> Hunk<'a> {
 }
 
 /// How many lines the counts take; `None` where they do not hold.
-fn counted(header: &Header, lines: &[&str]) -> Option<usize> {
+fn counted(header: &HunkHeader, lines: &[&str]) -> Option<usize> {
     let (mut old, mut new, mut end) = (header.old_lines, header.new_lines, 0);
     while old > 0 || new > 0 {
         let (old_step, new_step) = match lines.get(end)?.as_bytes().first()? {
@@ -94,6 +67,12 @@ fn signed(lines: &[&str]) -> usize {
     (0..lines.len()).take_while(|&index| is_signed(lines[index]) && !is_file(index)).count()
 }
 
+/// How many old and new lines the lines of a hunk are.
+pub(super) fn sizes(lines: &[&str]) -> (u64, u64) {
+    let count = |signs: [char; 2]| lines.iter().filter(|line| line.starts_with(signs)).count() as u64;
+    (count([' ', '-']), count([' ', '+']))
+}
+
 /// Whether a line may be one of a hunk.
 pub(super) fn is_signed(line: &str) -> bool {
     line.starts_with([' ', '+', '-', '\\'])
@@ -106,10 +85,10 @@ mod tests {
     #[test]
     fn headers_print_back() {
         for line in ["@@ -1,2 +3,4 @@ fn x()", "@@ -1 +0,0 @@", "@@ -0,0 +1 @@x"] {
-            assert_eq!(Header::read(line).map(|header| header.write()).as_deref(), Some(line));
+            assert_eq!(header(line).map(|header| header.to_string()).as_deref(), Some(line));
         }
         for line in ["@@ -01,2 +3,4 @@", "@@@ -1 -1 +1 @@@", "@@ -1,2 +3", "@@ -1234567890123456789 +1 @@", ""] {
-            assert_eq!(Header::read(line), None, "{line}");
+            assert_eq!(header(line), None, "{line}");
         }
     }
 

@@ -43,10 +43,6 @@ impl Stage for DiffCrunch {
         &[ContentType::Diff]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn is_codec(&self) -> bool {
         true
     }

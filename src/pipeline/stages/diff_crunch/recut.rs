@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use super::hunk::{Header, Hunk};
+use super::hunk::{Hunk, sizes};
+use crate::content::diff::HunkHeader;
 
 /// A second header costs about as much as a line or two: gaps of less text are not worth one.
 const MIN_GAP_BYTES: usize = 60;
@@ -24,8 +25,8 @@ pub(super) fn recut(hunk: &Hunk, context: usize) -> Option<String> {
         let run = &hunk.lines[at..end];
         let (old_lines, new_lines) = sizes(run);
         if is_kept[at] {
-            let header = Header { old_start: old, old_lines, new_start: new, new_lines, section };
-            text.push_str(&header.write());
+            let header = HunkHeader { old_start: old, old_lines, new_start: new, new_lines, section };
+            text.push_str(&header.to_string());
             for line in run {
                 text.push('\n');
                 text.push_str(line);
@@ -47,11 +48,6 @@ fn are_counts_plausible(hunk: &Hunk) -> bool {
         || (old >= hunk.header.old_lines
             && new >= hunk.header.new_lines
             && hunk.header.old_lines * hunk.header.new_lines > 0)
-}
-
-fn sizes(lines: &[&str]) -> (u64, u64) {
-    let count = |signs: [char; 2]| lines.iter().filter(|line| line.starts_with(signs)).count() as u64;
-    (count([' ', '-']), count([' ', '+']))
 }
 
 /// Which lines stay; `None` where nothing is changed.

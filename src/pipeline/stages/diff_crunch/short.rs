@@ -4,8 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::hunk::{Header, Hunk, is_signed, number};
+use super::hunk::{Hunk, is_signed, number, sizes};
 use super::stat;
+use crate::content::diff::HunkHeader;
 
 /// `diff path`, `new file path`, `deleted file path` and what they stand for.
 const FILES: [File; 3] = [
@@ -71,7 +72,7 @@ fn unfold_file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
 
 /// The short form of a hunk's header, where its lines tell its counts.
 pub(super) fn hunk(hunk: &Hunk, next: Option<&str>) -> Option<String> {
-    let Header { old_start, new_start, section, .. } = &hunk.header;
+    let HunkHeader { old_start, new_start, section, .. } = &hunk.header;
     let short = format!("@@ -{old_start} +{new_start}{section}");
     // Without counts a hunk ends at the first line that has no sign.
     let ends = hunk.is_exact && !next.is_some_and(is_signed);
@@ -88,11 +89,10 @@ fn read_hunk(line: &str) -> Option<(u64, u64, &str)> {
 fn unfold_hunk<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (old_start, new_start, section) = read_hunk(lines.first()?)?;
     let body = &lines[1..1 + lines[1..].iter().take_while(|line| is_signed(line)).count()];
-    let count = |signs: [char; 2]| body.iter().filter(|line| line.starts_with(signs)).count() as u64;
-    let (old_lines, new_lines) = (count([' ', '-']), count([' ', '+']));
-    let header = Header { old_start, old_lines, new_start, new_lines, section };
+    let (old_lines, new_lines) = sizes(body);
+    let header = HunkHeader { old_start, old_lines, new_start, new_lines, section };
     let long =
-        std::iter::once(Cow::Owned(header.write())).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
+        std::iter::once(Cow::Owned(header.to_string())).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
     Some((long, 1 + body.len()))
 }
 

@@ -55,16 +55,12 @@ impl Stage for Ionizer {
         &[ContentType::Json, ContentType::Table]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn is_codec(&self) -> bool {
         true
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.segments.iter().any(|segment| self.content_types().contains(&segment.content_type))
+        context.has(self.content_types())
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {

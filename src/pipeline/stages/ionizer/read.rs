@@ -1,8 +1,10 @@
 //! The body of a fold -> the tree that it was written from.
 
+mod rows;
+
 use std::borrow::Cow;
 
-use super::cells::{Cell, Lookup, Part, Rule, Template, predict};
+use super::cells::{Cell, Part, Rule, Template};
 use super::escapes::Escapes;
 use super::fit::index_of;
 use super::layout::Setting;
@@ -18,8 +20,6 @@ const DEEPEST: usize = 300;
 /// Most values of a body, and most bytes of its text: what is implied repeats, but a foreign body must not do so without end.
 const MOST_VALUES: usize = 20_000_000;
 pub(super) const MOST_BYTES: usize = 1 << 28;
-/// Most bytes that a template may make, beside what a row shows.
-const MOST_MADE: usize = 1 << 16;
 
 /// Reads the body of a fold.
 pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
@@ -59,21 +59,6 @@ struct Class<'r> {
     /// Whether rows show each column, and then only a part of it.
     shown: Vec<(bool, bool)>,
     rows: Vec<Vec<Cell<'r>>>,
-}
-
-/// A row in the making.
-struct Draft<'d, 'r> {
-    above: &'d [Vec<Cell<'r>>],
-    cells: &'d [Option<Cell<'r>>],
-}
-
-impl<'r> Lookup<'r> for Draft<'_, 'r> {
-    fn cell(&self, column: usize, back: usize) -> Option<&Cell<'r>> {
-        match back {
-            0 => self.cells[column].as_ref(),
-            _ => self.above.get(self.above.len().checked_sub(back)?).map(|row| &row[column]),
-        }
-    }
 }
 
 struct Reader<'r> {
@@ -214,23 +199,14 @@ impl<'r> Reader<'r> {
     }
 
     fn skip_rule(&mut self) -> Option<()> {
-        if self.rest().starts_with("\"\"\"") {
-            self.at += 3;
-            let length = self.rest().find("\"\"\"")?;
-            self.at += length + 3;
-        } else if self.rest().starts_with('"') {
-            self.at = string_end(self.text, self.at)?;
-        } else if self.rest().starts_with('&') {
-            self.at += 1;
-            self.number()?;
-            if self.rest().starts_with('"') {
-                self.at = string_end(self.text, self.at)?;
-            } else {
-                self.bare(Around::Header);
-            }
-        } else {
-            self.bare(Around::Header);
+        if self.take("\"\"\"").is_some() {
+            self.at += self.rest().find("\"\"\"")? + 3;
+            return Some(());
         }
+        if self.take("&").is_some() {
+            self.number()?;
+        }
+        self.quoted_or_bare(Around::Header)?;
         Some(())
     }
 
@@ -278,8 +254,7 @@ impl<'r> Reader<'r> {
         if self.take("&").is_some() {
             let number = self.number()?;
             let mut text = self.texts.get(number.checked_sub(1)?)?.clone();
-            let rest = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
-            text.push_str(rest);
+            text.push_str(self.quoted_or_bare(around)?);
             return quoted(Cow::Owned(text));
         }
         let text = self.bare(around);
@@ -296,13 +271,12 @@ impl<'r> Reader<'r> {
         Some(&self.text[start + 1..self.at - 1])
     }
 
+    fn quoted_or_bare(&mut self, around: Around) -> Option<&'r str> {
+        if self.rest().starts_with('"') { self.quoted() } else { Some(self.bare(around)) }
+    }
+
     fn value(&mut self, around: Around) -> Option<Id> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return None;
-        }
-        let cell = self.inner_value(around)?;
-        self.depth -= 1;
+        let cell = self.cell_value(around)?;
         self.node(cell)
     }
 
@@ -459,127 +433,5 @@ impl<'r> Reader<'r> {
             }
             self.take(" ")?;
         }
-    }
-
-    /// Reads a line of a block: mostly a row of its class.
-    fn line(&mut self, class: usize) -> Option<(Option<Cow<'r, str>>, Id)> {
-        if self.take("|").is_none() {
-            return self.row(class, Around::Row(self.classes[class].mark));
-        }
-        let name = self.until(|c| !c.is_ascii_uppercase());
-        if !name.is_empty() {
-            let own = self.class(name)?;
-            self.take(" ")?;
-            return self.row(own, Around::Row(self.classes[own].mark));
-        }
-        let key = if self.rest().starts_with('"') { Some(Cow::Borrowed(self.quoted()?)) } else { None };
-        self.take(":")?;
-        Some((key, self.value(Around::Line)?))
-    }
-
-    /// Reads a row: the record's own key, where it has one, and its node.
-    fn row(&mut self, class: usize, around: Around) -> Option<(Option<Cow<'r, str>>, Id)> {
-        let columns = self.classes[class].rules.len();
-        let mut cells: Vec<Option<Cell<'r>>> = vec![None; columns];
-        let mut holes: Vec<Option<&str>> = vec![None; columns];
-        let mut is_first = true;
-        for column in 0..columns {
-            let (is_shown, has_hole) = self.classes[class].shown[column];
-            if !is_shown {
-                continue;
-            }
-            if !std::mem::take(&mut is_first) {
-                self.rest().starts_with(around.mark()).then(|| self.at += around.mark().len_utf8())?;
-            }
-            let is_empty = self.rest().chars().next().is_none_or(|c| around.ends(c));
-            if has_hole {
-                let text = if self.rest().starts_with('"') { self.quoted()? } else { self.bare(around) };
-                holes[column] = Some(text);
-            } else {
-                cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });
-            }
-        }
-        while self.take(";").is_some() {
-            let name = self.name()?;
-            let column = self.classes[class].short.iter().position(|own| *own == name)?;
-            cells[column] = Some(if self.take("?").is_some() {
-                Cell::Absent
-            } else {
-                self.take("=")?;
-                self.cell_value(around)?
-            });
-        }
-        for column in 0..columns {
-            self.resolve(class, column, &mut cells, &holes, 0)?;
-        }
-        let cells: Vec<Cell<'r>> = cells.into_iter().collect::<Option<_>>()?;
-        let made = self.record(class, &cells)?;
-        let own = &mut self.classes[class];
-        own.rows.push(cells);
-        Some(made)
-    }
-
-    fn resolve(
-        &self,
-        class: usize,
-        column: usize,
-        cells: &mut [Option<Cell<'r>>],
-        holes: &[Option<&str>],
-        depth: usize,
-    ) -> Option<()> {
-        if cells[column].is_some() {
-            return Some(());
-        }
-        if depth > cells.len().min(100) {
-            return None;
-        }
-        let own = &self.classes[class];
-        let rule = &own.rules[column];
-        for needed in rule.needs() {
-            self.resolve(class, needed, cells, holes, depth + 1)?;
-        }
-        let draft = Draft { above: &own.rows, cells };
-        let hole = holes[column];
-        let cell = predict(rule, column, hole, &draft)?;
-        let made = cell.text().map_or(0, str::len);
-        if matches!(rule, Rule::Made(_)) && made > MOST_MADE + hole.map_or(0, str::len) {
-            return None;
-        }
-        cells[column] = Some(cell);
-        Some(())
-    }
-
-    /// Puts the cells of a row back into an object.
-    fn record(&mut self, class: usize, cells: &[Cell<'r>]) -> Option<(Option<Cow<'r, str>>, Id)> {
-        let paths = std::mem::take(&mut self.classes[class].paths);
-        let mut key = None;
-        let mut leaves = Vec::with_capacity(paths.len());
-        for (path, cell) in paths.iter().zip(cells) {
-            match (&path[0], cell) {
-                (Step::Own, Cell::Text { text, .. }) => key = Some(text.clone()),
-                (Step::Own, _) => return None,
-                (_, Cell::Absent) => {}
-                (_, cell) => leaves.push((path.as_slice(), self.node(cell.clone())?)),
-            }
-        }
-        let id = self.object_of(&leaves, 0);
-        self.classes[class].paths = paths;
-        Some((key, id?))
-    }
-
-    /// Builds the object whose leaves' paths agree up to `depth`.
-    fn object_of(&mut self, leaves: &[(&[Step<'r>], Id)], depth: usize) -> Option<Id> {
-        let mut keys = Vec::with_capacity(leaves.len());
-        let mut at = 0;
-        while at < leaves.len() {
-            let step = leaves[at].0.get(depth)?;
-            let length = leaves[at..].iter().take_while(|(path, _)| path.get(depth) == Some(step)).count();
-            let group = &leaves[at..at + length];
-            let id = if group[0].0.len() == depth + 1 { group[0].1 } else { self.object_of(group, depth + 1)? };
-            let Step::Key(key) = step else { return None };
-            keys.push((key.clone(), id));
-            at += length;
-        }
-        Some(self.tree.push(Node::Object(keys)))
     }
 }

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::content::{head, is_word_byte};
+
 /// How loud a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Alarm {
@@ -42,8 +44,7 @@ pub(in super::super) fn alarm(text: &str) -> Alarm {
         return Alarm::Error;
     }
     let text = head(text, REACH);
-    let is_in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let level = head(text, LEVEL_REACH).as_bytes().split(|&byte| !is_in_word(byte)).find_map(level);
+    let level = head(text, LEVEL_REACH).as_bytes().split(|&byte| !is_word_byte(byte)).find_map(level);
     if level == Some(Alarm::Error) {
         Alarm::Error
     } else if !EITHER.is_match(text) {
@@ -65,12 +66,6 @@ fn level(word: &[u8]) -> Option<Alarm> {
         | b"warning" | b"Error" | b"Warning" => Some(Alarm::Error),
         _ => None,
     }
-}
-
-/// At most so many bytes of the start.
-fn head(text: &str, len: usize) -> &str {
-    let end = (0..=len.min(text.len())).rfind(|&at| text.is_char_boundary(at));
-    &text[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

@@ -48,10 +48,6 @@ impl Stage for LogCrunch {
         &[ContentType::Log]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn is_codec(&self) -> bool {
         true
     }
@@ -69,7 +65,9 @@ impl Stage for LogCrunch {
         let reports = if may_report(context) { reports(context) } else { Vec::new() };
         let is_log = |segment: &&Segment| segment.content_type == ContentType::Log;
         let logs = context.segments.iter().filter(is_log).map(|segment| segment.range.clone());
-        let sealed = merged(context.sealed, reports.iter().map(|report| report.range.clone()));
+        let mut sealed = context.sealed.to_vec();
+        sealed.extend(reports.iter().map(|report| report.range.clone()));
+        sealed.sort_by_key(|range| range.start);
         let folds = logs
             .flat_map(|log| free_lines(context.text, &sealed, log))
             .flat_map(|range| folds(context, range))
@@ -108,22 +106,9 @@ fn may_report(context: &FusionContext) -> bool {
 
 /// The reports in a text: they may go across segments, since each tool's lines are another kind to whoever tells kinds apart.
 fn reports(context: &FusionContext) -> Vec<Edit> {
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    for segment in context.segments.iter().filter(|segment| report::may_hold(segment)) {
-        match ranges.last_mut() {
-            Some(last) if last.end == segment.range.start => last.end = segment.range.end,
-            _ => ranges.push(segment.range.clone()),
-        }
-    }
-    let free = ranges.into_iter().flat_map(|range| free_lines(context.text, context.sealed, range));
+    let runs = context.runs(report::may_hold).into_iter();
+    let free = runs.flat_map(|range| free_lines(context.text, context.sealed, range));
     free.filter(|range| range.len() >= MIN_BYTES).flat_map(|range| report::find(context, range)).collect()
-}
-
-/// Ranges in order.
-fn merged(sealed: &[Range<usize>], more: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    let mut ranges: Vec<Range<usize>> = sealed.iter().cloned().chain(more).collect();
-    ranges.sort_by_key(|range| range.start);
-    ranges
 }
 
 /// The folds of a log, or the one of what is left of it under a limit.

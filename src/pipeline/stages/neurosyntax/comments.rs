@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::View;
 use super::change::{Change, whole_lines};
 use super::directives::{is_directive, is_promise, words};
-use crate::content::Language;
+use crate::content::{Language, is_word_byte};
 use crate::pipeline::syntax::{Comment, Reading};
 
 /// A comment with fewer bytes than this is not worth a note of one line.
@@ -117,7 +117,7 @@ fn remove(view: &View, range: Range<usize>, starts_line: bool, ends_line: bool, 
         (true, false) => range.start..range.end + blanks(&mut code[range.end..].iter()),
         _ => range,
     };
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|&byte| is_word_byte(byte));
     let joins = range.start > 0 && is_word(code.get(range.start - 1)) && is_word(code.get(range.end));
     Change::removal(range, if joins { " " } else { "" }, lines)
 }

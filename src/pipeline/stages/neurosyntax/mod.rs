@@ -24,6 +24,7 @@ use change::Change;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Language};
+use crate::pipeline::counter::LineCounter;
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
@@ -52,23 +53,16 @@ impl Stage for Neurosyntax {
         &[ContentType::Code]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.preset != Preset::Lossless
-            && context.segments.iter().any(|segment| segment.content_type == ContentType::Code)
+        context.preset != Preset::Lossless && context.has(self.content_types())
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let mut edits = Vec::new();
-        let (mut line, mut at) = (1, 0);
+        let mut lines = LineCounter::new(context.text, 1);
         for (range, language) in pieces(context) {
-            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[at..range.start]).count();
-            at = range.start;
             let syntax = Syntax::of(language);
-            let source = Source::of(context, range.clone(), line, syntax);
+            let source = Source::of(context, range.clone(), lines.line(range.start), syntax);
             let free = |change: &Change| context.is_free(&source.to_text(&change.range));
             let changes = rewrite(&source, syntax, context.preset, &free);
             if changes.is_empty() {

@@ -13,6 +13,7 @@ mod terminal;
 
 use crate::config::Preset;
 use crate::content::ContentType;
+use crate::pipeline::counter::LineCounter;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Prior, Stage, elided};
 use crate::reference::ContentHash;
@@ -40,10 +41,6 @@ impl Stage for Photon {
 
     fn content_types(&self) -> &'static [ContentType] {
         ContentType::ALL
-    }
-
-    fn is_lossless(&self) -> bool {
-        false
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
@@ -74,13 +71,11 @@ fn has_payload(context: &FusionContext) -> bool {
 }
 
 fn payload_edits(context: &FusionContext) -> Vec<Edit> {
-    let (mut line, mut counted) = (1, 0);
+    let mut lines = LineCounter::new(context.text, 1);
     let mut edits = Vec::new();
     for blob in blobs(context.text).into_iter().filter(|blob| context.is_free(&blob.range)) {
         let Some(what) = describe(&blob) else { continue };
-        line += newlines(&context.text[counted..blob.range.start]);
-        let last = line + newlines(&context.text[blob.range.clone()]);
-        counted = blob.range.start;
+        let (line, last) = (lines.line(blob.range.start), lines.line(blob.range.end));
         let note = match last - line + 1 {
             1 => elided(blob.bytes.len(), &what, None),
             lines => elided(lines, &format!("lines {line}-{last}, {} {what}", blob.bytes.len()), None),
@@ -123,10 +118,6 @@ fn describe(blob: &Blob) -> Option<String> {
 fn is_mime(word: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'/');
     word.len() <= MIME_MAX_BYTES && word.contains('/') && word.bytes().all(is_name)
-}
-
-fn newlines(text: &str) -> usize {
-    memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
 #[cfg(test)]

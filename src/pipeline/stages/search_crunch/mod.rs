@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use crate::config::Preset;
 use crate::content::ContentType;
+use crate::pipeline::counter::LineCounter;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
 
@@ -39,10 +40,6 @@ impl Stage for SearchCrunch {
         &[ContentType::Search]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn is_codec(&self) -> bool {
         true
     }
@@ -52,12 +49,11 @@ impl Stage for SearchCrunch {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let (mut counted, mut line) = (0, 1);
+        let mut lines = LineCounter::new(context.text, 1);
         let mut edits = Vec::new();
         for (segment, text) in context.free_segments(ContentType::Search) {
             let start = segment.range.start;
-            line += memchr::memchr_iter(b'\n', &context.text.as_bytes()[counted..start]).count();
-            counted = start;
+            let line = lines.line(start);
             let at = |range: Range<usize>| start + range.start..start + range.end;
             let command = context.hints.command.as_deref();
             let cuts = if context.preset == Preset::Lossless { Vec::new() } else { long::cuts(text, command) };

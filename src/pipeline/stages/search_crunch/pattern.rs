@@ -5,23 +5,10 @@
 use regex::{Regex, RegexBuilder};
 
 /// Options with a value in the next word.
+#[rustfmt::skip]
 const VALUED: [&str; 16] = [
-    "-A",
-    "-B",
-    "-C",
-    "-D",
-    "-T",
-    "-d",
-    "-f",
-    "-g",
-    "-j",
-    "-m",
-    "-t",
-    "--exclude",
-    "--exclude-dir",
-    "--glob",
-    "--include",
-    "--type",
+    "-A", "-B", "-C", "-D", "-T", "-d", "-f", "-g", "-j", "-m", "-t", "--exclude", "--exclude-dir", "--glob",
+    "--include", "--type",
 ];
 
 /// A compiled pattern takes at most so many bytes.

@@ -3,11 +3,16 @@
 //! A context line (`path-12-text`) has no separator that could not stand in a path, so its path is believed only when a hit
 //! names it too or it ends with a suffix.
 
-use crate::pipeline::hashing::{FastMap, FastSet};
 use std::ops::Range;
 
-/// The longest path that is believed, in bytes. Looking further would not be linear.
+use crate::content::head;
+use crate::pipeline::hashing::{FastMap, FastSet};
+
+/// The longest path that is believed, in bytes.
 const MAX_PATH: usize = 400;
+
+/// A path and its place end within so many bytes. Looking further would not be linear.
+const REACH: usize = MAX_PATH + 24;
 
 /// How many numbers between dashes may be a context line's.
 const MAX_PLACES: usize = 16;
@@ -169,7 +174,7 @@ fn known_paths<'a>(lines: &[&'a str], numbered: &[Option<(&'a str, u64)>]) -> Fa
 
 /// `path:12:`, with the first such number.
 fn numbered(line: &str) -> Option<(&str, u64)> {
-    for at in memchr::memchr_iter(b':', head(line).as_bytes()) {
+    for at in memchr::memchr_iter(b':', head(line, REACH).as_bytes()) {
         if let Some((number, b':')) = place(&line[at + 1..]) {
             let path = &line[..at];
             return is_path(path).then_some((path, number));
@@ -194,7 +199,7 @@ fn context<'a>(line: &'a str, known: &FastSet<&str>) -> Option<(&'a str, u64)> {
 
 /// Where a context line may be cut: what stands before `-12-`, and the number.
 fn context_places(line: &str) -> impl Iterator<Item = (&str, u64)> {
-    let dashes = memchr::memchr_iter(b'-', head(line).as_bytes());
+    let dashes = memchr::memchr_iter(b'-', head(line, REACH).as_bytes());
     let places = dashes.filter_map(|at| match place(&line[at + 1..]) {
         Some((number, b'-')) => Some((&line[..at], number)),
         _ => None,
@@ -203,14 +208,14 @@ fn context_places(line: &str) -> impl Iterator<Item = (&str, u64)> {
 }
 
 fn parenthesized(line: &str) -> Option<&str> {
-    let (path, rest) = head(line).split_once('(')?;
+    let (path, rest) = head(line, REACH).split_once('(')?;
     let (place, rest) = rest.split_once(')')?;
     let is_place = !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     (is_place && rest.starts_with(':') && is_path(path) && has_suffix(path)).then_some(path)
 }
 
 fn bare(line: &str) -> Option<&str> {
-    let head = head(line);
+    let head = head(line, REACH);
     // The colon of a drive is part of the path.
     let drive = if head.as_bytes().get(1) == Some(&b':') && head[2..].starts_with(['\\', '/']) { 2 } else { 0 };
     let (path, _) = head[drive..].split_once(':')?;
@@ -257,10 +262,6 @@ fn has_suffix(path: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, suffix)| {
         (1..=16).contains(&suffix.len()) && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
-}
-
-fn head(line: &str) -> &str {
-    &line[..line.floor_char_boundary(MAX_PATH + 24)]
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::content::head;
 use crate::pipeline::hashing::FastMap;
 
 /// Stands for the shared part.
@@ -107,7 +108,7 @@ fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Ve
 /// Beginnings of a text that end before a word.
 fn starts<'a>(text: &'a str, found: &mut Vec<&'a str>) {
     let mut word = false;
-    for (at, c) in text[..text.floor_char_boundary(MAX_BYTES)].char_indices() {
+    for (at, c) in head(text, MAX_BYTES).char_indices() {
         if is_word(c) && !word && at > 0 && found.len() < MAX_CUTS {
             found.push(&text[..at]);
         }

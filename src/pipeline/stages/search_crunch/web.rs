@@ -28,11 +28,6 @@ const MIN_TEXT: usize = 200;
 /// What of a tool's name says that it searches the web.
 const WEB: [&str; 7] = ["web", "internet", "brave", "tavily", "google", "bing", "duckduckgo"];
 
-/// How many results keep their text.
-fn kept_results(preset: Preset) -> usize {
-    if preset == Preset::Max { 3 } else { 5 }
-}
-
 /// Whether a tool's name says that it searches the web.
 pub(super) fn is_web_search(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
@@ -42,6 +37,8 @@ pub(super) fn is_web_search(tool: &str) -> bool {
 /// Notes instead of texts, for the segment `text` that begins at byte `start` and line `first_line` of the whole. Where its tool is none that
 /// searches the web, only results that have the form of such are any.
 pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset, is_web: bool) -> Vec<Edit> {
+    // How many results keep their text.
+    let kept = if preset == Preset::Max { 3 } else { 5 };
     let mut earlier: Vec<HashSet<&str>> = Vec::new();
     let mut edits = Vec::new();
     for (index, (line, range)) in results(text, is_web).into_iter().enumerate() {
@@ -59,7 +56,7 @@ pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset,
         let range = start + range.start..start + range.end;
         match like {
             Some(other) => edits.push(Edit::note(range, format!("{note} much like result {}", other + 1))),
-            None if index >= kept_results(preset) => edits.push(Edit::note(range, note)),
+            None if index >= kept => edits.push(Edit::note(range, note)),
             None => {}
         }
     }

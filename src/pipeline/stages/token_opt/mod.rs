@@ -25,24 +25,16 @@ impl Stage for TokenOpt {
         &[ContentType::Html, ContentType::Text]
     }
 
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
     fn should_apply(&self, context: &FusionContext) -> bool {
-        context.preset != Preset::Lossless && (has_page(context) || prose::may_apply(context))
+        context.preset != Preset::Lossless && (context.has(&[ContentType::Html]) || prose::may_apply(context))
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut edits = if has_page(context) { html::edits(context) } else { Vec::new() };
+        let mut edits = html::edits(context);
         if prose::may_apply(context) {
             edits.extend(prose::edits(context));
         }
         edits.sort_by_key(|edit| edit.range.start);
         edits
     }
-}
-
-fn has_page(context: &FusionContext) -> bool {
-    context.segments.iter().any(|segment| segment.content_type == ContentType::Html)
 }

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::super::bars::bars;
-use super::super::shortening::has_prose;
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::content::hints::of_command;
@@ -26,7 +25,7 @@ pub(super) fn may_apply(context: &FusionContext) -> bool {
         Preset::Balanced => !is_file,
         Preset::Max => true,
     };
-    may && has_prose(context)
+    may && context.has(&[ContentType::Text])
 }
 
 /// The clean-up of every text segment.

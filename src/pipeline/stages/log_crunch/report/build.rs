@@ -1,6 +1,7 @@
 //! make, CMake, ninja, configure scripts, and the compilers that they call.
 
 use super::{Line, Sign, Tool};
+use crate::content::output::is_number;
 
 const COMPILERS: [&str; 12] =
     ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ar", "libtool:", "javac", "ranlib", "emcc"];
@@ -32,9 +33,8 @@ pub(super) fn numbered<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
 /// What stands behind `[12/300] ` or `[ 12%] `.
 fn behind_number(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_share = number.strip_suffix('%').is_some_and(|share| digits(share.trim_start()));
-    (is_share || number.split_once('/').is_some_and(|(at, all)| digits(at) && digits(all))).then_some(rest)
+    let is_share = number.strip_suffix('%').is_some_and(|share| is_number(share.trim_start()));
+    (is_share || number.split_once('/').is_some_and(|(at, all)| is_number(at) && is_number(all))).then_some(rest)
 }
 
 /// `gcc -O2 -c -o a.o a.c`. What a shell would still expand is no command that ran.

@@ -1,6 +1,7 @@
 //! Building and pulling images.
 
 use super::{Line, Sign, Tool, packages};
+use crate::content::output::is_number;
 
 /// What follows the number of a step while it only moves bytes, or is done.
 const MOVES: [&str; 8] =
@@ -72,8 +73,4 @@ fn is_step(step: &str) -> bool {
 
 fn is_id(word: &str) -> bool {
     word.len() == 12 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -8,6 +8,7 @@
 //! ```
 
 use super::{Line, Sign, Tool};
+use crate::content::output::is_number;
 
 /// Fewer dots without a percentage may be an ellipsis.
 const MIN_DOTS: usize = 20;
@@ -115,8 +116,4 @@ fn without_progress(line: &str) -> &str {
         .map_or(line, |(line, _)| line);
     let rest = line.trim_end_matches(|char: char| char.is_ascii_digit() || char == '/' || char == ' ');
     if line[rest.len()..].matches('/').count() == 1 && rest.ends_with('.') { rest } else { line }
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

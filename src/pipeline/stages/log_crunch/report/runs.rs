@@ -239,6 +239,5 @@ fn note(
         }
     }
     text.push_str(&stays);
-    let end = lines[last].end;
-    Some(Edit::note(offset + lines[first].start..offset + end, text))
+    Some(Edit::note(offset + lines[first].start..offset + lines[last].end, text))
 }

@@ -516,21 +516,3 @@ fn lines_of_many_tools_are_known() {
         assert_eq!(found.map(|sign| (sign.label, sign.count, sign.name)), expected, "{line}");
     }
 }
-
-#[test]
-fn hostile_texts_are_read_once() {
-    for text in [
-        "x".repeat(1_000_000),
-        "\n".repeat(40_000),
-        "✔ ".repeat(100_000),
-        ". ".repeat(100_000) + "[ 20%]",
-        "# Subtest: a\n".repeat(20_000),
-        (0..4_000).map(|n| format!("{}# Subtest: a{n}\n", " ".repeat(n % 500))).collect(),
-        (0..4_000).map(|n| format!("{}✔ a{n} (1ms)\n", " ".repeat(n % 500))).collect(),
-        (0..20_000).map(|n| format!("m{n}::test{n} ... ok\ntest m{n}::a ... ok\n")).collect(),
-        "ok 1 - a\n  ---\n".repeat(10_000),
-        "a\n b\n".repeat(10_000) + "Finished in 1 s\n10000 examples, 0 failures\n",
-    ] {
-        shown(&text);
-    }
-}

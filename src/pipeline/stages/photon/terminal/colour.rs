@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::config::Encoding;
-use crate::content::ContentType;
 use crate::content::escapes::{Control, control};
+use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::measure::saving;
 use crate::pipeline::{Edit, FusionContext, lines};
@@ -31,7 +31,8 @@ const ESCAPE: &str = "\\e";
 /// with their lines, and so has what saves more that way: a fold is sealed, and the codecs would find nothing left.
 pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
     let mut edits = Vec::new();
-    for range in runs(context) {
+    let may_fold = |segment: &Segment| segment.content_type != ContentType::Log && context.is_free(&segment.range);
+    for range in context.runs(may_fold) {
         let text = &context.text[range.clone()];
         let (Some(first), Some(last)) = (text.find('\x1b'), text.rfind('\x1b')) else { continue };
         let start = text[..first].rfind('\n').map_or(0, |end| end + 1);
@@ -45,19 +46,6 @@ pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
         }
     }
     edits
-}
-
-/// Runs of segments that may be folded.
-fn runs(context: &FusionContext) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    let may_fold = |content_type, range: &Range<usize>| content_type != ContentType::Log && context.is_free(range);
-    for segment in context.segments.iter().filter(|segment| may_fold(segment.content_type, &segment.range)) {
-        match runs.last_mut().filter(|run| run.end == segment.range.start) {
-            Some(run) => run.end = segment.range.end,
-            None => runs.push(segment.range.clone()),
-        }
-    }
-    runs
 }
 
 fn fold(text: &str, encoding: Encoding) -> Option<Fold> {
@@ -116,7 +104,7 @@ pub(in super::super) fn unfold(fold: &Fold) -> Option<String> {
 
 /// Whether a text folds into this very fold.
 pub(in super::super) fn is_canonical(given: &Fold, text: &str) -> bool {
-    [Encoding::O200kBase, Encoding::Cl100kBase].into_iter().any(|encoding| fold(text, encoding).as_ref() == Some(given))
+    Encoding::ALL.into_iter().any(|encoding| fold(text, encoding).as_ref() == Some(given))
 }
 
 /// Control sequences that follow each other without a gap, where they can be written in a legend.

@@ -16,7 +16,7 @@ use crate::content::escapes::has_controls;
 use crate::content::hints::of_command;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext, Role};
-use screen::{Block, show};
+use screen::{Block, show, sources};
 use tidy::{rule, tidied};
 
 pub(super) use colour::{is_canonical, unfold};
@@ -26,7 +26,7 @@ const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType
 
 /// Whether looking closer is worth it.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
-    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && has_loose(context)
+    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && context.has(LOOSE)
 }
 
 /// The edits that take the noise out; at `lossless` the folds that name the colours.
@@ -40,13 +40,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
 
 /// A text of lines that show themselves.
 fn plain(text: &str) -> Vec<Block> {
-    let mut start = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        let source = start..start + line.trim_end_matches('\n').trim_end_matches('\r').len();
-        start += line.len();
-        Block { source, shown: None }
-    });
-    lines.collect()
+    sources(text).map(|source| Block { source, shown: None }).collect()
 }
 
 /// Whether carriage returns are the only line ends of a text, and what they part are no states of one line.
@@ -66,10 +60,6 @@ fn is_printed(context: &FusionContext) -> bool {
     let expected = hints.command.as_deref().and_then(of_command);
     let is_file = hints.path.is_some() || expected.is_some_and(|expected| expected.content_type != ContentType::Log);
     context.role == Role::Tool && (context.preset == Preset::Max || !is_file)
-}
-
-fn has_loose(context: &FusionContext) -> bool {
-    context.segments.iter().any(|segment| LOOSE.contains(&segment.content_type))
 }
 
 /// Turns what lines show into edits.

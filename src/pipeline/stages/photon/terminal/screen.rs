@@ -34,15 +34,20 @@ impl Block {
     }
 }
 
+/// Each line of a text, without its end and the carriage returns before that.
+pub(super) fn sources(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let source = start..start + line.trim_end_matches('\n').trim_end_matches('\r').len();
+        start += line.len();
+        source
+    })
+}
+
 /// Shows a text line by line. Linear but for the rows of a screen.
 pub(super) fn show(text: &str) -> Vec<Block> {
     let mut screen = Screen { text, blocks: Vec::new(), row: 0, column: 0 };
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let end = start + line.trim_end_matches('\n').trim_end_matches('\r').len();
-        screen.line(start..end);
-        start += line.len();
-    }
+    sources(text).for_each(|source| screen.line(source));
     screen.blocks.into_iter().map(|block| block.into_shown(text)).collect()
 }
 

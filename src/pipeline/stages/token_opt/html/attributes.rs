@@ -13,26 +13,10 @@ pub(super) struct Attributes {
     is_wanted: bool,
 }
 
+#[rustfmt::skip]
 const WANTED: &[&str] = &[
-    "href",
-    "src",
-    "data",
-    "alt",
-    "type",
-    "name",
-    "value",
-    "placeholder",
-    "aria-label",
-    "role",
-    "start",
-    "colspan",
-    "rowspan",
-    "checked",
-    "selected",
-    "label",
-    "title",
-    "disabled",
-    "hidden",
+    "href", "src", "data", "alt", "type", "name", "value", "placeholder", "aria-label", "role", "start", "colspan",
+    "rowspan", "checked", "selected", "label", "title", "disabled", "hidden",
 ];
 
 impl Attributes {

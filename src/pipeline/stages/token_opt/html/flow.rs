@@ -151,6 +151,13 @@ impl Flow {
         }
     }
 
+    /// Words with a blank before and behind them.
+    pub(super) fn apart(&mut self, text: &str) {
+        self.gap(Gap::Space);
+        self.text(text);
+        self.gap(Gap::Space);
+    }
+
     fn word(&mut self, word: &str) {
         const SOFT_HYPHEN: char = '\u{ad}';
         if word.trim_matches(SOFT_HYPHEN).is_empty() {

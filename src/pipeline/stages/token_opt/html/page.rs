@@ -14,6 +14,7 @@ use super::attributes::Attributes;
 use super::flow::{Flow, Gap, Mark};
 use super::scopes::{Menu, Scope, Scopes};
 use super::table::{Column, Table};
+use crate::pipeline::counter::LineCounter;
 use crate::pipeline::elided;
 
 /// A menu with fewer links stays as it is.
@@ -32,7 +33,6 @@ static ERROR: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What a page's tags have made so far.
 pub(super) struct Page<'a> {
-    source: &'a str,
     flow: Flow,
     scopes: Scopes,
     tag: Attributes,
@@ -51,13 +51,12 @@ pub(super) struct Page<'a> {
     has_title: bool,
     /// Whether this is a text inside the page: its places are not the page's.
     is_inner: bool,
-    lines: Lines,
+    lines: LineCounter<'a>,
 }
 
 /// Reads a page that begins at this line; returns its text.
 pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page {
-        source,
         flow: Flow::new(),
         scopes: Scopes::new(),
         tag: Attributes::default(),
@@ -69,7 +68,7 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
         spanned_cells: source.len(),
         has_title: false,
         is_inner: false,
-        lines: Lines { line: first_line, at: 0 },
+        lines: LineCounter::new(source, first_line),
     };
     page.read(source);
     page.finish();
@@ -126,6 +125,11 @@ impl Page<'_> {
             }
         }
         self.close_scopes(0, None);
+    }
+
+    /// The line of a place; inside a text of the page, the last one that is known.
+    fn line(&mut self, at: usize) -> usize {
+        self.lines.line(if self.is_inner { 0 } else { at })
     }
 
     fn string(&mut self, text: &str) {
@@ -232,9 +236,7 @@ impl Page<'_> {
         let is_silent = matches!(tag.element(), "link" | "svg")
             || tag.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden"));
         if !is_silent && !tag.state().is_empty() {
-            self.flow.gap(Gap::Space);
-            self.flow.text(tag.state());
-            self.flow.gap(Gap::Space);
+            self.flow.apart(tag.state());
         }
     }
 
@@ -257,16 +259,8 @@ impl Page<'_> {
             "q" => self.flow.text("\""),
             "img" if self.flow.is_in_link() => self.flow.text(tag.image().trim_matches(['[', ']'])),
             "img" => self.flow.text(&tag.image()),
-            "input" => {
-                self.flow.gap(Gap::Space);
-                self.flow.text(&tag.input());
-                self.flow.gap(Gap::Space);
-            }
-            "textarea" => {
-                self.flow.gap(Gap::Space);
-                self.flow.text(&tag.field());
-                self.flow.gap(Gap::Space);
-            }
+            "input" => self.flow.apart(&tag.input()),
+            "textarea" => self.flow.apart(&tag.field()),
             "video" | "audio" | "embed" | "source" => self.media(tag, "src"),
             "object" => self.media(tag, "data"),
             "area" => {
@@ -282,9 +276,7 @@ impl Page<'_> {
     /// What is shown from elsewhere.
     fn media(&mut self, tag: &Attributes, source: &str) {
         if let Some(target) = tag.url(source) {
-            self.flow.gap(Gap::Space);
-            self.flow.text(&format!("[{}]({target})", tag.element()));
-            self.flow.gap(Gap::Space);
+            self.flow.apart(&format!("[{}]({target})", tag.element()));
         }
     }
 
@@ -313,7 +305,7 @@ impl Page<'_> {
             Scope::Menu(Box::new(Menu {
                 kind,
                 start: self.flow.place(),
-                line: self.lines.of(self.source, tag.at(), self.is_inner),
+                line: self.line(tag.at()),
                 links: self.links,
                 written: self.flow.written,
                 linked: self.flow.linked,
@@ -430,11 +422,7 @@ impl Page<'_> {
                 self.flow.text(&text);
                 self.flow.gap(Gap::Line);
             }
-            "title" => {
-                self.flow.gap(Gap::Space);
-                self.flow.text(&text);
-                self.flow.gap(Gap::Space);
-            }
+            "title" => self.flow.apart(&text),
             "xmp" => self.flow.verbatim(&text),
             "script" if self.is_data && ERROR.is_match(&text) => self.error(&text),
             "script" | "style" => {}
@@ -461,11 +449,7 @@ impl Page<'_> {
             let Some(scope) = self.scopes.pop() else { break };
             match scope {
                 Scope::Plain => self.block(Gap::Line),
-                Scope::Marked => {
-                    self.flow.lead(String::new());
-                    self.block(Gap::Line);
-                }
-                Scope::List(_) => {
+                Scope::Marked | Scope::List(_) => {
                     self.flow.lists = self.scopes.lists();
                     self.flow.lead(String::new());
                     self.block(Gap::Line);
@@ -496,7 +480,7 @@ impl Page<'_> {
         let links = self.links - menu.links;
         let (written, linked) = (self.flow.written - menu.written, self.flow.linked - menu.linked);
         if links >= MENU_MIN_LINKS && self.menus < MENUS_MAX && linked * 10 >= written * 6 {
-            let last = self.lines.of(self.source, at, self.is_inner);
+            let last = self.line(at);
             let what = format!("{}, {links} links", menu.kind);
             let note = if last > menu.line {
                 let lines = elided(last - menu.line + 1, "lines", Some((menu.line, last)));
@@ -527,21 +511,4 @@ fn line_numbers(text: &str) -> Option<(usize, usize)> {
         last = number.filter(|&number| Some(number) == last.checked_add(1))?;
     }
     (last > first).then_some((first, last))
-}
-
-/// From places to line numbers, onwards only.
-struct Lines {
-    line: usize,
-    at: usize,
-}
-
-impl Lines {
-    fn of(&mut self, source: &str, at: usize, is_inner: bool) -> usize {
-        let at = at.min(source.len());
-        if at > self.at && !is_inner {
-            self.line += memchr::memchr_iter(b'\n', &source.as_bytes()[self.at..at]).count();
-            self.at = at;
-        }
-        self.line
-    }
 }

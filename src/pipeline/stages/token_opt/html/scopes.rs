@@ -32,31 +32,10 @@ pub(super) struct Menu {
 }
 
 /// The elements that are kept track of. Others end where they end.
+#[rustfmt::skip]
 const NAMES: &[&str] = &[
-    "div",
-    "section",
-    "article",
-    "main",
-    "nav",
-    "header",
-    "footer",
-    "aside",
-    "form",
-    "fieldset",
-    "details",
-    "figure",
-    "ul",
-    "ol",
-    "menu",
-    "dl",
-    "blockquote",
-    "table",
-    "pre",
-    "listing",
-    "select",
-    "center",
-    "address",
-    "dialog",
+    "div", "section", "article", "main", "nav", "header", "footer", "aside", "form", "fieldset", "details", "figure",
+    "ul", "ol", "menu", "dl", "blockquote", "table", "pre", "listing", "select", "center", "address", "dialog",
     "search",
 ];
 
