@@ -548,7 +548,7 @@ export interface FetchRequest {
 	agentId?: string;
 	/** The session that asks. */
 	sessionId?: string;
-	/** 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`. */
+	/** 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`; of a listing by the numbers that it prints, of arguments in a rendering of them. */
 	lines?: string;
 	/** 1-based inclusive character range, for texts of few long lines. */
 	chars?: string;

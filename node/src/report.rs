@@ -256,7 +256,7 @@ pub struct FetchRequest {
     pub agent_id: Option<String>,
     /// The session that asks.
     pub session_id: Option<String>,
-    /// 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`.
+    /// 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`; of a listing by the numbers that it prints, of arguments in a rendering of them.
     pub lines: Option<String>,
     /// 1-based inclusive character range, for texts of few long lines.
     pub chars: Option<String>,

@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
 
 use super::asked::{Part, read_id};
-use super::placeholder::cut_of;
+use super::lines::{Lines, rendered};
+use super::placeholder::{cut_of, is_arguments};
 use super::{Engine, FETCH_TOOL};
 use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, Original, RefId};
@@ -28,7 +28,7 @@ pub struct Fetch {
     /// Bare ids, or whole markers as a placeholder prints them; what of it is wanted may follow after a colon, and goes before what
     /// the other fields say: `id:41-80`, `id:c41-80` for characters, `id:/regex/`, `id:41-80:/regex/`.
     pub ref_ids: Vec<String>,
-    /// 1-based inclusive line range.
+    /// 1-based inclusive line range; of a listing by the numbers that it prints, of a call's arguments in a rendering of them.
     pub lines: Option<RangeInclusive<usize>>,
     /// 1-based inclusive character range, for texts of few long lines.
     pub characters: Option<RangeInclusive<usize>>,
@@ -129,12 +129,9 @@ impl Engine {
                 }
                 Media::Text => String::from_utf8_lossy(&original.bytes),
             };
-            let mut part = part(&id, &text, &asked, room.left.saturating_sub(kept));
-            if let Some(words) = cut_of(&original).filter(|_| is_last_page(&part)) {
-                part.pop();
-                let _ = write!(part, "; {words}]");
-            }
-            let Some(text) = room.take(part, kept) else { continue };
+            let (cut, is_arguments) = (cut_of(&original), is_arguments(&original));
+            let whole = Whole { id: &id, text: &text, cut, is_arguments };
+            let Some(text) = room.take(whole.part(&asked, room.left.saturating_sub(kept)), kept) else { continue };
             answer.found += 1;
             batch.printed.push(PrintedText {
                 text: ContentHash::of(text.as_bytes()),
@@ -216,159 +213,177 @@ impl Room {
 /// Room for the line that says that ids did not fit.
 const UNSHOWN_CHARS: usize = 120;
 
-/// What was asked for of a text, or as much of it as fits; longer than `max_chars` only where there is no room for any page.
-fn part(id: &RefId, text: &str, asked: &Part, max_chars: usize) -> String {
-    if asked.is_whole() && text.chars().count() <= max_chars {
-        return text.to_owned();
-    }
-    let max_chars = max_chars.max(PAGE_MIN_CHARS);
-    match (&asked.pattern, &asked.lines, &asked.characters) {
-        (Some(pattern), lines, _) => matches(id, text, pattern, lines.clone(), max_chars),
-        (None, Some(lines), _) => line_page(id, text, lines, max_chars),
-        (None, None, Some(characters)) => character_page(id, text, characters, max_chars),
-        (None, None, None) => first_page(id, text, max_chars),
-    }
-}
-
-/// The largest head of whole lines, or of characters where the first line alone is too long.
-fn first_page(id: &RefId, text: &str, max_chars: usize) -> String {
-    let first_line = text.split_inclusive('\n').next().unwrap_or_default();
-    if first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
-        character_page(id, text, &(1..=usize::MAX), max_chars)
-    } else {
-        line_page(id, text, &(1..=usize::MAX), max_chars)
-    }
-}
-
 /// Room for the line that says what part this is.
 const NOTE_CHARS: usize = 190;
+
+/// More room for it, where lines are not counted as they stand.
+const NUMBERING_CHARS: usize = 60;
 
 /// A page has room for this line and for something to read.
 const PAGE_MIN_CHARS: usize = 200;
 
-fn line_page(id: &RefId, text: &str, lines: &RangeInclusive<usize>, max_chars: usize) -> String {
-    let total = text.split_inclusive('\n').count();
-    let (first, wanted) = (*lines.start(), (*lines.end()).min(total));
-    if first > total {
-        return format!("The original {id} has {total} lines; lines {first} and after do not exist.");
-    }
-    let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
-    let (mut page, mut used, mut last) = (String::new(), 0, first - 1);
-    for line in text.split_inclusive('\n').skip(first - 1).take(wanted - first + 1) {
-        used += line.chars().count();
-        if used > room {
-            break;
+/// How many of an answer's characters are for lines.
+fn room_for(lines: &Lines, max_chars: usize) -> usize {
+    let note = NOTE_CHARS + if lines.numbering().is_empty() { 0 } else { NUMBERING_CHARS };
+    max_chars.saturating_sub(note).max(PAGE_MIN_CHARS - NOTE_CHARS)
+}
+
+/// An original that parts are taken from.
+struct Whole<'a> {
+    id: &'a RefId,
+    text: &'a str,
+    /// The words for one that the host had cut.
+    cut: Option<&'a str>,
+    is_arguments: bool,
+}
+
+impl Whole<'_> {
+    /// What was asked for, or as much of it as fits; longer than `max_chars` only where there is no room for any page.
+    fn part(&self, asked: &Part, max_chars: usize) -> String {
+        if asked.is_whole() && self.text.chars().count() <= max_chars {
+            return self.text.to_owned();
         }
-        page.push_str(line);
-        last += 1;
-    }
-    if last < first {
-        let start = text.split_inclusive('\n').take(first - 1).map(|line| line.chars().count()).sum::<usize>() + 1;
-        return character_page(id, text, &(start..=usize::MAX), max_chars);
-    }
-    close(&mut page, id, LINES, first, last, total, last < wanted);
-    page
-}
-
-fn character_page(id: &RefId, text: &str, characters: &RangeInclusive<usize>, max_chars: usize) -> String {
-    let total = text.chars().count();
-    let (first, wanted) = (*characters.start(), (*characters.end()).min(total));
-    if first > total {
-        return format!("The original {id} has {total} characters; characters {first} and after do not exist.");
-    }
-    let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
-    let mut page: String = text.chars().skip(first - 1).take((wanted - first + 1).min(room)).collect();
-    let last = first - 1 + page.chars().count();
-    close(&mut page, id, CHARACTERS, first, last, total, last < wanted);
-    page
-}
-
-/// How a page says what it counts, and what stands for that after an id.
-const LINES: (&str, &str) = ("lines", "");
-/// See [`LINES`].
-const CHARACTERS: (&str, &str) = ("chars", "c");
-
-/// Appends the line that says what part a page is, and, where more was asked for, the call that continues.
-fn close(
-    page: &mut String,
-    id: &RefId,
-    (unit, sign): (&str, &str),
-    first: usize,
-    last: usize,
-    total: usize,
-    more: bool,
-) {
-    if !page.ends_with('\n') {
-        page.push('\n');
-    }
-    let _ = write!(page, "[{unit} {first}-{last} of {total}");
-    if more {
-        let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{id}:{sign}{}-"]}}"#, last + 1);
-    }
-    page.push(']');
-}
-
-/// Whether a page says that it is the last part of its original.
-fn is_last_page(page: &str) -> bool {
-    static LAST: LazyLock<regex::Regex> = LazyLock::new(|| {
-        regex::Regex::new(r"\A\[(?:lines|chars) [0-9]+-([0-9]+) of ([0-9]+)\]\z")
-            .expect("the pattern of pages is valid")
-    });
-    page.rsplit('\n').next().and_then(|line| LAST.captures(line)).is_some_and(|page| page[1] == page[2])
-}
-
-/// Matching lines with their numbers, as `grep -n -C 2` prints them.
-fn matches(
-    id: &RefId,
-    text: &str,
-    pattern: &regex::Regex,
-    lines: Option<RangeInclusive<usize>>,
-    max_chars: usize,
-) -> String {
-    let asked = lines.unwrap_or(1..=usize::MAX);
-    let all: Vec<&str> = text.lines().collect();
-    let hits: Vec<usize> =
-        (0..all.len()).filter(|&at| asked.contains(&(at + 1)) && pattern.is_match(all[at])).collect();
-    if hits.is_empty() {
-        return format!("No line of the original {id} ({} lines) matches.", all.len());
-    }
-    let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
-    let (mut page, mut used, mut next, mut shown) = (String::new(), 0, 0, 0);
-    for &hit in &hits {
-        let mut piece = String::new();
-        let first = hit.saturating_sub(CONTEXT_LINES).max(next);
-        if first > next && next > 0 {
-            piece.push_str("--\n");
+        let max_chars = max_chars.max(PAGE_MIN_CHARS);
+        let rendering = if self.is_arguments { rendered(self.text) } else { None };
+        let lines = || rendering.as_deref().map_or_else(|| Lines::of(self.text), Lines::of_rendering);
+        match (&asked.pattern, &asked.lines, &asked.characters) {
+            (Some(pattern), asked, _) => self.matches(&lines(), pattern, asked.as_ref(), max_chars),
+            (None, Some(asked), _) => self.line_page(&lines(), asked, max_chars),
+            (None, None, Some(characters)) => self.character_page(characters, max_chars),
+            (None, None, None) => self.first_page(max_chars),
         }
-        let last = (hit + CONTEXT_LINES).min(all.len() - 1);
-        for (at, line) in all.iter().enumerate().take(last + 1).skip(first) {
-            let found = pattern.find(line);
-            let sign = if found.is_some() { ':' } else { '-' };
-            let _ = writeln!(piece, "{}{sign}{}", at + 1, clip(line, found.map_or(0, |found| found.start())));
+    }
+
+    /// The largest head of whole lines, or of characters where the first line alone is too long or lines are those of a rendering.
+    fn first_page(&self, max_chars: usize) -> String {
+        let first_line = self.text.split_inclusive('\n').next().unwrap_or_default();
+        if self.is_arguments || first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
+            self.character_page(&(1..=usize::MAX), max_chars)
+        } else {
+            self.line_page(&Lines::of(self.text), &(1..=usize::MAX), max_chars)
         }
-        if used + piece.chars().count() > room {
-            if shown > 0 {
+    }
+
+    fn line_page(&self, lines: &Lines, asked: &RangeInclusive<usize>, max_chars: usize) -> String {
+        let (wanted, is_by_place) = lines.find(asked);
+        if wanted.is_empty() {
+            let (first, last) = (asked.start(), asked.end());
+            let absent = if *last == usize::MAX { format!("{first} and after") } else { format!("{first}-{last}") };
+            return format!("The original {} has {}; lines {absent} do not exist.", self.id, lines.count());
+        }
+        let room = room_for(lines, max_chars);
+        let (mut page, mut used, mut end) = (String::new(), 0, wanted.start);
+        for line in &lines.all[wanted.clone()] {
+            used += line.text.chars().count();
+            if used > room {
                 break;
             }
-            // Even one match with what is around it is too long: as much of its line as fits.
-            let at = pattern.find(all[hit]).map_or(0, |found| found.start());
-            page = format!("{}:{}", hit + 1, clip(all[hit], at)).chars().take(room.saturating_sub(1)).collect();
-            page.push('\n');
-            shown = 1;
-            break;
+            page.push_str(line.text);
+            end += 1;
         }
-        used += piece.chars().count();
-        page.push_str(&piece);
-        next = next.max(last + 1);
-        shown += 1;
+        let is_cut = end == wanted.start;
+        if is_cut && !lines.is_rendering() {
+            let start = lines.all[..end].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
+            return self.character_page(&(start..=usize::MAX), max_chars);
+        }
+        if is_cut {
+            page.extend(lines.all[end].text.chars().take(room));
+            end += 1;
+        }
+        let told = lines.told(&(wanted.start..end), is_by_place) + if is_cut { "; the line is cut" } else { "" };
+        let next = lines.all[end..wanted.end].first().map(|line| line.number.to_string());
+        self.close(&mut page, &told, next.as_deref(), end == lines.all.len());
+        page
     }
-    let _ = write!(page, "[{shown} of {} matching lines", hits.len());
-    if shown < hits.len() {
-        let from = hits[shown] + 1;
-        let _ = write!(page, "; continue with {id}:{from}-:/the same pattern/");
+
+    fn character_page(&self, characters: &RangeInclusive<usize>, max_chars: usize) -> String {
+        let total = self.text.chars().count();
+        let (first, wanted) = (*characters.start(), (*characters.end()).min(total));
+        if first > total {
+            return format!(
+                "The original {} has {total} characters; characters {first} and after do not exist.",
+                self.id
+            );
+        }
+        let room = max_chars.saturating_sub(NOTE_CHARS).max(1);
+        let mut page: String = self.text.chars().skip(first - 1).take((wanted - first + 1).min(room)).collect();
+        let last = first - 1 + page.chars().count();
+        let next = (last < wanted).then(|| format!("c{}", last + 1));
+        self.close(&mut page, &format!("chars {first}-{last} of {total}"), next.as_deref(), last == total);
+        page
     }
-    page.push(']');
-    page
+
+    /// Appends the line that says what part a page is, which call continues where more was asked for, and at the end of an original
+    /// that the host had cut it.
+    fn close(&self, page: &mut String, told: &str, next: Option<&str>, is_end: bool) {
+        if !page.ends_with('\n') {
+            page.push('\n');
+        }
+        let _ = write!(page, "[{told}");
+        if let Some(next) = next {
+            let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{}:{next}-"]}}"#, self.id);
+        }
+        if let Some(words) = self.cut.filter(|_| is_end) {
+            let _ = write!(page, "; {words}");
+        }
+        page.push(']');
+    }
+
+    /// Matching lines with their numbers, as `grep -n -C 2` prints them.
+    fn matches(
+        &self,
+        lines: &Lines,
+        pattern: &regex::Regex,
+        asked: Option<&RangeInclusive<usize>>,
+        max_chars: usize,
+    ) -> String {
+        let all = &lines.all;
+        // A line of a listing may have others below it.
+        let found = |at: usize| all[at].text.lines().find_map(|row| Some((row, pattern.find(row)?.start())));
+        let asked = asked.map_or(0..all.len(), |asked| lines.find(asked).0);
+        let hits: Vec<usize> = asked.filter(|&at| found(at).is_some()).collect();
+        if hits.is_empty() {
+            return format!("No line of the original {} ({}) matches.", self.id, lines.count());
+        }
+        let room = room_for(lines, max_chars);
+        let (mut page, mut used, mut next, mut shown) = (String::new(), 0, 0, 0);
+        for &hit in &hits {
+            let mut piece = String::new();
+            let first = hit.saturating_sub(CONTEXT_LINES).max(next);
+            if first > next && next > 0 {
+                piece.push_str("--\n");
+            }
+            let last = (hit + CONTEXT_LINES).min(all.len() - 1);
+            for line in all.iter().take(last + 1).skip(first) {
+                for row in line.text.lines() {
+                    let place = pattern.find(row).map(|found| found.start());
+                    let sign = if place.is_some() { ':' } else { '-' };
+                    let _ = writeln!(piece, "{}{sign}{}", line.number, clip(row, place.unwrap_or(0)));
+                }
+            }
+            if used + piece.chars().count() > room {
+                if shown > 0 {
+                    break;
+                }
+                // Even one match with what is around it is too long: as much of its line as fits.
+                let (row, at) = found(hit).unwrap_or_default();
+                page = format!("{}:{}", all[hit].number, clip(row, at)).chars().take(room.saturating_sub(1)).collect();
+                page.push('\n');
+                shown = 1;
+                break;
+            }
+            used += piece.chars().count();
+            page.push_str(&piece);
+            next = next.max(last + 1);
+            shown += 1;
+        }
+        let _ = write!(page, "[{shown} of {} matching lines{}", hits.len(), lines.numbering());
+        if shown < hits.len() {
+            let _ = write!(page, "; continue with {}:{}-:/the same pattern/", self.id, all[hits[shown]].number);
+        }
+        page.push(']');
+        page
+    }
 }
 
 /// A line short enough to show: 400 characters around a byte offset, with `…` where it was cut.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::placeholder::{Placeholder, explained_in, explanation_in, lists_names, preview_chars};
+use super::placeholder::{Placeholder, arguments_label, explained_in, explanation_in, lists_names, preview_chars};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -243,7 +243,7 @@ impl Engine {
                 (source, placeholder)
             }
             (Kind::Call(call), _) => {
-                let label = self.label(&format!("arguments of {}", call.name));
+                let label = self.label(&arguments_label(call.name));
                 let original = self.original_of(&call.arguments.to_json(), known.key.hash, label)?;
                 (Source::New(original), Placeholder::Arguments(call))
             }

@@ -10,6 +10,7 @@ mod fetch;
 mod heard;
 mod history;
 mod identity;
+mod lines;
 mod memo;
 mod options;
 mod placeholder;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::identity::Known;
+use super::lines::Lines;
 use super::replay::Framed;
 use super::thinking::Gap;
 use crate::config::{Config, NameScorer, Schedule};
@@ -157,17 +158,27 @@ pub(super) fn without_cut(shown: &str) -> &str {
     shortened().unwrap_or(shown)
 }
 
+/// The label of the arguments of a tool's call.
+pub(super) fn arguments_label(tool: &str) -> String {
+    format!("{ARGUMENTS_OF}{tool}")
+}
+
+const ARGUMENTS_OF: &str = "arguments of ";
+
+/// Whether an original is the arguments of a call.
+pub(super) fn is_arguments(original: &Original) -> bool {
+    original.label.starts_with(ARGUMENTS_OF)
+}
+
 /// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: ` a b L41 c d`.
 fn with_lines(text: &str, mut names: Vec<&str>) -> String {
-    let place = |name: &&str| name.as_ptr() as usize - text.as_ptr() as usize;
-    names.sort_by_key(place);
-    let step = LINES_PER_NUMBER.max(text.lines().count() / NUMBERS);
-    let (mut line, mut said, mut read) = (1, 1, 0);
+    names.sort_by_key(|name| name.as_ptr());
+    let lines = Lines::of(text);
+    let step = LINES_PER_NUMBER.max(lines.all.len() / NUMBERS);
+    let mut said = lines.number_of(text);
     let mut told = String::new();
     for name in names {
-        let at = place(&name);
-        line += text[read..at].matches('\n').count();
-        read = at;
+        let line = lines.number_of(name);
         if line - said >= step {
             told.push_str(&format!(" L{line}"));
             said = line;
@@ -212,5 +223,21 @@ fn size(characters: usize, lines: usize) -> String {
     match lines {
         0 | 1 => format!("{characters} characters"),
         _ => format!("{lines} lines, {characters} characters"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_with_the_numbers_that_their_lines_are_asked_for_by() {
+        for (indent, expected) in
+            [("→", " item301 L350 item350 L390 item390"), (" ", " item301 L51 item350 L91 item390")]
+        {
+            let text: String = (300..400).map(|line| format!("{line:>6}{indent}let item{line} = {line};\n")).collect();
+            let names = ["item390", "item301", "item350"].map(|name| &text[text.find(name).unwrap()..][..name.len()]);
+            assert_eq!(with_lines(&text, names.to_vec()), expected);
+        }
     }
 }

@@ -42,6 +42,11 @@ impl Stamp {
         }
         None
     }
+
+    /// Whether a line begins with one.
+    pub fn leads(line: &str) -> bool {
+        Self::find(line).is_some_and(|stamp| line[..stamp.range.start].trim().is_empty())
+    }
 }
 
 fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::log::Stamp;
 use super::seen::{Question, Seen, filled};
 use crate::reference::fold;
 
@@ -68,6 +69,50 @@ impl NumberedLine<'_> {
     fn is_listed(&self) -> bool {
         self.prefix.len() <= MAX_PREFIX && (self.prefix.starts_with(' ') || !self.prefix.ends_with('\t'))
     }
+
+    /// Whether it may as well be a row of a table, whose first column counts.
+    fn is_row(&self) -> bool {
+        self.prefix.ends_with('\t') && !self.prefix.starts_with(' ') && self.text.trim().contains('\t')
+    }
+}
+
+/// The lines of a text by the numbers that are printed before them, where the text is one listing: most of its lines have numbers, most of
+/// these count up by one, and none is below another that stands above it.
+///
+/// A line without a number goes with the one above, and what stands before the first number goes with that.
+pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
+    /// Two numbers may follow each other by chance.
+    const LEAST: usize = 3;
+    let mut listed: Vec<(usize, &str)> = Vec::new();
+    let (mut filled, mut steps, mut rows) = (0, 0, 0);
+    // Where the lines of the last number begin, and the line that is looked at.
+    let (mut start, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        filled += usize::from(!line.trim().is_empty());
+        if let Some(found) = NumberedLine::parse(line) {
+            let number = usize::try_from(found.number).ok()?;
+            match listed.last_mut() {
+                // Hours count up, too.
+                None if Stamp::leads(line) => return None,
+                None => {}
+                Some((last, _)) if number <= *last => return None,
+                Some((last, lines)) => {
+                    steps += usize::from(*last + 1 == number);
+                    *lines = &text[start..at];
+                    start = at;
+                }
+            }
+            listed.push((number, ""));
+            rows += usize::from(found.is_row());
+        }
+        at += line.len();
+    }
+    listed.last_mut()?.1 = &text[start..];
+    let is_listing = listed.len() >= LEAST
+        && listed.len() * 10 >= filled * 6
+        && steps * 10 >= (listed.len() - 1) * 9
+        && rows * 2 <= listed.len();
+    is_listing.then_some(listed)
 }
 
 /// The listings of a text: runs of numbered lines with rising numbers, without their last line end.
@@ -159,22 +204,21 @@ pub(super) fn strip_numbers(lines: &[Seen]) -> Option<String> {
     if numbered == 0 || numbered * 10 < total * 6 {
         return None;
     }
-    let (mut steps, mut cells) = (0usize, 0usize);
+    let (mut steps, mut rows) = (0usize, 0usize);
     let mut last: Option<u64> = None;
     let mut bare = String::new();
     for line in lines.iter().filter(|line| line.is(Question::Numbered)) {
         let Some(found) = NumberedLine::parse(line.text) else { continue };
         steps += usize::from(last.is_some_and(|last| last + 1 == found.number));
         last = Some(found.number);
-        let is_unpadded_tab = found.prefix.ends_with('\t') && !found.prefix.starts_with(' ');
-        cells += usize::from(is_unpadded_tab && found.text.trim().contains('\t'));
+        rows += usize::from(found.is_row());
         bare.push_str(found.text);
         bare.push('\n');
     }
     let is_single = numbered == 1 && lines.iter().any(|line| line.text.contains('→'));
     let is_consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
     // Numbers below a column `id` count up, too.
-    let is_table = cells * 2 > numbered;
+    let is_table = rows * 2 > numbered;
     ((is_single || is_consecutive) && !is_table).then_some(bare)
 }
 
@@ -236,6 +280,42 @@ mod tests {
         assert_eq!(found, [first.as_str(), &listing(3..30)]);
         assert!(listings("").is_empty());
         assert_eq!(listings(&first), std::slice::from_ref(&(0..first.len())));
+    }
+
+    #[test]
+    fn one_listing_is_known_by_its_numbers_and_loses_nothing() {
+        let body = listing(300..320);
+        let read = format!("[File: a.rs]\n(299 more lines above)\n{body}\n\n(80 more lines below)\n");
+        let gaps = format!("{}\n\n{}\n", listing(1..41), listing(300..341));
+        for (text, first, last) in [
+            (body.as_str(), 300, 319),
+            (read.as_str(), 300, 319),
+            (gaps.as_str(), 1, 340),
+            ("7\ta\n8\tb\n9\tc", 7, 9),
+            ("  7→2026-01-01T10:00:00Z a\n  8→2026-01-01T10:00:01Z b\n  9→2026-01-01T10:00:02Z c\n", 7, 9),
+        ] {
+            let lines = listed_lines(text).expect(text);
+            assert_eq!(lines.iter().map(|(_, line)| *line).collect::<String>(), text);
+            assert_eq!((lines[0].0, lines[lines.len() - 1].0), (first, last), "{text}");
+        }
+        let lines = listed_lines(&read).unwrap();
+        assert_eq!(lines[0].1, "[File: a.rs]\n(299 more lines above)\n   300→    let x300 = 300;\n");
+        assert_eq!(lines[19].1, "   319→    let x319 = 319;\n\n(80 more lines below)\n");
+        let two = format!("{body}\n{body}");
+        let buried = format!("{body}\n{}", "a line of something else\n".repeat(20));
+        let times: String = (9..21).map(|hour| format!("{hour:02}:00:00 up\n")).collect();
+        for none in [
+            "",
+            "a\n",
+            "     1→a\n     2→b\n",
+            &two,
+            &buried,
+            &times,
+            "12:a\n57:b\n90:c\n",
+            "1\tAnn\t3\n2\tBob\t4\n3\tCy\t5\n",
+        ] {
+            assert_eq!(listed_lines(none), None, "{none}");
+        }
     }
 
     #[test]

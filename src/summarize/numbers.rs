@@ -1,14 +1,20 @@
-//! Lines without the numbers that a tool printed before them, and which lines of a file they are.
+//! Lines without the numbers that a tool printed before them, and which lines they are: by the numbers that a fetch takes.
 
 use std::borrow::Cow;
 
 use crate::content::log::Stamp;
-use crate::content::numbered::NumberedLine;
+use crate::content::numbered::{NumberedLine, listed_lines};
 
-/// Lines with their printed numbers, where they are numbered.
-pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (Option<usize>, &str)> {
-    let is_numbered = is_numbered(text);
-    text.lines().map(move |line| if is_numbered { unnumbered(line) } else { (None, line) })
+/// Lines without the numbers in front of them, each with the one that it is asked for by: in one listing the printed one, else its place.
+pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let first = listed_lines(text).and_then(|lines| Some(lines.first()?.0));
+    let is_numbered = first.is_some() || is_numbered(text);
+    let mut number = first.unwrap_or(0);
+    text.lines().map(move |line| {
+        let (printed, bare) = if is_numbered { unnumbered(line) } else { (None, line) };
+        number = if first.is_some() { printed.unwrap_or(number) } else { number + 1 };
+        (number, bare)
+    })
 }
 
 /// A text without the numbers in front of its lines.
@@ -19,13 +25,12 @@ pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().flat_map(|line| [unnumbered(line).1, "\n"]).collect())
 }
 
-/// How many lines, or from which to which, where they are numbered.
+/// How many lines, or from which to which, where they are one listing.
 pub(super) fn which_lines(text: &str) -> String {
-    let number = |line| unnumbered(line).0;
-    let ends = || text.lines().find_map(number).zip(text.lines().rev().find_map(number));
-    match is_numbered(text).then(ends).flatten() {
-        Some((first, last)) => format!("lines {first}–{last}"),
-        None => match text.lines().count() {
+    let listed = listed_lines(text).unwrap_or_default();
+    match (listed.first(), listed.last()) {
+        (Some((first, _)), Some((last, _))) => format!("lines {first}–{last}"),
+        _ => match text.lines().count() {
             1 => "one line".to_owned(),
             lines => format!("{lines} lines"),
         },
@@ -40,8 +45,7 @@ pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
 /// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them. The hours of times
 /// are none.
 fn is_numbered(text: &str) -> bool {
-    let is_time = |line: &str| Stamp::find(line).is_some_and(|stamp| line[..stamp.range.start].trim().is_empty());
-    let number = |line| unnumbered(line).0.filter(|_| !is_time(line));
+    let number = |line| unnumbered(line).0.filter(|_| !Stamp::leads(line));
     let numbers: Vec<Option<usize>> = text.lines().take(12).map(number).collect();
     let steps = numbers.windows(2).filter(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1)).count();
     numbers.len() > 2 && steps * 10 >= (numbers.len() - 1) * 7
@@ -50,6 +54,17 @@ fn is_numbered(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lines_of_several_listings_are_counted_without_their_numbers() {
+        let listing =
+            |lines: std::ops::Range<usize>| lines.map(|line| format!("{line:>6}\tx{line}\n")).collect::<String>();
+        let one = listing(300..320);
+        let two = format!("{}{}", listing(1..15), listing(1..9));
+        assert_eq!((which_lines(&one).as_str(), which_lines(&two).as_str()), ("lines 300–319", "22 lines"));
+        assert_eq!(numbered_lines(&one).nth(2), Some((302, "x302")));
+        assert_eq!(numbered_lines(&two).nth(16), Some((17, "x3")));
+    }
 
     #[test]
     fn lines_are_named_by_their_numbers_and_hours_are_none() {

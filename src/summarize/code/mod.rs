@@ -77,7 +77,7 @@ impl<'t> Source<'t> {
     fn read(text: &'t str, patterns: &Patterns) -> Self {
         let mut source = Self::default();
         let mut in_import_block = false;
-        for (index, (number, line)) in numbered_lines(text).enumerate() {
+        for (number, line) in numbered_lines(text) {
             let line = front(line, FRONT);
             let trimmed = line.trim();
             if patterns.has_import_block && trimmed == "import (" {
@@ -92,8 +92,7 @@ impl<'t> Source<'t> {
             } else if let Some((name, signature)) = patterns.definition_in(line)
                 && source.definitions.len() < KEPT
             {
-                let line = number.unwrap_or(index + 1);
-                source.definitions.push(Definition { name, signature, line });
+                source.definitions.push(Definition { name, signature, line: number });
             }
         }
         source
