@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::chosen::{is_mixed_password, is_quoted_password};
 use super::header::is_user_and_password;
-use super::{apart, is_placeholder, is_random, is_random_letters, is_uuid, is_word, plain};
+use super::{apart, is_base64, is_placeholder, is_random, is_random_letters, is_uuid, is_word, plain, turns};
 
 /// Ends of names that hold secrets, in lower case.
 pub(super) const NAMES: [&str; 43] = [
@@ -220,9 +220,18 @@ fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     let looks_secret = (!is_path && is_random(value))
         || (is_literal && is_random_letters(value))
         || (may_be_short && is_literal && is_mixed_password(value));
-    let is_place = || value.contains("://") || value.starts_with(['/', '.', '~']);
+    let is_place =
+        || value.contains("://") || value.starts_with(['.', '~']) || (value.starts_with('/') && !is_base64_key(value));
     let is_hash = || HASHES.iter().any(|hash| value.starts_with(hash));
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
+}
+
+/// Whether a value that begins as a path does is a key in base64: no folders have names with so many capitals, and with kinds of
+/// characters that change so often.
+fn is_base64_key(value: &str) -> bool {
+    let kinds = turns(value, |byte| (byte.is_ascii_digit(), byte.is_ascii_uppercase()));
+    let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
+    value.len() >= 24 && value.bytes().all(is_base64) && kinds * 5 > value.len() * 2 && capitals * 5 > value.len()
 }
 
 /// Whether the name is that of a parameter in a URL.
@@ -314,6 +323,13 @@ mod tests {
             ("APP_KEY=base64:q8w7e6r5t4y3u2i1o0pA/x+Q7rT2vW9=", "base64:q8w7e6r5t4y3u2i1o0pA/x+Q7rT2vW9="),
             ("ALGOLIA_ADMIN_KEY: 9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
             ("service_key = '9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d'", "9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d"),
+            ("password: \"$ecret9!x\"", "$ecret9!x"),
+            ("{\"user\": \"app\", \"password\": \"@dmin123!\"}", "@dmin123!"),
+            ("CREATE USER app IDENTIFIED BY '/Sommer2024!'", "/Sommer2024!"),
+            (
+                "aws_secret_access_key = /Qz7Rt2mXk9Wp4Lv8Ns3Bd6Hf1JgYc0Xa+uEoIq5",
+                "/Qz7Rt2mXk9Wp4Lv8Ns3Bd6Hf1JgYc0Xa+uEoIq5",
+            ),
         ] {
             let found = secrets_in(text);
             assert_eq!(found, [expected], "{text}");

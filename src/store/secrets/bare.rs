@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{digit_turns, is_base64, is_placeholder, turns};
+use super::{digit_turns, is_base64, is_escape, is_placeholder, turns};
 
 const LENGTH: usize = 40;
 
@@ -28,11 +28,6 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         at = end + LENGTH - 1;
     }
     found
-}
-
-/// Whether a run begins with the letter of a line end or tab that JSON escaped.
-fn is_escape(bytes: &[u8], start: usize) -> bool {
-    start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b'r' | b't')
 }
 
 /// Whether nothing beside a run makes it a part of something longer.

@@ -2,10 +2,13 @@
 //!
 //! The place has to be sure before a plain word counts. A stand-in (`password`, `string`, `<password>`) never does.
 
-use super::{digit_turns, is_placeholder};
+use super::{digit_turns, is_mixed, is_placeholder};
 
 /// Longest password that a person types.
 const LONGEST: usize = 128;
+
+/// What variables, parameters and paths begin with, and the signs that stand in none of them.
+const REFERENCES: [(char, &[char]); 3] = [('$', &['!', '#', '^']), ('@', &['!', '#', '^']), ('/', &['!', '^'])];
 
 /// What stands where a password would: types, states, and the words of manuals; in order.
 const STAND_INS: [&str; 106] = [
@@ -204,13 +207,30 @@ pub(super) fn is_quoted_password(value: &str) -> bool {
     }
     let is_title =
         value.bytes().all(|byte| byte.is_ascii_alphabetic()) && value.starts_with(|c: char| c.is_ascii_uppercase());
-    is_password(value) && !is_title && !is_reference(value)
+    (is_password(value) && !is_title && !is_reference(value)) || is_signed_password(value)
 }
 
 /// Whether a bare word can be a password on the line of a configuration.
 pub(super) fn is_bare_password(value: &str) -> bool {
     let ends = |c: char| matches!(c, ',' | ';' | '(' | ')' | '{' | '}' | '[' | ']' | '>' | ':');
-    is_quoted_password(value) && !value.ends_with(ends) && !value.contains(['(', '[', '{', '<'])
+    is_quoted_password(value)
+        && !is_signed_password(value)
+        && !value.ends_with(ends)
+        && !value.contains(['(', '[', '{', '<'])
+}
+
+/// Whether a value begins as a reference does, but is none: letters and digits with a sign among them that no reference has. Hashes
+/// (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not let pass.
+fn is_signed_password(value: &str) -> bool {
+    let Some((_, signs)) = REFERENCES.iter().find(|(first, _)| value.starts_with(*first)) else { return false };
+    let rest = &value[1..];
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#^*+%~_-.".contains(&byte);
+    value.len() >= 8
+        && is_mixed(rest)
+        && rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && rest.contains(*signs)
+        && rest.bytes().all(is_part)
+        && is_password(rest)
 }
 
 /// Whether several words are a passphrase, and not a sentence about one.
@@ -278,6 +298,10 @@ mod tests {
         {
             assert!(is_quoted_password(password), "{password}");
         }
+        for password in ["$ecret9!x", "$Tr0ub#4dor", "@dmin123!", "@b1^tt3r", "/Sommer2024!"] {
+            assert!(is_quoted_password(password), "{password}");
+            assert!(!is_bare_password(password), "a shell reads {password} otherwise");
+        }
         for other in [
             "password",
             "string",
@@ -288,6 +312,26 @@ mod tests {
             "SecretStr",
             "userPassword",
             "${PW}",
+            "${PW1}!x",
+            "$(pass1 show!)",
+            "$DB_PASSWORD1",
+            "$user1!$pass2",
+            "$user1@host!",
+            "$this->pass1!",
+            "$pw1[0]!",
+            "$x1!=$y2",
+            "$argv#x!",
+            "$2b$12$K9x!",
+            "$#argv1!",
+            "@Password1",
+            "@string/password1!",
+            "@scope/pkg1@^2.0",
+            "@{pw1}!",
+            "@common:pw1!",
+            "/run/secrets/db1!",
+            "/reset2?token=a1!",
+            "/help2#section",
+            "/^[a-z0-9]{8,}$/",
             "<password>",
             "********",
             "xxx",

@@ -1,4 +1,4 @@
-//! Finds keys by their form: a fixed beginning and so many characters of one alphabet; and a few forms of their own.
+//! Finds keys by their form: a fixed beginning and so many characters of one alphabet, a sign within, and a few forms of their own.
 //!
 //! A beginning inside a longer word does not count. That also keeps the search linear: a run of key characters has one start.
 
@@ -7,46 +7,54 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use super::kinds::Alphabet::{self, Url};
+use super::alphabet::Alphabet::{Alnum, Url};
+use super::infix::{self, INFIXES};
 use super::kinds::{KINDS, Kind};
 use super::private_key::{ENCODED, PEM, PUTTY, find_encoded, find_pem, find_putty};
 use super::{is_placeholder, is_random, is_start, is_word};
 
 const WEB_TOKEN: &str = "eyJ";
 const URL: &str = "://";
-const TELEGRAM: &str = ":AA";
+
+/// What a number begins with in base64 when it is written in digits.
+const NUMBERS: [&str; 9] = ["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
 
 static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let beginnings = KINDS.iter().map(|kind| kind.beginning);
+    let signs = INFIXES.iter().map(|kind| kind.sign);
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .kind(Some(AhoCorasickKind::DFA))
-        .build(KINDS.iter().map(|kind| kind.beginning).chain([WEB_TOKEN, PEM, ENCODED, PUTTY, URL, TELEGRAM]))
+        .build(beginnings.chain(signs).chain([WEB_TOKEN, PEM, ENCODED, PUTTY, URL]).chain(NUMBERS))
         .expect("the beginnings fit into an automaton")
 });
 
 /// Ranges of keys of a known form; they may overlap.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut done = 0;
     for hit in BEGINNINGS.find_iter(text) {
         if hit.start() < done {
             continue;
         }
-        let range = match KINDS.get(hit.pattern().as_usize()) {
-            Some(kind) => find_body(text, hit.range(), kind),
-            None => match &text[hit.range()] {
+        let which = hit.pattern().as_usize();
+        let range = if let Some(kind) = KINDS.get(which) {
+            find_body(text, hit.range(), kind)
+        } else if let Some(kind) = INFIXES.get(which - KINDS.len()) {
+            infix::find(text, hit.range(), kind)
+        } else {
+            match &text[hit.range()] {
                 WEB_TOKEN => find_web_token(text, hit.start()),
                 // Read on within it: the user may be a key of a known form.
                 URL => {
                     found.extend(find_password(text, hit.end()));
                     continue;
                 }
-                TELEGRAM => find_bot_token(bytes, hit.start()),
+                PEM => find_pem(text, hit.end()),
                 ENCODED => find_encoded(text, hit.start()),
                 PUTTY => find_putty(text, hit.end()),
-                _ => find_pem(text, hit.end()),
-            },
+                _ => find_bot_token(text, hit.start()),
+            }
         };
         if let Some(range) = range {
             done = range.end;
@@ -56,17 +64,12 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Length of the run of an alphabet at the beginning of `bytes`, at most `limit`.
-fn run(bytes: &[u8], alphabet: Alphabet, limit: usize) -> usize {
-    bytes.iter().take(limit).take_while(|&&byte| alphabet.has(byte)).count()
-}
-
 fn find_body(text: &str, beginning: Range<usize>, kind: &Kind) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     if !is_start(bytes, beginning.start) {
         return None;
     }
-    let length = run(&bytes[beginning.end..], kind.body, kind.length.end);
+    let length = kind.body.run(&bytes[beginning.end..], kind.length.end);
     let body = &text[beginning.end..beginning.end + length];
     let body = body.trim_end_matches('.');
     let is_cut = bytes.get(beginning.end + body.len()).is_some_and(|&next| is_word(next));
@@ -85,7 +88,7 @@ fn find_web_token(text: &str, start: usize) -> Option<Range<usize>> {
     if !is_start(bytes, start) {
         return None;
     }
-    let part = |from: usize| from + run(&bytes[from..], Url, bytes.len());
+    let part = |from: usize| from + Url.run(&bytes[from..], bytes.len());
     let header = part(start);
     let body = bytes[header..].starts_with(b".eyJ").then(|| part(header + 1))?;
     let end = if bytes.get(body) == Some(&b'.') { part(body + 1) } else { return None };
@@ -152,18 +155,26 @@ fn without_escapes(part: &str) -> String {
     })
 }
 
-/// A Telegram bot token; `colon` stands between the bot's number and the key.
-fn find_bot_token(bytes: &[u8], colon: usize) -> Option<Range<usize>> {
-    let digits = bytes[..colon].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
-    let key = run(&bytes[colon + 1..], Url, 36);
-    let start = colon - digits;
-    // In URLs the token follows the word.
-    let is_whole = is_start(bytes, start) || bytes[..start].ends_with(b"bot");
-    ((8..=10).contains(&digits) && is_whole && key == 35).then_some(start..colon + 1 + key)
+/// The token of a Discord bot: the bot's number in base64, the time in six characters, and a signature.
+fn find_bot_token(text: &str, start: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    if !is_start(bytes, start) {
+        return None;
+    }
+    let number = start + Alnum.run(&bytes[start..], 28);
+    let time = number + 1 + Url.run(bytes.get(number + 1..)?, 7);
+    let signature = Url.run(bytes.get(time + 1..)?, 44);
+    let has_parts = [number, time].map(|dot| bytes[dot]) == *b".." && time - number == 7;
+    let is_number = || {
+        let digits = base64_simd::STANDARD_NO_PAD.decode_to_vec(&bytes[start..number]);
+        digits.is_ok_and(|digits| digits.len() >= 17 && digits.iter().all(u8::is_ascii_digit))
+    };
+    (has_parts && (27..44).contains(&signature) && is_number()).then_some(start..time + 1 + signature)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::alphabet::Alphabet::{Hex, Uuid};
     use super::super::noise::{LETTERS, MIXED, noise};
     use super::*;
 
@@ -182,7 +193,7 @@ mod tests {
         for kind in KINDS {
             let length = kind.length.start;
             let body = match kind.body {
-                Alphabet::Hex => noise("0123456789abcdef", length),
+                Hex | Uuid => noise("0123456789abcdef", length),
                 _ if kind.is_common => mixed(length),
                 _ => noise(MIXED, length),
             };
@@ -202,10 +213,16 @@ mod tests {
         let part = noise(MIXED, 40);
         let letters = noise(LETTERS, 34);
         let bot = format!("123456789:AA{}", noise(MIXED, 33));
+        let number = base64_simd::STANDARD_NO_PAD.encode_to_string("1234567890123456789");
+        let discord = format!("{number}.{}.{}", noise(MIXED, 6), noise(MIXED, 38));
         for (text, expected) in [
             (format!("jwt eyJ{part}.eyJ{part}.{part}!"), format!("eyJ{part}.eyJ{part}.{part}")),
             (format!("/bot{bot}/getMe"), bot.clone()),
             (format!("token {bot}"), bot),
+            (format!("client.login(\"{discord}\")"), discord.clone()),
+            (format!("{{\"c\":\"discord:\\n{discord}\\n\"}}"), discord),
+            (format!("ghs_123456_eyJ{part}.eyJ{part}.{part}!"), format!("ghs_123456_eyJ{part}.eyJ{part}.{part}")),
+            (format!("fly auth: FlyV1 fm2_{part}{part}"), format!("fm2_{part}{part}")),
             ("postgres://app:s3cr3tPw@db:5432/x".into(), "s3cr3tPw".into()),
             ("redis://:longpassword@cache".into(), "longpassword".into()),
             ("postgres://app:p%40ss9word%21Qz@db/x".into(), "p%40ss9word%21Qz".into()),
@@ -221,6 +238,33 @@ mod tests {
         let sentry = format!("https://{part}@o1.ingest.sentry.io/2");
         for template in ["postgres://%s:%s@db/x", "http://u:%(password)s@h/", "http://u:a%%41@h/", &sentry] {
             assert!(find(template).is_empty(), "{template}");
+        }
+    }
+
+    #[test]
+    fn what_only_begins_or_is_built_like_a_key_is_none() {
+        let hash = noise("0123456789abcdef", 40);
+        for text in [
+            // Names of code.
+            "napi_create_string_utf8 napi_get_value_bigint_uint64 nfc_llcp_sock_recvmsg_v2_compat_ioctl32",
+            "vci_port0_base1_ctl2 vcp_h264_enc1 re_compile_fastmap_iter_utf8_v2 rpa_v2 cog_1 apk_v3_signing_block",
+            "xai-grok-4-fast-reasoning-2025-09-01-with-a-name-of-many-words pa-1234-fix-utf8-in-3-files as-prefix-2",
+            "ghs_token = octokit.auth({ type: 'installation' })",
+            "path.to.the.Pattern2 pat.test(x1) sat.solve(y2) sl.append(z3) dose=20mg API-GATEWAY-2 API-KEY-ROTATION-V2",
+            // Names of files, versions and numbers.
+            "v1.0-beta.12 v1.0-1a2b3c4d 1000.50 sdk-35 sdk-tools-linux-4333796 A3-landscape-2 ops_events.v2.json",
+            "https://hooks.slack.com/triggers/ https://acme.webhook.office.com/webhookb2/",
+            // Keys that are public.
+            &format!("pk_live_{} pk_test_{}", noise(MIXED, 24), noise(MIXED, 24)),
+            &format!("sb_publishable_{} phc_{}", noise(MIXED, 31), noise(MIXED, 43)),
+            // Hashes and numbers in base64.
+            &format!("sha256:{hash} da2-{hash} pul-{hash}0 4b1d{hash} dtn_{hash} squ_{hash}_v2"),
+            &format!("{}.123456.{}", base64_simd::STANDARD_NO_PAD.encode_to_string("1234567890"), noise(MIXED, 38)),
+            &format!("MTAbcdefghijklmnopqrstuvwx.123456.{}", noise(MIXED, 38)),
+            "MTEyMjMz NT AUTHORITY\\SYSTEM OTEL_EXPORTER.version.1.2.3",
+        ] {
+            let found: Vec<&str> = find(text).into_iter().map(|range| &text[range]).collect();
+            assert!(found.is_empty(), "{text}: {found:?}");
         }
     }
 }

@@ -5,42 +5,7 @@
 
 use std::ops::Range;
 
-use super::{is_base64, is_word};
-
-/// The characters of a key's body.
-#[derive(Clone, Copy)]
-pub(super) enum Alphabet {
-    Hex,
-    /// Letters and digits.
-    Alnum,
-    /// Those of base64url.
-    Url,
-    /// Those of base64url, and dots.
-    Dotted,
-    /// Those of base64.
-    Base64,
-    /// Those of base64, also as a URL has them: `%2B`.
-    Escaped,
-    /// Those of base64 and of base64url.
-    Both,
-    /// Those of base64url, and slashes.
-    Path,
-}
-
-impl Alphabet {
-    pub(super) fn has(self, byte: u8) -> bool {
-        match self {
-            Self::Hex => byte.is_ascii_hexdigit(),
-            Self::Alnum => byte.is_ascii_alphanumeric(),
-            Self::Url => is_word(byte) || byte == b'-',
-            Self::Dotted => is_word(byte) || matches!(byte, b'-' | b'.'),
-            Self::Base64 => is_base64(byte),
-            Self::Escaped => is_base64(byte) || byte == b'%',
-            Self::Both => is_base64(byte) || matches!(byte, b'-' | b'_'),
-            Self::Path => is_word(byte) || matches!(byte, b'-' | b'/'),
-        }
-    }
-}
+use super::alphabet::Alphabet::{self, Alnum, Base64, Both, Dotted, Escaped, Hex, Path, Url, Uuid};
 
 /// One kind of key.
 pub(super) struct Kind {
@@ -60,8 +25,6 @@ const fn common(beginning: &'static str, body: Alphabet, length: Range<usize>) -
     Kind { beginning, body, length, is_common: true }
 }
 
-use Alphabet::{Alnum, Base64, Both, Dotted, Escaped, Hex, Path, Url};
-
 /// All kinds, by issuer.
 pub(super) const KINDS: &[Kind] = &[
     // AWS
@@ -69,14 +32,20 @@ pub(super) const KINDS: &[Kind] = &[
     format("ASIA", Alnum, 16..17),
     format("ABIA", Alnum, 16..17),
     format("ACCA", Alnum, 16..17),
-    // Alibaba, Tencent
+    format("ABSK", Base64, 109..272),
+    format("bedrock-api-key-YmVk", Base64, 100..4096),
+    common("da2-", Alnum, 26..27),
+    // Alibaba, Tencent, Baidu, Yandex
     format("LTAI", Alnum, 12..40),
     common("AKID", Alnum, 28..48),
-    // GitHub
+    common("bce-v3/ALTAK-", Path, 50..80),
+    common("AQVN", Url, 35..39),
+    common("y0_", Url, 50..64),
+    // GitHub, whose tokens of apps are web tokens behind a number
     format("ghp_", Alnum, 30..256),
     format("gho_", Alnum, 30..256),
     format("ghu_", Alnum, 30..256),
-    format("ghs_", Alnum, 30..256),
+    format("ghs_", Dotted, 30..1024),
     format("ghr_", Alnum, 30..256),
     format("github_pat_", Url, 50..256),
     // GitLab
@@ -95,35 +64,56 @@ pub(super) const KINDS: &[Kind] = &[
     format("glffct-", Url, 20..60),
     format("GR1348941", Url, 20..60),
     common("_gitlab_session=", Dotted, 20..256),
-    // Slack, Discord
+    // Slack, Discord, Teams
     common("xoxb-", Url, 16..256),
     common("xoxp-", Url, 16..256),
     common("xoxa-", Url, 16..256),
     common("xoxr-", Url, 16..256),
     common("xoxs-", Url, 16..256),
     common("xoxe-", Url, 16..256),
+    common("xoxo-", Url, 16..256),
+    common("xoxc-", Url, 16..256),
+    common("xoxd-", Escaped, 80..512),
     format("xoxe.", Dotted, 20..300),
     common("xapp-", Url, 16..256),
     common("https://hooks.slack.com/services/", Base64, 40..90),
     common("https://hooks.slack.com/workflows/", Base64, 40..120),
+    common("https://hooks.slack.com/triggers/", Base64, 40..120),
     common("https://discord.com/api/webhooks/", Path, 78..120),
     common("https://discordapp.com/api/webhooks/", Path, 78..120),
+    common("webhook.office.com/webhookb2/", Path, 120..220),
     // Google
     format("AIza", Url, 35..36),
+    common("AQ.A", Url, 40..80),
     format("GOCSPX-", Url, 28..29),
     format("ya29.", Dotted, 30..2048),
     common("1//0", Url, 30..512),
-    // Stripe
+    // Payments: Stripe, Square, Plaid, Mercado Pago, Flutterwave, Paddle, Polar, Ramp
     format("sk_live_", Alnum, 16..256),
     format("rk_live_", Alnum, 16..256),
     common("sk_test_", Alnum, 16..256),
     common("rk_test_", Alnum, 16..256),
     common("whsec_", Base64, 24..128),
-    // Models: OpenAI, Anthropic, OpenRouter, DeepSeek, Groq, xAI and others
+    common("sq0atp-", Url, 22..61),
+    common("sq0csp-", Url, 40..51),
+    common("EAAA", Url, 60..61),
+    format("access-production-", Uuid, 36..37),
+    format("access-development-", Uuid, 36..37),
+    format("access-sandbox-", Uuid, 36..37),
+    common("APP_USR-", Url, 60..90),
+    common("FLWSECK-", Alnum, 32..33),
+    common("FLWSECK_TEST-", Alnum, 32..33),
+    common("pdl_live_apikey_", Url, 53..54),
+    common("pdl_sdbx_apikey_", Url, 53..54),
+    common("polar_oat_", Url, 32..100),
+    common("polar_pat_", Url, 32..100),
+    format("ramp_sec_", Alnum, 48..49),
+    // Models, and watching them: OpenAI, Anthropic, OpenRouter, DeepSeek, Groq, xAI and others; NVIDIA, Cerebras, Together,
+    // LlamaCloud, Voyage; LangSmith, Logfire, Weights & Biases
     common("sk-", Url, 20..512),
     common("sk_", Url, 24..256),
     format("gsk_", Alnum, 40..128),
-    common("xai-", Alnum, 30..128),
+    common("xai-", Url, 70..128),
     common("pplx-", Alnum, 40..128),
     common("r8_", Alnum, 32..48),
     format("hf_", Alnum, 30..64),
@@ -133,6 +123,16 @@ pub(super) const KINDS: &[Kind] = &[
     common("fpk_", Alnum, 30..64),
     common("fal_", Url, 20..128),
     common("hsk-", Alnum, 20..128),
+    format("nvapi-", Url, 60..71),
+    common("csk-", Alnum, 48..49),
+    format("tgp_v1_", Url, 43..44),
+    common("sess-", Alnum, 40..41),
+    common("llx-", Alnum, 40..65),
+    common("pa-", Url, 43..44),
+    common("lsv2_pt_", Url, 43..44),
+    common("lsv2_sk_", Url, 43..44),
+    common("pylf_v", Url, 40..80),
+    format("wandb_v1_", Url, 70..90),
     // Search and memory for agents
     common("tvly-", Url, 20..64),
     common("exa_", Alnum, 20..64),
@@ -144,8 +144,19 @@ pub(super) const KINDS: &[Kind] = &[
     common("am_", Url, 24..128),
     common("bb_live_", Url, 20..128),
     common("apify_api_", Url, 20..64),
+    common("BSA", Url, 27..32),
+    common("pcsk_", Url, 69..71),
     format("jina_", Url, 40..128),
-    // Package registries
+    // Agents and where they run: Cursor, Devin, Amp, E2B, Daytona, Modal, RunPod
+    common("crsr_", Alnum, 40..80),
+    common("apk_", Both, 80..192),
+    common("cog_", Alnum, 52..53),
+    common("sgamp_", Url, 40..128),
+    format("e2b_", Hex, 40..41),
+    format("dtn_", Hex, 64..65),
+    common("as-", Alnum, 22..23),
+    common("rpa_", Alnum, 30..47),
+    // Package registries: npm, PyPI, RubyGems, crates.io, Docker Hub, NuGet, Clojars, Artifactory, Cloudsmith
     common("npm_", Alnum, 30..64),
     format("pypi-AgE", Url, 50..1024),
     common("pypi-", Url, 50..1024),
@@ -154,57 +165,166 @@ pub(super) const KINDS: &[Kind] = &[
     format("dckr_pat_", Url, 27..33),
     format("dckr_oat_", Url, 27..33),
     format("oy2", Alnum, 43..44),
-    // Hosting
+    format("CLOJARS_", Alnum, 60..61),
+    common("AKCp", Alnum, 68..71),
+    format("cmVmdGtu", Alnum, 56..57),
+    common("csa_", Alnum, 36..37),
+    // Hosting: DigitalOcean, Heroku, Netlify, Vercel, Fly.io, Cloudflare, Render, Scalingo, UpCloud, Frame.io
     format("dop_v1_", Hex, 64..65),
     format("doo_v1_", Hex, 64..65),
     format("dor_v1_", Hex, 64..65),
     format("HRKU-", Url, 36..80),
     format("nfp_", Url, 36..48),
-    common("FlyV1 fm1_", Both, 60..2048),
-    common("FlyV1 fm2_", Both, 60..2048),
+    common("nfc_", Url, 36..37),
+    common("nfo_", Url, 36..37),
+    common("nfu_", Url, 36..37),
+    common("nfb_", Url, 36..37),
+    common("vcp_", Url, 56..57),
+    common("vci_", Url, 56..57),
+    common("vca_", Url, 56..57),
+    common("vcr_", Url, 56..57),
+    common("vck_", Url, 56..57),
+    common("vercel_blob_rw_", Url, 40..80),
+    format("fo1_", Url, 43..44),
+    common("fm1_", Both, 60..1200),
+    common("fm1a_", Both, 60..1200),
+    common("fm1r_", Both, 60..1200),
+    common("fm2_", Both, 60..1200),
+    format("cfut_", Alnum, 48..49),
+    format("cfat_", Alnum, 48..49),
+    format("cfk_", Alnum, 48..49),
+    format("v1.0-", Uuid, 171..172),
+    common("eyJhIjoi", Base64, 120..256),
+    common("rnd_", Alnum, 28..33),
+    format("tk-us-", Url, 48..49),
+    common("ucat_", Alnum, 24..33),
     common("fio-u-", Url, 40..80),
+    // Data: Databricks, Supabase, Neon, MongoDB, CockroachDB, ClickHouse, Elastic, PlanetScale
     common("dapi", Hex, 32..35),
-    common("hvs.", Url, 24..256),
-    common("hvb.", Url, 24..300),
+    common("dose", Hex, 32..33),
     format("sbp_", Hex, 40..41),
+    common("sb_secret_", Url, 31..32),
+    common("napi_", Alnum, 64..65),
+    format("mdb_sa_sk_", Url, 40..41),
+    common("CCDB1_", Url, 63..64),
+    common("4b1d", Alnum, 38..39),
+    common("essu_", Both, 60..256),
     format("pscale_tkn_", Dotted, 32..64),
     format("pscale_pw_", Dotted, 32..64),
-    // Doppler
+    format("pscale_oauth_", Dotted, 32..64),
+    // Vault, Doppler, 1Password; Pulumi, Infracost, Docker Swarm, OpenShift; Tailscale, NetBird, Defined
+    common("hvs.", Url, 24..256),
+    common("hvb.", Url, 24..300),
+    common("hvr.", Url, 24..256),
     format("dp.ct.", Alnum, 40..45),
     format("dp.pt.", Alnum, 40..45),
     format("dp.sa.", Alnum, 40..45),
     format("dp.st.", Dotted, 40..84),
     format("dp.scim.", Alnum, 40..45),
     format("dp.audit.", Alnum, 40..45),
-    // Builds, watching, work
+    format("ops_eyJ", Base64, 250..4096),
+    common("A3-", Url, 36..38),
+    format("pul-", Hex, 40..41),
+    common("ico-", Alnum, 32..33),
+    format("SWMTKN-1-", Url, 74..86),
+    format("SWMKEY-1-", Base64, 40..52),
+    format("sha256~", Url, 43..44),
+    common("tskey-", Url, 20..128),
+    common("nbp_", Alnum, 36..37),
+    common("dnkey-", Url, 79..80),
+    // Builds and code: CircleCI, Buildkite, TeamCity, Octopus, Harness, Prefect, SonarQube, Sourcegraph, Deno
     format("CCIPAT_", Url, 60..64),
-    format("bkua_", Alnum, 40..41),
+    format("CCIPRJ_", Url, 60..64),
+    format("bkua_", Alnum, 40..54),
+    format("bkaa_", Url, 75..76),
+    format("bkct_", Url, 73..74),
+    format("eyJ0eXAiOiAiVENWMiJ9.", Dotted, 60..128),
+    common("API-", Alnum, 26..35),
+    common("pat.", Dotted, 68..69),
+    common("sat.", Dotted, 68..69),
+    common("pnu_", Alnum, 36..37),
+    common("pnb_", Alnum, 36..37),
+    format("squ_", Hex, 40..41),
+    format("sqp_", Hex, 40..41),
+    format("sqa_", Hex, 40..41),
+    format("sqco_", Alnum, 59..60),
+    common("sgp_", Url, 40..65),
+    format("slk_", Hex, 64..65),
     common("ddp_", Alnum, 36..37),
     common("ddw_", Alnum, 36..37),
+    // Watching: Grafana, New Relic, Sentry, Dynatrace, Axiom, PostHog, LaunchDarkly
     format("glsa_", Url, 32..64),
     format("glc_eyJ", Base64, 60..400),
+    common("eyJrIjoi", Base64, 60..400),
     format("NRAK-", Alnum, 27..28),
+    common("NRII-", Url, 25..33),
+    common("NRIQ-", Url, 25..33),
     format("sntrys_", Both, 60..512),
+    format("sntryu_", Hex, 64..65),
+    format("sntrya_", Hex, 64..65),
+    format("sntryi_", Hex, 64..65),
+    format("dt0c01.", Dotted, 89..90),
+    format("xaat-", Uuid, 36..37),
+    format("xapt-", Uuid, 36..37),
+    common("phx_", Url, 41..50),
+    format("sdk-", Uuid, 36..37),
+    // Work: Linear, Notion, Figma, Postman, Airtable, Typeform, Zoho, Canva, ReadMe, Mapbox, Dropbox, Contentful
     format("lin_api_", Alnum, 40..41),
+    common("lin_oauth_", Alnum, 40..80),
     common("ntn_", Alnum, 40..60),
     format("secret_", Alnum, 43..44),
     format("figd_", Url, 40..60),
+    common("figp_", Url, 40..60),
     format("PMAK-", Url, 59..60),
+    common("PMAT-", Alnum, 26..27),
+    common("pat", Dotted, 79..80),
+    common("tfp_", Dotted, 40..61),
+    common("1000.", Dotted, 65..66),
+    common("cnvca", Url, 51..52),
+    format("rdme_", Alnum, 70..71),
+    format("sk.eyJ", Dotted, 60..240),
+    common("sl.", Url, 130..160),
+    common("sl.u.", Url, 130..1600),
     format("CFPAT-", Url, 40..60),
+    // Shops: Shopify, Shippo, EasyPost, Duffel, Klaviyo, HubSpot
     format("shpat_", Hex, 32..33),
     format("shpss_", Hex, 32..33),
+    format("shpca_", Hex, 32..33),
+    format("shppa_", Hex, 32..33),
+    format("shptka_", Hex, 32..33),
+    format("shpua_", Hex, 32..33),
+    format("prtapi_", Hex, 32..33),
+    format("shippo_live_", Hex, 40..41),
+    format("shippo_test_", Hex, 40..41),
+    common("EZAK", Alnum, 54..55),
+    common("EZTK", Alnum, 54..55),
+    common("duffel_live_", Url, 43..44),
+    common("duffel_test_", Url, 43..44),
+    format("pk_", Hex, 34..35),
     format("pat-na1-", Url, 36..37),
     format("pat-eu1-", Url, 36..37),
-    // Atlassian
+    // Atlassian, Trello
     format("ATATT3", Both, 100..256),
     format("ATCTT3", Both, 100..256),
     common("ATBB", Both, 20..80),
     common("BBDC-", Both, 40..60),
-    // Mail and messages
+    common("ATTA", Alnum, 72..73),
+    // Mail and messages: SendGrid, Mailgun, Twilio, Brevo, Resend, MailerSend, Telnyx, OneSignal, Meta, Matrix
     common("SG.", Dotted, 60..80),
     common("key-", Hex, 32..33),
     common("SK", Hex, 32..33),
+    format("xkeysib-", Url, 81..82),
+    format("xsmtpsib-", Url, 81..82),
+    common("re_", Url, 33..34),
+    common("mlsn.", Alnum, 64..65),
+    common("KEY0", Url, 54..55),
+    format("os_v2_app_", Alnum, 103..104),
+    format("os_v2_org_", Alnum, 103..104),
+    common("EAA", Alnum, 100..300),
     common("syt_", Url, 20..128),
+    // Adafruit, Adobe
+    common("aio_", Alnum, 28..29),
+    common("p8e-", Alnum, 32..33),
     // Encryption
     format("AGE-SECRET-KEY-1", Alnum, 58..59),
     common("gAAAA", Both, 80..4096),

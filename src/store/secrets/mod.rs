@@ -3,6 +3,7 @@
 //! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are made of, and
 //! each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear in the text.
 
+mod alphabet;
 mod apart;
 mod assignment;
 mod bare;
@@ -11,6 +12,7 @@ mod command;
 mod credential_file;
 mod format;
 mod header;
+mod infix;
 mod kinds;
 mod name;
 /// The secrets of a text as they stand in it.
@@ -166,8 +168,12 @@ fn is_base64(byte: u8) -> bool {
 
 /// Whether a key can start here: not inside a word, but behind a line end that JSON or a shell escaped.
 fn is_start(bytes: &[u8], start: usize) -> bool {
-    let is_escape = || start >= 2 && bytes[start - 2] == b'\\' && matches!(bytes[start - 1], b'n' | b'r' | b't');
-    start == 0 || !(is_word(bytes[start - 1]) || bytes[start - 1] == b'-') || is_escape()
+    start == 0 || !(is_word(bytes[start - 1]) || bytes[start - 1] == b'-') || is_escape(bytes, start - 1)
+}
+
+/// Whether the letter of a line end or tab stands here that JSON or a shell escaped.
+fn is_escape(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1] == b'\\' && matches!(bytes.get(at), Some(b'n' | b'r' | b't'))
 }
 
 #[cfg(test)]
@@ -220,6 +226,11 @@ mod tests {
             "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9\n-----END PUBLIC KEY-----",
             "Authorization: Bearer <token> ... Basic authentication2 required",
             "secret_id: projects/my-project/secrets/db-password-1/versions/3",
+            "password: \"$DB_PASSWORD1\", password = '@Password1!=x', password: '$2b$12$K9x!abcdef'",
+            "export DB_PASSWORD=$ecret9!x\n",
+            "password: \"/run/secrets/db1!\", \"password\": \"@string/password1!\", password=\"$user1!$host2\"",
+            "secret: /data/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "token: /var/lib/App2/Build3/Release4/Keys5/token6, SECRET='/API/V2/USERS/TOKENS/V3/KEYS'",
         ] {
             let found = find_secrets(text);
             assert!(
@@ -250,6 +261,9 @@ mod tests {
             "\"",
             "\\\"token\\\": \\\"",
             "12345678:AA",
+            "AzFu",
+            "MTEyMjMz.a.",
+            "sl.u.",
             "\n",
             "\0",
             "漢",
