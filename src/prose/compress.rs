@@ -45,7 +45,7 @@ pub struct Receipt {
     pub saved_ratio: f64,
     /// How much was to go.
     pub compression_intensity: Intensity,
-    /// The short forms that stand for longer ones, sorted, each with how often it was put in.
+    /// The abbreviations that were put in, sorted, each with how often: just what [`expand_listed`](super::expand_listed) undoes.
     pub substitutions: Vec<Substitution>,
 }
 
@@ -105,7 +105,7 @@ fn substitutions(used: &[u16]) -> Vec<Substitution> {
     let mut found: Vec<Substitution> = used
         .chunk_by(|a, b| a == b)
         .map(|same| (&lexicon().entries[same[0] as usize], same.len()))
-        .filter(|(entry, _)| !entry.written.is_empty())
+        .filter(|(entry, _)| entry.category == Category::Abbreviation)
         .map(|(entry, count)| Substitution { long: entry.long.to_owned(), short: entry.written.to_owned(), count })
         .collect();
     found.sort_by(|a, b| (&a.long, &a.short).cmp(&(&b.long, &b.short)));
@@ -115,6 +115,7 @@ fn substitutions(used: &[u16]) -> Vec<Substitution> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prose::expand_listed;
 
     fn full(text: &str) -> String {
         compress_prose(text, Intensity::Full, Objective::Tokens).0
@@ -137,6 +138,9 @@ mod tests {
             ("You might want to look at the logs.", "You might look at logs."),
             ("I would recommend reading the docs.", "Recommend reading docs."),
             ("I think that the docs are old.", "I think docs are old."),
+            ("Users may possibly read it twice.", "Users might read it twice."),
+            ("The cache could perhaps hold it.", "cache might hold it."),
+            ("Might potentially be the proxy.", "Might be proxy."),
             ("  - the first\n  - the second\n", "  - first\n  - second\n"),
             ("Is it there? Yes, of course.\nOf course, it is the default.", "Is it there? Yes.\nit is default."),
         ] {
@@ -177,6 +181,26 @@ mod tests {
             let kept = full(text);
             let words = |text: &str| text.to_lowercase().replace(" a ", " ").replace("the ", "");
             assert_eq!(words(&kept), words(text));
+        }
+    }
+
+    #[test]
+    fn of_two_hedges_one_stays_at_every_level() {
+        for first in ["may", "might", "could"] {
+            for second in ["possibly", "potentially", "perhaps"] {
+                for rest in ["be slow when it starts", "fail when it starts", "delete it when it starts"] {
+                    let text = format!("The job {first} {second} {rest}.");
+                    for (intensity, objective) in
+                        Intensity::ALL.into_iter().flat_map(|level| Objective::ALL.map(|objective| (level, objective)))
+                    {
+                        let (shorter, receipt) = compress_prose(&text, intensity, objective);
+                        let read = expand_listed(&shorter, &receipt.substitutions);
+                        let both = format!("job {first} {second} {rest}.");
+                        let one = format!("job might {rest}.");
+                        assert!(read.ends_with(&both) || read.ends_with(&one), "{text} -> {shorter}");
+                    }
+                }
+            }
         }
     }
 
@@ -233,7 +257,28 @@ mod tests {
         assert!(receipt.saved_ratio > 0.3 && receipt.saved_ratio < 0.7);
         let pairs: Vec<(&str, &str)> =
             receipt.substitutions.iter().map(|one| (one.long.as_str(), one.short.as_str())).collect();
-        assert_eq!(pairs, [("configuration", "config"), ("database", "db"), ("in order to", "to")]);
+        assert_eq!(pairs, [("configuration", "config"), ("database", "db")]);
+    }
+
+    #[test]
+    fn quotations_and_listings_stay() {
+        for (text, expected) in [
+            (
+                "It is the answer to:\n\n> The really old a\n> > of the\nlist\n\nThe end",
+                "It is answer to:\n\n> The really old a\n> > of the\nlist\n\nend",
+            ),
+            (
+                "- The item\n  > the quote\n- > the other\n- the end of it",
+                "- item\n  > the quote\n- > the other\n- end of it",
+            ),
+            (
+                "The list of it\n\n[source,sh]\n----\nput the really old a\n\nof the list\n----\nThe end",
+                "list of it\n\n[source,sh]\n----\nput the really old a\n\nof the list\n----\nend",
+            ),
+            ("It is the list::\n\n put the a\n\nThe end of it", "It is list::\n\n put the a\n\nend of it"),
+        ] {
+            assert_eq!(full(text), expected);
+        }
     }
 
     #[test]

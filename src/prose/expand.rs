@@ -41,10 +41,7 @@ fn expanded(text: &str, applies: impl Fn(&Entry, &str) -> bool) -> String {
             let gap = Gap::new(&text[end..atom.range.start], before.replace(word));
             end = atom.range.end;
             let entry = lexicon().expansion(atom.word).filter(|_| atom.kind == Kind::Prose);
-            let Some(entry) = entry.filter(|entry| !entry.is_one_way && applies(entry, &text[..atom.range.start]))
-            else {
-                continue;
-            };
+            let Some(entry) = entry.filter(|entry| applies(entry, &text[..atom.range.start])) else { continue };
             debug_assert_eq!(entry.category, Category::Abbreviation);
             let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
             let is_free = gap.opens() && Gap::new(&text[end..], None).closes();
@@ -72,6 +69,32 @@ mod tests {
         assert_eq!(expand(&short), text);
         assert_eq!(expand_listed(&short, &receipt.substitutions), text);
         assert_eq!(expand_listed("the env of db", &receipt.substitutions), "the env of database");
+    }
+
+    #[test]
+    fn all_that_a_receipt_lists_comes_back() {
+        for (text, expected) in [
+            (
+                "In order to read and write, each and every asynchronous request has a message.",
+                "To read and write, every asynchronous request has message.",
+            ),
+            (
+                "This is the\nimplementation of it,\nenvironment variables; more of them",
+                "This is\nimplementation of it,\nenvironment variables; more of them",
+            ),
+            (
+                "They set this environment --verbose when they run it",
+                "They set this environment --verbose when they run it",
+            ),
+            ("Before the request, and before the response", "Before request, and before response"),
+        ] {
+            let (short, receipt) = compress_prose(text, Intensity::Ultra, Objective::Chars);
+            let long = expand_listed(&short, &receipt.substitutions);
+            assert_eq!(long, expected, "{short}");
+            let put_in = |one: &Substitution| one.count * (one.long.len() - one.short.len());
+            let added: usize = receipt.substitutions.iter().map(put_in).sum();
+            assert_eq!(long.len(), short.len() + added, "{short}: {:?}", receipt.substitutions);
+        }
     }
 
     #[test]

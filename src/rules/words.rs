@@ -116,7 +116,7 @@ fn short_form(text: &str, words: &[Atom], at: usize, count: usize, entry: &Entry
     if !is_capital(word) {
         return Some(entry.short.clone());
     }
-    let lead = before.trim_end_matches([' ', '\t', '-', '*', '>', '(']);
+    let lead = before.trim_end_matches([' ', '\t', '-', '*', '(']);
     let starts = lead.is_empty() || lead.ends_with(['.', '!', '?', '\n', ':']);
     let is_name = words
         .get(at + count)

@@ -5,8 +5,8 @@
 //!
 //! An entry is a line `level | phrase | short form | guards`. Guards are joined by ` | `: `not before`, `not after`, `only before`
 //! and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`, between two of them; `whole`, as a sentence;
-//! `domain` with profiles; `one way`, without an expansion; `on receipt`, expanded only where a receipt names it; `lower case` only;
-//! `unit`, neither put in nor, without a receipt, written out behind a number.
+//! `domain` with profiles; `on receipt`, expanded only where a receipt names it; `lower case` only; `unit`, neither put in nor, without
+//! a receipt, written out behind a number.
 
 mod grants;
 mod table;
@@ -159,8 +159,6 @@ pub(crate) struct Entry {
     pub(crate) after: Neighbours,
     pub(crate) place: Place,
     pub(crate) profiles: Vec<Profile>,
-    /// No expansion at all.
-    pub(crate) is_one_way: bool,
     /// Expanded only where a receipt names it.
     pub(crate) needs_receipt: bool,
     /// Neither abbreviated nor expanded with a capital: `Max` may be a man.
@@ -327,7 +325,6 @@ fn read_entry(category: Category, line: &'static str, words: &mut table::Table) 
         after: Neighbours::default(),
         place: Place::Anywhere,
         profiles: Profile::ALL.to_vec(),
-        is_one_way: false,
         needs_receipt: false,
         is_lower_only: false,
         is_unit: false,
@@ -346,7 +343,6 @@ fn read_entry(category: Category, line: &'static str, words: &mut table::Table) 
             "alone" => entry.place = Place::Alone,
             "whole" => entry.place = Place::Whole,
             "domain" => entry.profiles = value.split(' ').filter_map(Profile::parse).collect(),
-            "one way" => entry.is_one_way = true,
             "on receipt" => entry.needs_receipt = true,
             "lower case" => entry.is_lower_only = true,
             "unit" => entry.is_unit = true,

@@ -2,6 +2,8 @@
 //!
 //! In doubt a line is prose here: its technical words are still protected one by one.
 
+use std::collections::HashMap;
+
 use super::{Kind, Token};
 use crate::content::text::Fence;
 use crate::prose::lexicon::{Class, key, lexicon};
@@ -20,6 +22,8 @@ pub(super) struct Blocks<'a> {
     literal_indent: Option<usize>,
     /// Which ends of [`VERBATIM`] stand nowhere beyond this place, as they were looked for in vain.
     has_no_end: [bool; VERBATIM.len()],
+    /// Where the lines stand that may delimit a block, for each of them; read once one is met.
+    delimiters: Option<HashMap<&'a str, Vec<usize>>>,
 }
 
 /// Text over lines that is shown as it is written.
@@ -62,6 +66,7 @@ impl<'a> Blocks<'a> {
             in_paragraph: false,
             literal_indent: None,
             has_no_end: [false; VERBATIM.len()],
+            delimiters: None,
         }
     }
 
@@ -90,9 +95,8 @@ impl<'a> Blocks<'a> {
             return (Kind::Prose, line.end);
         }
         let item = item_text(line.bare);
-        let content = unquoted(line.bare);
         let literal_indent = self.literal_indent.take();
-        if let Some(open) = Fence::parse(item_text(content).unwrap_or(content)) {
+        if let Some(open) = Fence::parse(item.unwrap_or(line.bare)) {
             return (Kind::Fence, self.fence_end(line.end, &open));
         }
         if let Some(indent) = literal_indent.filter(|&indent| line.indent >= indent) {
@@ -107,14 +111,22 @@ impl<'a> Blocks<'a> {
         } else if line.indent == 0 {
             self.item_indent = None;
         }
-        if let Some((kind, end)) = self.verbatim(line) {
-            return (kind, end);
+        if opens_quote(line.bare) {
+            return (Kind::BlockQuote, self.quote_end(line));
+        }
+        if let Some(block) = self.verbatim(line).or_else(|| self.delimited(line)) {
+            return block;
         }
         let next = self.line(line.end);
+        if let Some(next) = next.filter(|_| leads_block(line.bare))
+            && let Some(block) = self.delimited(next)
+        {
+            return block;
+        }
         if line.bare.starts_with('#') && is_heading(line.bare) {
             return (Kind::Heading, line.end);
         }
-        if self.may_be_title(line)
+        if self.may_be_title()
             && let Some(next) = next.filter(|next| next.indent < 4 && is_underline(next.bare))
         {
             return (Kind::Heading, next.end);
@@ -156,7 +168,7 @@ impl<'a> Blocks<'a> {
         let mut at = start;
         while let Some(line) = self.line(at) {
             at = line.end;
-            if Fence::parse(unquoted(line.bare)).is_some_and(|close| close.closes(open)) {
+            if Fence::parse(line.bare).is_some_and(|close| close.closes(open)) {
                 break;
             }
         }
@@ -178,9 +190,18 @@ impl<'a> Blocks<'a> {
         end
     }
 
-    /// In a list, a block quote or a paragraph the line below is a rule, and no underline.
-    fn may_be_title(&self, line: Line) -> bool {
-        self.item_indent.is_none() && !self.in_paragraph && !line.bare.starts_with('>')
+    /// Lines below it that go on with its words belong to it, marked or not.
+    fn quote_end(&self, first: Line) -> usize {
+        let mut end = first.end;
+        while let Some(line) = self.line(end).filter(|line| opens_quote(line.bare) || goes_on(line.bare)) {
+            end = line.end;
+        }
+        end
+    }
+
+    /// In a list or a paragraph the line below is a rule, and no underline.
+    fn may_be_title(&self) -> bool {
+        self.item_indent.is_none() && !self.in_paragraph
     }
 
     /// What a line opens that is shown as it is written, to the end of the line that closes it.
@@ -199,6 +220,19 @@ impl<'a> Blocks<'a> {
         }
         let from = line.start + at;
         Some((kind, self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1)))
+    }
+
+    /// What stands between two equal lines, as AsciiDoc delimits listings and quotations. In Markdown such a line is a rule, with a
+    /// blank line above or below, or underlines a title.
+    fn delimited(&mut self, line: Line) -> Option<(Kind, usize)> {
+        let kind = delimits(line.bare).filter(|_| line.indent == 0 && !self.in_paragraph)?;
+        let first = self.line(line.end).filter(|first| !first.bare.is_empty())?;
+        let text = self.text;
+        let lines = self.delimiters.get_or_insert_with(|| delimiters(text)).get(line.bare)?;
+        let close = *lines.get(lines.partition_point(|&start| start <= line.start))?;
+        let inside = text[first.start..close].strip_suffix('\n')?;
+        let ends_blank = inside.trim_end_matches([' ', '\t', '\r']).ends_with('\n');
+        (!ends_blank).then(|| (kind, self.line(close).map_or(close, |line| line.end)))
     }
 
     /// Lines of `key: value`: one alone when the key is no word of prose, several one below the other always.
@@ -236,8 +270,8 @@ impl Iterator for Blocks<'_> {
             self.at = end;
             self.may_be_code = line.bare.is_empty() || kind.is_block() || line.bare.ends_with(':');
             self.in_paragraph = kind == Kind::Prose && !line.bare.is_empty() && !may_precede_title(line.bare);
-            if kind == Kind::Prose && opens_literal(line.bare) {
-                self.literal_indent = Some(line.indent + 2);
+            if end == line.end && opens_literal(line.bare) {
+                self.literal_indent = Some(line.indent + 1);
             }
             if kind != Kind::Prose {
                 return Some(Token { kind, range: start..end });
@@ -247,13 +281,44 @@ impl Iterator for Blocks<'_> {
     }
 }
 
-/// A line without the marks of a block quote.
-fn unquoted(line: &str) -> &str {
-    let mut line = line;
-    while let Some(rest) = line.strip_prefix('>') {
-        line = rest.trim_start_matches(' ');
+/// Whether a line is marked as a quotation, in a list item too.
+fn opens_quote(bare: &str) -> bool {
+    let mut text = bare;
+    while let Some(item) = item_text(text) {
+        text = item;
     }
-    line
+    text.starts_with('>')
+}
+
+/// Whether a line without a mark goes on with the paragraph above it.
+fn goes_on(bare: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || "*`\"'(“‘„«".contains(c);
+    bare.starts_with(is_word) && item_text(bare).is_none() && Fence::parse(bare).is_none()
+}
+
+/// What stands between two lines that are this one: four or more of one mark.
+fn delimits(bare: &str) -> Option<Kind> {
+    let mark = *bare.as_bytes().first()?;
+    let kind = match mark {
+        b'-' | b'.' | b'+' | b'/' => Kind::Code,
+        b'_' => Kind::BlockQuote,
+        _ => return None,
+    };
+    (bare.len() >= 4 && bare.bytes().all(|byte| byte == mark)).then_some(kind)
+}
+
+/// The lines that may delimit a block, with where each of them stands.
+fn delimiters(text: &str) -> HashMap<&str, Vec<usize>> {
+    let mut delimiters: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches([' ', '\t', '\r', '\n']);
+        if delimits(bare).is_some() {
+            delimiters.entry(bare).or_default().push(at);
+        }
+        at += line.len();
+    }
+    delimiters
 }
 
 /// The text of a list item's line.
@@ -270,12 +335,25 @@ fn item_text(bare: &str) -> Option<&str> {
 
 /// Whether a line says that what is indented below it is code, as in reStructuredText.
 fn opens_literal(bare: &str) -> bool {
-    bare.ends_with("::") || bare.starts_with(".. code-block::") || bare.starts_with(".. code::")
+    const DIRECTIVES: [&str; 8] =
+        ["code-block", "code", "sourcecode", "prompt", "doctest", "testcode", "testoutput", "math"];
+    let directive = bare.strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
+    bare.ends_with("::") || directive.is_some_and(|(name, _)| DIRECTIVES.contains(&name))
 }
 
 /// Whether a line is a title in brackets or a line above one.
 fn may_precede_title(bare: &str) -> bool {
-    bare.starts_with('[') && bare.ends_with(']') || bare.starts_with("===")
+    is_bracketed(bare) || bare.starts_with("===")
+}
+
+/// Whether a line may belong to the block below it, as in AsciiDoc: its attributes (`[source,sh]`), its title (`.Title`), or what
+/// joins it to a list item (`+`).
+fn leads_block(bare: &str) -> bool {
+    is_bracketed(bare) || bare == "+" || bare.starts_with('.') && !bare.starts_with("..") && !bare.starts_with(". ")
+}
+
+fn is_bracketed(bare: &str) -> bool {
+    bare.starts_with('[') && bare.ends_with(']')
 }
 
 fn is_heading(bare: &str) -> bool {
@@ -295,25 +373,24 @@ fn is_table_row(bare: &str) -> bool {
 }
 
 fn is_command(bare: &str) -> bool {
-    let prompted = ["$ ", "% ", "PS> ", ">>> ", "sudo "].iter().find_map(|prompt| bare.strip_prefix(prompt));
+    let prompted = ["$ ", "% ", "PS> ", "sudo "].iter().find_map(|prompt| bare.strip_prefix(prompt));
     if let Some(command) = prompted {
         return command.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/' | '_' | '~'));
     }
-    let words = unquoted(bare);
-    let first = words.split(' ').next().unwrap_or_default();
+    let first = bare.split(' ').next().unwrap_or_default();
     let classes = lexicon().word(key(first.as_bytes())).classes;
     if !classes.has_any(&[Class::Tool, Class::WordTool]) || !first.starts_with(|c: char| c.is_ascii_lowercase()) {
         return false;
     }
     let has_shell_signs = || {
         let signs = [" -", " /", " ./", " ~/", " && ", " | ", " > ", " >> ", "; ", " $", " \"$"];
-        signs.iter().any(|sign| memchr::memmem::find(words.as_bytes(), sign.as_bytes()).is_some())
+        signs.iter().any(|sign| memchr::memmem::find(bare.as_bytes(), sign.as_bytes()).is_some())
     };
-    let second = words.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ',', ';', ':', '!', '?']);
+    let second = bare.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ',', ';', ':', '!', '?']);
     if lexicon().word(key(second.as_bytes())).classes.has_any(&[Class::Function, Class::Modal, Class::Negation]) {
         return false;
     }
-    let ends_a_sentence = words.ends_with(['.', '!', '?', ':', ',']);
+    let ends_a_sentence = bare.ends_with(['.', '!', '?', ':', ',']);
     // Nothing here may depend on the length of the line: it changes when words go.
     !ends_a_sentence && (classes.has(Class::Tool) || has_shell_signs())
 }

@@ -82,6 +82,8 @@ kinds! {
     Sql = "sql",
     /// Words in quotation marks.
     Quoted = "quoted",
+    /// Lines that quote, marked by `>` or, in AsciiDoc, between two `____`.
+    BlockQuote = "block-quote",
     /// A heading's whole line.
     Heading = "heading",
     /// A line of a table.
@@ -95,7 +97,14 @@ impl Kind {
     pub fn is_block(self) -> bool {
         matches!(
             self,
-            Self::Fence | Self::IndentedCode | Self::Setting | Self::Heading | Self::TableRow | Self::Code | Self::Sql
+            Self::Fence
+                | Self::IndentedCode
+                | Self::Setting
+                | Self::BlockQuote
+                | Self::Heading
+                | Self::TableRow
+                | Self::Code
+                | Self::Sql
         )
     }
 }
@@ -250,6 +259,20 @@ mod tests {
             ("#+BEGIN_SRC sh\nthe a\n#+END_SRC\nb", vec![("code", "#+BEGIN_SRC sh\nthe a\n#+END_SRC\n")]),
             ("So::\n\n  the a\n\nb", vec![("indented-code", "  the a\n")]),
             (" „the a“ b", vec![("quoted", "„the a“")]),
+            ("So::\n\n the a\n\nb", vec![("indented-code", " the a\n")]),
+            ("Select the a::\n\n  b\n", vec![("sql", "Select the a::\n"), ("indented-code", "  b\n")]),
+            (".. sourcecode:: x\n\n  the a\n\nb", vec![("indented-code", "  the a\n")]),
+            ("a\n> the\n> > a\nthe b\n\nc", vec![("block-quote", "> the\n> > a\nthe b\n")]),
+            ("- a\n  > the\n- > a\n- b", vec![("block-quote", "  > the\n- > a\n")]),
+            ("> ```\n> the a\n\nthe b", vec![("block-quote", "> ```\n> the a\n")]),
+            ("> the\n```\na\n\n```\nb", vec![("block-quote", "> the\n"), ("fence", "```\na\n\n```\n")]),
+            ("[source]\n----\nthe\n\na\n----\nb", vec![("code", "[source]\n----\nthe\n\na\n----\n")]),
+            (".The a\n....\nthe\n-----\n....\nb", vec![("code", ".The a\n....\nthe\n-----\n....\n")]),
+            (
+                "* a\n+\n----\nthe\n----\n+\n----\na\n----\nb",
+                vec![("table-row", "+\n"), ("code", "----\nthe\n----\n"), ("code", "+\n----\na\n----\n")],
+            ),
+            ("a\n\n____\nthe\n\na\n____\nb", vec![("block-quote", "____\nthe\n\na\n____\n")]),
         ] {
             assert_eq!(spans(text), expected, "{text}");
         }
@@ -259,11 +282,13 @@ mod tests {
     fn plain_words_are_prose() {
         for text in [
             "It isn't the user's fault, is it? (No, really!)",
-            "- the first item\n- another one\n\n> a quote\n",
+            "- the first item\n- another one\n",
             "Don’t touch **the bold words** here.",
             "I think a man and a woman saw it.",
             "- an item\n  that goes on\n---\n",
-            "> a quote\n---\n",
+            "one\n\n-----\ntwo\n\n-----\nthree\n",
+            "one\n\n-----\n\ntwo\n\n-----\n",
+            "one\nis\n....\ntwo\n....\n",
             "one line\nand another\n---\n",
         ] {
             assert_eq!(spans(text), [], "{text}");
@@ -282,5 +307,6 @@ mod tests {
         assert_eq!(spans("it's the dog's 'own' bowl"), [("quoted", "'own'")]);
         assert_eq!(spans("\"open and never closed"), []);
         assert_eq!(spans("git is good"), [("command", "git")]);
+        assert_eq!(spans("> a quote\n---\nthe b\n"), [("block-quote", "> a quote\n")]);
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn joined<'a>(left: &Cow<'a, str>, right: &Cow<'a, str>, joint: Joint
     if is_blank(right) && !is_end {
         return Some(left.clone());
     }
-    if is_blank(left) {
+    if is_blank(left) && !begins_line {
         let joined = right.trim_start_matches([' ', '\t']);
         let closes = joined.is_empty() || joined.starts_with(['.', ',', ';', ':', '!', '?', ')', '\n', '\r']);
         return Some(if closes { without_start(right, right.len() - joined.len()) } else { right.clone() });
@@ -128,7 +128,7 @@ fn kind(gap: &str, before: &str) -> Break {
                 has_line_end = true;
                 kind = if kind == Break::Blank { Break::Wrap } else { kind };
             }
-            // A mark at the start of a line begins a list item or a quote.
+            // A mark at the start of a line begins a list item.
             _ if has_line_end => return Break::Sentence,
             b'!' | b'?' => has_stop = true,
             b'.' if !matches!(before, "e.g" | "i.e" | "etc" | "vs" | "cf") => has_stop = true,
@@ -181,5 +181,8 @@ mod tests {
         let first = Joint { begins_line: true, begins_sentence: true, is_end: false };
         assert_eq!(joined(&"- ".into(), &", ".into(), first).as_deref(), Some("- "));
         assert_eq!(joined(&"- ".into(), &".\n".into(), first), None);
+        // Its indentation stays, and no mark comes to stand first on it.
+        assert_eq!(joined(&"  ".into(), &" (".into(), first), None);
+        assert_eq!(joined(&"  ".into(), &" ".into(), first).as_deref(), Some("  "));
     }
 }

@@ -238,6 +238,11 @@ impl<'a> Paragraph<'a> {
         node.instead.as_deref().unwrap_or(&self.text[node.range.clone()])
     }
 
+    /// What is known about a word as it is written: `env` is a program, whatever it is short for.
+    fn classes(&self, node: &Node) -> Classes {
+        lexicon().word(key(self.written(node).as_bytes())).classes
+    }
+
     fn is_initial(&self, node: usize) -> bool {
         self.gaps[node].kind == Break::Sentence
     }
@@ -415,9 +420,8 @@ impl<'a> Paragraph<'a> {
     /// of a line as a command, `5 the May` as a date.
     fn changes_its_neighbours(&self, first: usize, after: usize) -> bool {
         let Some(next) = self.nodes.get(after) else { return false };
-        let previous = self.nodes.get(self.nodes[first].before);
-        if previous.is_none() || self.gaps[first].has_line_end() {
-            let begins_code = next.word.classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
+        if self.begins_line(first) {
+            let begins_code = self.classes(next).has_any(&[Class::Tool, Class::WordTool, Class::Code]);
             let gap = &self.gaps[next.after].text;
             return begins_code
                 || !matches!(next.kind, Kind::Prose | Kind::InlineCode | Kind::FileName | Kind::Url)
@@ -425,9 +429,9 @@ impl<'a> Paragraph<'a> {
                 || gap.starts_with(':')
                 || gap.trim_start().starts_with('=');
         }
-        previous.is_some_and(|previous| {
+        self.nodes.get(self.nodes[first].before).is_some_and(|previous| {
             matches!(previous.kind, Kind::Number | Kind::Date | Kind::Command)
-                || previous.word.classes.has_any(&[Class::Month, Class::WordTool]) && next.kind != Kind::Prose
+                || self.classes(previous).has_any(&[Class::Month, Class::WordTool]) && next.kind != Kind::Prose
         })
     }
 
@@ -435,27 +439,36 @@ impl<'a> Paragraph<'a> {
     /// will stand, when not where it stands.
     fn would_open_setting(&self, word: usize, at: Option<usize>, after: usize) -> bool {
         let place = at.unwrap_or(word);
-        let Some(node) = self.nodes.get(place) else { return false };
-        let begins_line = self.nodes.get(node.before).is_none() || self.gaps[place].has_line_end();
-        begins_line && self.gaps[after].sets()
+        place < self.nodes.len() && self.begins_line(place) && self.gaps[after].sets()
     }
 
-    /// Whether a short form would be read as something else: as an argument of the command before it, or at the start of a line
-    /// as a statement.
+    /// Whether a short form would be read as an argument of the command before it or as the beginning of code.
     fn would_read_as_code(&self, first: usize, entry: &Entry) -> bool {
-        let previous = self.nodes.get(self.nodes[first].before);
-        if previous.is_none() || self.gaps[first].has_line_end() {
-            let begins = key(entry.written.split(' ').next().unwrap_or_default().as_bytes());
-            return lexicon().word(begins).classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
+        let is_command = |previous: &Node| previous.kind == Kind::Command;
+        self.would_begin_code(first, entry)
+            || !self.begins_line(first) && self.nodes.get(self.nodes[first].before).is_some_and(is_command)
+    }
+
+    /// Whether a short form would be read as a command with the flag behind it, or at the start of a line as a statement.
+    fn would_begin_code(&self, first: usize, entry: &Entry) -> bool {
+        let begins = key(entry.written.split(' ').next().unwrap_or_default().as_bytes());
+        let classes = lexicon().word(begins).classes;
+        if self.begins_line(first) {
+            return classes.has_any(&[Class::Tool, Class::WordTool, Class::Code]);
         }
-        previous.is_some_and(|previous| previous.kind == Kind::Command)
+        let is_flag = |next: &Node| next.kind == Kind::Flag;
+        classes.has(Class::WordTool) && self.nodes.get(self.nodes[first].after).is_some_and(is_flag)
+    }
+
+    fn begins_line(&self, node: usize) -> bool {
+        self.nodes.get(self.nodes[node].before).is_none() || self.gaps[node].has_line_end()
     }
 
     /// What stands between the words around a place where words go; `None` when they had better stay.
     fn joined_gap(&self, first: usize, after: usize) -> Option<Cow<'a, str>> {
         let left = &self.gaps[first];
         let joint = Joint {
-            begins_line: self.nodes.get(self.nodes[first].before).is_none() || left.has_line_end(),
+            begins_line: self.begins_line(first),
             begins_sentence: self.is_initial(first),
             is_end: after >= self.nodes.len(),
         };
@@ -482,6 +495,7 @@ impl<'a> Paragraph<'a> {
             };
             if let Some((index, entry)) = found.filter(|(_, entry)| !spared && is_written(entry) && keeps_case(entry))
                 && self.phrase(at, entry).is_some()
+                && !self.would_begin_code(at, entry)
                 && entry.before.admit(self.neighbour(node.after, node.after).map_or(0, |next| next.word.id))
             {
                 let word = if is_capital { capitalized(entry.written) } else { entry.written.to_owned() };
