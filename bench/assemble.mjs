@@ -7,13 +7,12 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { Concertina, countMessageTokens, countTokens } from "openclaw-concertina";
+import { median } from "./median.mjs";
 
 const require = createRequire(import.meta.url);
 const { readSession } = require("../dist/node/lib/session-file.js");
 const { number, table } = require("../dist/node/lib/table.js");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 async function timed(job) {
   const start = performance.now();

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { Concertina } from "openclaw-concertina";
+import { median } from "./median.mjs";
 import { plotOverTime } from "./plot/plot.mjs";
 
 const require = createRequire(import.meta.url);
@@ -90,7 +91,6 @@ function called(id) {
 
 const count = (of) => readdirSync(`/proc/self/${of}`).length;
 const storeBytes = () => readdirSync(dir).reduce((sum, name) => sum + statSync(path.join(dir, name)).size, 0);
-const median = (list) => list.toSorted((one, other) => one - other)[list.length >> 1] ?? 0;
 
 const rows = [];
 let times = [];

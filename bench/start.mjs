@@ -7,6 +7,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
+import { median } from "./median.mjs";
+
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const ROUNDS = 5;
 const text = "In order to build it, please run `make all`.\n";
@@ -28,8 +30,6 @@ const CALLS = {
   compress: (library) => library.compress(text.repeat(50)),
   "compress C#": (library) => library.compress(readFileSync(path.join(root, "fixtures", "code", "csharp", "Notes.cs"), "utf8"), { hints: { path: "Notes.cs" } }),
 };
-
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 /** Imports the library, makes one call, and prints milliseconds and megabytes as JSON. */
 async function once(name) {

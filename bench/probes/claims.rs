@@ -6,20 +6,17 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::sets::{changes, sampled, visible};
+use super::sets::{changes, regex, sampled, visible};
 use super::shell::{on_screen, says_something};
 
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     // Python wants a word where a block was: an ellipsis.
-    Regex::new(r"(?:\.\.\.  )?(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
-        .expect("a valid pattern")
+    regex(r"(?:\.\.\.  )?(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
 });
 /// A line that stands for lines of a report: how many, of which where that is known, and what they came to.
-static TALLY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\[… (\d+) lines(?: (\d+)-(\d+))?\](?: progress| \d+ [^\n]*)?$").expect("a valid pattern")
-});
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\d[\d.,:]*\d|https?://[^\s<>)\]`]+").expect("a valid pattern"));
+static TALLY: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\[… (\d+) lines(?: (\d+)-(\d+))?\](?: progress| \d+ [^\n]*)?$"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"\d[\d.,:]*\d|https?://[^\s<>)\]`]+"));
 
 /// The claims of an output, its folds undone, that its input does not hold.
 pub(crate) fn false_claims(class: &str, input: &str, output: &str) -> Vec<String> {

@@ -72,9 +72,13 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:not|never|no|none|without|cannot|n['’]t)\b|n['’]t\b").expect("a valid pattern")
-});
+/// A pattern that is valid.
+pub(crate) fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+static NEGATION: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\b(?:not|never|no|none|without|cannot|n['’]t)\b|n['’]t\b"));
 
 fn document(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().or_else(|| {
@@ -135,8 +139,7 @@ pub(crate) fn changes(text: &str) -> HashSet<(String, String)> {
     found
 }
 
-static HUNK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@").expect("a valid pattern"));
+static HUNK: LazyLock<Regex> = LazyLock::new(|| regex(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@"));
 
 /// The class of a file, by its folder and name; by its suffix elsewhere.
 pub(crate) fn class_of(name: &str, text: &str) -> &'static str {
@@ -157,7 +160,7 @@ pub(crate) fn class_of(name: &str, text: &str) -> &'static str {
     }
 }
 
-static HIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([^\s:]+):(\d+)[:-](.*)$").expect("a valid pattern"));
+static HIT: LazyLock<Regex> = LazyLock::new(|| regex(r"^([^\s:]+):(\d+)[:-](.*)$"));
 
 /// What to ask of a text.
 pub(crate) fn facts(class: &str, text: &str) -> Vec<Fact> {
@@ -185,9 +188,8 @@ pub(crate) fn at_most<T>(limit: usize, facts: Vec<T>) -> Vec<T> {
 }
 
 fn log(text: &str) -> Vec<Fact> {
-    let alarm = Regex::new(r"\b(?:ERROR|WARN|WARNING|FATAL|CRITICAL|Traceback|[A-Za-z.]*(?:Exception|Error):)")
-        .expect("a valid pattern");
-    let number = Regex::new(r"[0-9a-fA-F]*[0-9][0-9a-fA-F]*").expect("a valid pattern");
+    let alarm = regex(r"\b(?:ERROR|WARN|WARNING|FATAL|CRITICAL|Traceback|[A-Za-z.]*(?:Exception|Error):)");
+    let number = regex(r"[0-9a-fA-F]*[0-9][0-9a-fA-F]*");
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut shapes: HashMap<String, Vec<&str>> = HashMap::new();
     for line in &lines {
@@ -207,8 +209,7 @@ fn diff(text: &str) -> Vec<Fact> {
 }
 
 fn search(text: &str) -> Vec<Fact> {
-    let definition =
-        Regex::new(r"\b(?:fn|func|def|class|interface|struct|function|type)\s+\w").expect("a valid pattern");
+    let definition = regex(r"\b(?:fn|func|def|class|interface|struct|function|type)\s+\w");
     let hits: Vec<(&str, regex::Captures)> =
         text.lines().filter_map(|line| Some((line, HIT.captures(line)?))).collect();
     let mut files: Vec<&str> = hits.iter().map(|(_, hit)| hit.get(1).expect("a group").as_str()).collect();
@@ -222,7 +223,9 @@ fn search(text: &str) -> Vec<Fact> {
 }
 
 fn code(text: &str) -> Vec<Fact> {
-    let line = Regex::new(r"^\s*(?:(?:pub|export|public|private|protected|static|async|abstract|final|default|override|internal|open)\s+)*(?:def|fn|func|fun|function|class|struct|enum|trait|interface|impl|type|import|from|use|using|require|include|package|#include|CREATE\s+\w+)\b.*").expect("a valid pattern");
+    let line = regex(
+        r"^\s*(?:(?:pub|export|public|private|protected|static|async|abstract|final|default|override|internal|open)\s+)*(?:def|fn|func|fun|function|class|struct|enum|trait|interface|impl|type|import|from|use|using|require|include|package|#include|CREATE\s+\w+)\b.*",
+    );
     // A line inside a comment or a text that only looks like one may go.
     let opens = |line: &str| {
         ["*", "//", "#", "--", "\"\"\"", "'''"].iter().any(|mark| line.trim_start().starts_with(mark))
@@ -384,7 +387,7 @@ impl<'v> Walk<'v> {
 
 fn prose(text: &str) -> Vec<Fact> {
     let find = |pattern: &str| -> Vec<String> {
-        let pattern = Regex::new(pattern).expect("a valid pattern");
+        let pattern = regex(pattern);
         let mut found: Vec<String> = pattern.find_iter(text).map(|found| found.as_str().to_owned()).collect();
         found.sort_unstable();
         found.dedup();
@@ -403,14 +406,12 @@ fn prose(text: &str) -> Vec<Fact> {
 /// A text without the marks of its links, code and emphasis.
 pub(crate) fn unmarked(text: &str) -> String {
     let text = text.replace("](", " ").replace(['`', '*', '[', ']'], "");
-    Regex::new(r"[ \t\n]+").expect("a valid pattern").replace_all(&text, " ").into_owned()
+    regex(r"[ \t\n]+").replace_all(&text, " ").into_owned()
 }
 
 /// What a browser shows of a page, and where its links lead.
 pub(crate) fn visible(html: &str) -> String {
-    let without = |text: &str, pattern: &str, by: &str| {
-        Regex::new(pattern).expect("a valid pattern").replace_all(text, by).into_owned()
-    };
+    let without = |text: &str, pattern: &str, by: &str| regex(pattern).replace_all(text, by).into_owned();
     let hidden = r"(?is)<(?:script|style|head|noscript|template|svg)\b.*?</(?:script|style|head|noscript|template|svg)>|<!--.*?-->";
     let styled = r"(?i)</?(?:b|i|em|strong|code|span|a|tt|small|sup|sub|kbd|samp|var|u|cite|abbr)\b[^>]*>";
     let mut text = without(html, hidden, " ");

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::sets::{Fact, at_most};
+use crate::sets::{Fact, at_most, regex};
 
 /// So many random lines are asked for two of their fields.
 const RANDOM: usize = 60;
@@ -22,19 +22,14 @@ const ROWS: usize = 8;
 const COLUMNS: usize = 14;
 
 static ALARM: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:errors?|warn(?:ings?)?|fail(?:s|ed|ures?|ing)?|fatal|panic(?:ked)?|denied|missing)\b")
-        .expect("a valid pattern")
+    regex(r"(?i)\b(?:errors?|warn(?:ings?)?|fail(?:s|ed|ures?|ing)?|fatal|panic(?:ked)?|denied|missing)\b")
 });
-static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-B0-2]|[=>78cM])")
-        .expect("a valid pattern")
-});
+static ESCAPE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-B0-2]|[=>78cM])"));
 /// What stood in a line before it was wiped from its start on.
-static WIPED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^.*(?:\r|\x1b\[1?G)\x1b\[0?K").expect("a valid pattern"));
-static DIGITS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[0-9a-fA-F]*[0-9][0-9a-fA-F]*").expect("a valid pattern"));
-static LETTERS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[^\W\d_]+").expect("a valid pattern"));
+static WIPED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^.*(?:\r|\x1b\[1?G)\x1b\[0?K"));
+static DIGITS: LazyLock<Regex> = LazyLock::new(|| regex(r"[0-9a-fA-F]*[0-9][0-9a-fA-F]*"));
+static LETTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"[^\W\d_]+"));
 
 /// What a terminal shows of an output.
 pub(crate) fn on_screen(text: &str) -> Cow<'_, str> {

@@ -1,6 +1,7 @@
 // Replays -> tables. Bills are relative to never touching anything; every sum is over tokens, so that long sessions weigh more.
 import { createRequire } from "node:module";
 
+import { median } from "../median.mjs";
 import { KINDS } from "./kinds.mjs";
 import { POLICIES } from "./policies.mjs";
 
@@ -10,11 +11,6 @@ const { number, percent, table } = require("../../dist/node/lib/table.js");
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ratio = (part, whole) => (whole === 0 ? 0 : part / whole);
 const three = (value) => (value === undefined ? "" : value.toFixed(3));
-
-function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted.length % 2 ? sorted[sorted.length >> 1] : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
-}
 
 /** A session that saves less than this part of its bill saves next to nothing. */
 const LITTLE = 0.05;

@@ -10,6 +10,7 @@ mod shapes;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use concertina::config::Encoding;
 use concertina::pipeline::{CompressOptions, FusionEngine};
@@ -38,48 +39,12 @@ impl Dice {
     }
 }
 
-const WORDS: [&str; 40] = [
-    "the",
-    "session",
-    "reads",
-    "a",
-    "value",
-    "from",
-    "store",
-    "when",
-    "request",
-    "is",
-    "not",
-    "valid",
-    "it",
-    "returns",
-    "an",
-    "error",
-    "and",
-    "logs",
-    "user",
-    "token",
-    "of",
-    "each",
-    "block",
-    "that",
-    "was",
-    "written",
-    "before",
-    "cache",
-    "index",
-    "with",
-    "path",
-    "to",
-    "file",
-    "in",
-    "order",
-    "for",
-    "later",
-    "calls",
-    "however",
-    "therefore",
-];
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let words = "the session reads a value from store when request is not valid it returns an error and logs user \
+                 token of each block that was written before cache index with path to file in order for later calls \
+                 however therefore";
+    words.split_whitespace().collect()
+});
 
 /// A piece of a text of some type: its number, and dice.
 type Piece = fn(usize, &mut Dice) -> String;
@@ -197,7 +162,7 @@ fn now() -> f64 {
 /// Milliseconds of the wall clock, where the system does not tell more.
 #[cfg(not(unix))]
 fn now() -> f64 {
-    static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
     START.elapsed().as_secs_f64() * 1e3
 }
 

@@ -5,6 +5,7 @@
 
 use super::Engine;
 use super::identity::Known;
+use super::memo::content_of;
 use crate::reference::ContentHash;
 use crate::transcript::Kind;
 
@@ -58,10 +59,8 @@ impl Engine {
             return Ok(if matches!(heard, Heard::Masked(_)) && !is_text { Heard::Stays } else { heard });
         }
         let text = match known.block.kind {
-            Kind::Text(text) => text.to_owned(),
-            Kind::Call(call) => call.arguments.to_json(),
-            Kind::Thinking(part) => part.to_string(),
-            Kind::Image(_) | Kind::Other(_) => String::new(),
+            Kind::Image(_) => String::new(),
+            _ => content_of(known.block).into_owned(),
         };
         Err(Box::new(Question { key, text, beside }))
     }

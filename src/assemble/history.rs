@@ -16,7 +16,7 @@ use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
 use super::thinking::Gap;
 use super::views::View;
-use super::{Engine, EpochReport, FETCH_TOOL, Reply, Report};
+use super::{Engine, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates, may_replace, tells_of_failure};
@@ -53,6 +53,16 @@ struct Proposal<'t, 'a> {
     reason: &'static str,
     source: Source,
     placeholder: Placeholder<'a>,
+}
+
+/// A proposal that pays, as it would be shown.
+struct Rendered<'f, 't, 'a> {
+    proposal: &'f Proposal<'t, 'a>,
+    id: RefId,
+    value: Value,
+    tokens: u64,
+    /// Whether it says what placeholders are.
+    explains: bool,
 }
 
 /// What one call folds.
@@ -176,22 +186,17 @@ impl Engine {
         if lists_names(&self.config) && proposals.iter().any(tells) {
             let mut around = names_around(known, &states, &shown);
             for proposal in &mut proposals {
-                proposal.placeholder.add_names(
-                    proposal.source.original(),
-                    proposal.known.tokens,
-                    &self.config,
-                    &mut around,
-                );
+                let (original, tokens) = (proposal.source.original(), proposal.known.tokens);
+                proposal.placeholder.add_names(original, tokens, &self.config, &mut around);
             }
         }
         let fold = Fold { proposals, cause: choice.cause, least: choice.least, tools, now };
-        let replayed = shown.in_context.clone();
         match self.fold(scope, known, &fold, ledger, &mut shown) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
                 shown.reply.report.warning = Some((&error).into());
                 // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
-                let batch = Batch { in_context: Some(replayed), ..Batch::after(ledger) };
+                let batch = Batch { in_context: Some(shown.in_context.clone()), ..Batch::after(ledger) };
                 if !matches!(error, Error::StoreLocked { .. })
                     && let Err(error) = self.store.commit(scope, &batch, now)
                 {
@@ -281,18 +286,30 @@ impl Engine {
 
     /// Puts the originals of the proposals that pay, and only then shows them, as the store has them.
     fn fold(&self, scope: &Scope, known: &[Known], fold: &Fold, ledger: &Ledger, shown: &mut Shown) -> Result<()> {
-        let hashes: Vec<ContentHash> = fold.proposals.iter().map(Proposal::hash).collect();
-        let ids = if hashes.is_empty() { Vec::new() } else { self.store.ref_ids(&hashes)? };
+        let rendered = self.render(fold, ledger, shown)?;
+        let batch = batch_of(known, fold, &rendered, ledger, shown);
+        let in_force = self.store.commit(scope, &batch, fold.now)?;
+        self.show_in_force(known, &rendered, &batch, &in_force, shown)?;
+        shown.reply.report.epoch = batch.epoch;
+        Ok(())
+    }
+
+    /// The proposals that pay; where they free too little for an epoch, those that open none.
+    fn render<'f, 't, 'a>(
+        &self,
+        fold: &'f Fold<'t, 'a>,
+        ledger: &Ledger,
+        shown: &Shown,
+    ) -> Result<Vec<Rendered<'f, 't, 'a>>> {
+        if fold.proposals.is_empty() {
+            return Ok(Vec::new());
+        }
+        let originals: Vec<&Original> = fold.proposals.iter().map(|proposal| proposal.source.original()).collect();
+        let ids = self.ids(&originals)?;
         let meter = Meter::new(None, self.config.encoding);
-        let mut batch = Batch {
-            tools: fold.tools.filter(|tools| ledger.tools != Some(*tools)),
-            withdrawn: shown.withdrawn.clone(),
-            ..Batch::after(ledger)
-        };
-        let mut rendered = Vec::with_capacity(hashes.len());
         // Where the host has dropped the placeholder that did, it is to be said again.
-        let mut is_explained =
-            hashes.is_empty() || explained_in(ledger).any(|original| shown.in_context.contains(&original));
+        let mut is_explained = explained_in(ledger).any(|original| shown.in_context.contains(&original));
+        let mut rendered = Vec::with_capacity(ids.len());
         for (proposal, id) in fold.proposals.iter().zip(ids) {
             let explains = !is_explained && proposal.placeholder.may_explain(proposal.known.tokens);
             let Some(value) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };
@@ -300,60 +317,30 @@ impl Engine {
             // Where the words of thinking are hidden it counts nothing, and leaves all the same.
             if tokens < proposal.known.tokens || tokens == 0 {
                 is_explained |= explains;
-                rendered.push((proposal, id, value, tokens, explains));
+                rendered.push(Rendered { proposal, id, value, tokens, explains });
             }
         }
-        let opens = |proposal: &Proposal| !matches!(proposal.reason, LARGE | THINKING);
-        let frees = rendered.iter().filter(|(proposal, ..)| opens(proposal));
-        if frees.map(|(proposal, _, _, tokens, _)| proposal.known.tokens - tokens).sum::<u64>() < fold.least {
-            rendered.retain(|(proposal, ..)| proposal.reason == LARGE);
+        let opens = |one: &&Rendered| !matches!(one.proposal.reason, LARGE | THINKING);
+        let frees = rendered.iter().filter(opens).map(|one| one.proposal.known.tokens - one.tokens);
+        if frees.sum::<u64>() < fold.least {
+            rendered.retain(|one| one.proposal.reason == LARGE);
         }
-        let mut accepted: HashMap<BlockKey, (&Proposal, RefId)> = HashMap::new();
-        let mut in_context = shown.in_context.clone();
-        let (mut before, mut after) = (0, 0);
-        for (proposal, id, value, tokens, explains) in rendered {
-            let known = proposal.known;
-            if explains {
-                batch.printed.push(explanation_in(proposal.hash()));
-            }
-            (before, after) = (before + known.tokens, after + tokens);
-            batch.folded.push((kind_of(known), known.tokens, tokens));
-            in_context.insert(proposal.hash());
-            batch.projections.push(Projection {
-                block: known.key,
-                replacement: value.to_string(),
-                original: proposal.hash(),
-                reason: proposal.reason.into(),
-            });
-            if let Source::New(original) = &proposal.source {
-                batch.originals.push((id.clone(), original.clone()));
-            }
-            accepted.insert(known.key, (proposal, id));
-        }
-        batch.in_context = Some(in_context.clone());
-        let changed: BTreeSet<BlockKey> = accepted.keys().chain(&shown.withdrawn).copied().collect();
-        let epoch = (!changed.is_empty()).then(|| Epoch {
-            reason: match batch.projections.first() {
-                Some(first) => fold.cause.map_or_else(|| first.reason.clone(), Into::into),
-                None => RETURNED.into(),
-            },
-            tokens_freed: before - after,
-            tokens_rebilled: rebilled(known, &changed) + after,
-            blocks: changed.len() as u64,
-        });
-        if let Some(epoch) = &epoch {
-            batch.receipts.push(Receipt {
-                kind: "assemble".into(),
-                tokens_before: before,
-                tokens_after: after,
-                detail: json!({ "reason": epoch.reason, "blocks": epoch.blocks }).to_string(),
-            });
-        }
-        batch.epoch = epoch.clone();
-        let in_force = self.store.commit(scope, &batch, fold.now)?;
+        Ok(rendered)
+    }
+
+    /// Shows the rows in force, of which some may be another call's.
+    fn show_in_force(
+        &self,
+        known: &[Known],
+        rendered: &[Rendered],
+        batch: &Batch,
+        in_force: &[Projection],
+        shown: &mut Shown,
+    ) -> Result<()> {
+        let rendered: HashMap<BlockKey, &Rendered> = rendered.iter().map(|one| (one.proposal.known.key, one)).collect();
         let in_force: HashMap<BlockKey, &Projection> = in_force.iter().map(|row| (row.block, row)).collect();
         for known in known {
-            let Some(row) = in_force.get(&known.key) else { continue };
+            let Some(&row) = in_force.get(&known.key) else { continue };
             let replacement = self
                 .memo
                 .of_replacement(&row.replacement)
@@ -361,19 +348,63 @@ impl Engine {
             if !suits(known.block, &replacement.value) {
                 continue;
             }
-            let ours = accepted.get(&known.key).filter(|_| batch.projections.contains(row));
-            let (reason, id) = ours.map_or(("replay", None), |(proposal, id)| (proposal.reason, Some(id.to_string())));
-            in_context.insert(row.original);
+            let ours = rendered.get(&known.key).filter(|_| batch.projections.contains(row));
+            let (reason, id) = ours.map_or(("replay", None), |one| (one.proposal.reason, Some(one.id.to_string())));
             show(known, reason, id, replacement.value.clone(), replacement.tokens, shown);
         }
-        shown.in_context = in_context;
-        shown.reply.report.epoch = epoch.map(|epoch| EpochReport {
-            reason: epoch.reason,
-            tokens_freed: epoch.tokens_freed,
-            tokens_rebilled: epoch.tokens_rebilled,
-        });
         Ok(())
     }
+}
+
+/// What is written before anything of it is shown.
+fn batch_of(known: &[Known], fold: &Fold, rendered: &[Rendered], ledger: &Ledger, shown: &Shown) -> Batch {
+    let mut batch = Batch {
+        tools: fold.tools.filter(|tools| ledger.tools != Some(*tools)),
+        withdrawn: shown.withdrawn.clone(),
+        ..Batch::after(ledger)
+    };
+    let mut in_context = shown.in_context.clone();
+    let mut changed: BTreeSet<BlockKey> = shown.withdrawn.iter().copied().collect();
+    let (mut before, mut after) = (0, 0);
+    for &Rendered { proposal, ref id, ref value, tokens, explains } in rendered {
+        let (block, original) = (proposal.known, proposal.source.original());
+        (before, after) = (before + block.tokens, after + tokens);
+        changed.insert(block.key);
+        in_context.insert(original.hash);
+        batch.printed.extend(explains.then(|| explanation_in(original.hash)));
+        batch.folded.push((kind_of(block), block.tokens, tokens));
+        batch.projections.push(Projection {
+            block: block.key,
+            replacement: value.to_string(),
+            original: original.hash,
+            reason: proposal.reason.into(),
+        });
+        if let Source::New(original) = &proposal.source {
+            batch.originals.push((id.clone(), original.clone()));
+        }
+    }
+    batch.in_context = Some(in_context);
+    if changed.is_empty() {
+        return batch;
+    }
+    let epoch = Epoch {
+        reason: match rendered.first() {
+            Some(first) => fold.cause.unwrap_or(first.proposal.reason),
+            None => RETURNED,
+        }
+        .into(),
+        tokens_freed: before - after,
+        tokens_rebilled: rebilled(known, &changed) + after,
+        blocks: changed.len() as u64,
+    };
+    batch.receipts.push(Receipt {
+        kind: "assemble".into(),
+        tokens_before: before,
+        tokens_after: after,
+        detail: json!({ "reason": epoch.reason, "blocks": epoch.blocks }).to_string(),
+    });
+    batch.epoch = Some(epoch);
+    batch
 }
 
 fn untouched(known: &[Known]) -> Report {
@@ -427,12 +458,6 @@ fn is_rewritten(ledger: &Ledger, states: &[State], shown: &Shown) -> bool {
 fn hash_of_tools(options: &AssembleOptions) -> Option<ContentHash> {
     let tools: BTreeSet<&String> = options.available_tools.as_ref()?.iter().collect();
     Some(ContentHash::of(json!(tools).to_string().as_bytes()))
-}
-
-impl Proposal<'_, '_> {
-    fn hash(&self) -> ContentHash {
-        self.source.original().hash
-    }
 }
 
 /// Tokens that stay, after the first block that changed: what a prompt cache has to take in anew.

@@ -92,13 +92,13 @@ impl Past {
 }
 
 fn share_fates(known: &mut [Known]) {
-    let mut fates: HashMap<BlockKey, Option<Fate>> = HashMap::new();
+    let mut fates: HashMap<BlockKey, Fate> = HashMap::new();
     for block in known.iter() {
-        let shared = fates.entry(block.key).or_default();
-        *shared = Some(shared.map_or(block.fate, |fate| stays_longer(fate, block.fate)));
+        let shared = fates.entry(block.key);
+        shared.and_modify(|fate| *fate = stays_longer(*fate, block.fate)).or_insert(block.fate);
     }
     for block in known {
-        block.fate = fates.get(&block.key).copied().flatten().unwrap_or(block.fate);
+        block.fate = fates[&block.key];
     }
 }
 

@@ -3,6 +3,8 @@
 //! Contents are looked up by BLAKE3, which is several times as fast as the SHA-256 of references and as safe: no output of a tool
 //! can be made that takes another's place.
 
+use std::borrow::Cow;
+use std::hash::Hash;
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
@@ -58,15 +60,12 @@ impl Memo {
 
     /// What a text is known by, and its tokens.
     pub(super) fn of_text(&self, text: &str) -> (ContentHash, u64) {
-        let key = *blake3::hash(text.as_bytes()).as_bytes();
-        self.texts.get(&key).unwrap_or_else(|| {
-            let known = (ContentHash::of(text.as_bytes()), count(text, self.encoding) as u64);
-            self.texts.insert(key, known);
-            known
+        remembered(&self.texts, blake3_of(text), || {
+            (ContentHash::of(text.as_bytes()), count(text, self.encoding) as u64)
         })
     }
 
-    /// What a block is known by (its text, its image payload, or its arguments or thinking as JSON), and what it costs.
+    /// What a block is known by, and what it costs.
     pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
         match block.kind {
             Kind::Text(text) => self.of_text(text),
@@ -88,17 +87,13 @@ impl Memo {
 
     /// What a replacement of the ledger, which is JSON, shows.
     pub(super) fn of_replacement(&self, json: &str) -> serde_json::Result<Arc<Replacement>> {
-        let key = *blake3::hash(json.as_bytes()).as_bytes();
-        self.replacements.get_or_insert_with(&key, || Ok(Arc::new(Replacement::of(serde_json::from_str(json)?, self))))
+        let make = || Ok(Arc::new(Replacement::of(serde_json::from_str(json)?, self)));
+        self.replacements.get_or_insert_with(&blake3_of(json), make)
     }
 
     /// Whether a block known by a hash may be stored, thinking as it is, which `judge` says of one that is new.
     pub(super) fn may_store(&self, block: ContentHash, judge: impl FnOnce() -> bool) -> bool {
-        self.storable.get(&block).unwrap_or_else(|| {
-            let may = judge();
-            self.storable.insert(block, may);
-            may
-        })
+        remembered(&self.storable, block, judge)
     }
 
     /// What a caller's redactor said.
@@ -112,32 +107,41 @@ impl Memo {
 
     fn of_thinking(&self, part: &Value) -> (ContentHash, u64) {
         let json = part.to_string();
-        let key = *blake3::hash(json.as_bytes()).as_bytes();
-        self.thinking.get(&key).unwrap_or_else(|| {
+        remembered(&self.thinking, blake3_of(&json), || {
             let tokens = thinking_texts(part).map(|text| count(text, self.encoding) as u64).sum();
-            let known = (ContentHash::of(json.as_bytes()), tokens);
-            self.thinking.insert(key, known);
-            known
+            (ContentHash::of(json.as_bytes()), tokens)
         })
     }
 
     fn of_image(&self, base64: &str) -> ContentHash {
-        let key = *blake3::hash(base64.as_bytes()).as_bytes();
-        self.images.get(&key).unwrap_or_else(|| {
-            let hash = ContentHash::of(base64.as_bytes());
-            self.images.insert(key, hash);
-            hash
-        })
+        remembered(&self.images, blake3_of(base64), || ContentHash::of(base64.as_bytes()))
     }
 }
 
-/// What a block is known by, without remembering it: its text, its image payload, or its arguments or thinking as JSON.
-pub(super) fn hash_of(block: &Block) -> ContentHash {
+fn blake3_of(content: &str) -> [u8; 32] {
+    *blake3::hash(content.as_bytes()).as_bytes()
+}
+
+fn remembered<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, make: impl FnOnce() -> V) -> V {
+    cache.get(&key).unwrap_or_else(|| {
+        let made = make();
+        cache.insert(key, made);
+        made
+    })
+}
+
+/// What of a block is hashed: its text, its image payload, or its arguments or thinking as JSON.
+pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
     match block.kind {
-        Kind::Text(text) => ContentHash::of(text.as_bytes()),
-        Kind::Image(image) => ContentHash::of(image.base64.unwrap_or_default().as_bytes()),
-        Kind::Call(call) => ContentHash::of(call.arguments.to_json().as_bytes()),
-        Kind::Thinking(part) => ContentHash::of(part.to_string().as_bytes()),
-        Kind::Other(_) => ContentHash::of(b""),
+        Kind::Text(text) => text.into(),
+        Kind::Image(image) => image.base64.unwrap_or_default().into(),
+        Kind::Call(call) => call.arguments.to_json().into(),
+        Kind::Thinking(part) => part.to_string().into(),
+        Kind::Other(_) => "".into(),
     }
+}
+
+/// What a block is known by, without remembering it.
+pub(super) fn hash_of(block: &Block) -> ContentHash {
+    ContentHash::of(content_of(block).as_bytes())
 }

@@ -32,7 +32,7 @@ use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
 use crate::pipeline::FusionEngine;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store, secrets};
+use crate::store::{Batch, Epoch, Millis, Receipt, Scope, Stats, Store, secrets};
 use crate::transcript::Rewrite;
 
 pub use crate::reference::FETCH_TOOL;
@@ -82,20 +82,9 @@ pub struct Report {
     /// Tokens of the same blocks as returned.
     pub tokens_after: u64,
     /// Set when already-sent content changed in this call.
-    pub epoch: Option<EpochReport>,
+    pub epoch: Option<Epoch>,
     /// Set when the store failed and new content went out unreplaced.
     pub warning: Option<Warning>,
-}
-
-/// An epoch in a report.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EpochReport {
-    /// Why the epoch was opened.
-    pub reason: String,
-    /// Tokens that left the context.
-    pub tokens_freed: u64,
-    /// Tokens after the first changed block, which a prompt cache bills anew.
-    pub tokens_rebilled: u64,
 }
 
 /// A failure that did not stop the turn.

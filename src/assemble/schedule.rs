@@ -5,16 +5,16 @@
 use super::identity::Known;
 use super::placeholder::expected_savings;
 use super::replay::State;
-use super::unfold::{is_output, is_reference};
-use super::{AssembleOptions, Engine, FETCH_TOOL};
+use super::unfold::{is_fetched, is_output, is_reference};
+use super::{AssembleOptions, Engine};
 use crate::config::{self, Schedule};
 use crate::history::{Fate, is_over, may_go_fresh, may_replace};
 use crate::plan::balance::{Change, balance, untouched};
 use crate::plan::cache::{Cache, Cold};
-use crate::plan::economics::{Item, Situation, Thinking, Young, decide};
+use crate::plan::economics::{Item, Situation, Thinking, decide};
 use crate::plan::prices::{Family, FinishedThinking, Prices};
 use crate::store::{Ledger, Millis};
-use crate::transcript::{Block, Kind, Transcript, is_cache_point};
+use crate::transcript::{Kind, Transcript, is_cache_point};
 
 /// A block to fold.
 #[derive(Debug, Clone, Copy)]
@@ -94,21 +94,20 @@ impl Engine {
                     State::Placeholder(tokens) | State::Replaced(tokens) => (tokens, false),
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
-                let may_go = known.fate.may_go().filter(|_| is_open);
-                let young = match known.fate {
+                let fate = match known.fate {
                     // What was fetched on purpose is used for a while.
-                    Fate::Young { is_nearly_stale } if is_open && !is_fetched(known.block) => {
-                        Some(Young { is_nearly_ripe: is_nearly_stale })
-                    }
-                    _ => None,
+                    Fate::Young { .. } if is_fetched(known.block) => Fate::Stays,
+                    fate if is_open => fate,
+                    _ => Fate::Stays,
                 };
                 if is_open && moment.options.refer_oversize && !is_sent && self.is_oversize_output(known) {
                     oversize.push(Chosen { known: index, reason: LARGE });
                 }
-                let worth = (may_go.is_some() || young.is_some()) && tokens >= self.config.min_tokens_to_fold;
+                let may_leave = matches!(fate, Fate::MayGo(_) | Fate::Young { .. });
+                let worth = may_leave && tokens >= self.config.min_tokens_to_fold;
                 let frees = if worth { expected_savings(known, &self.config) } else { 0 };
                 let thinking = if is_open { self.thinking(known, family.thinking) } else { None };
-                Item { tokens, frees, ripe: may_go, young, is_sent, thinking }
+                Item { tokens, frees, fate, is_sent, thinking }
             })
             .collect();
         let overhead = cache.last_request.saturating_sub(sent_tokens);
@@ -139,7 +138,7 @@ impl Engine {
         };
         let cause = decision.cause.as_str();
         let chosen = decision.items.into_iter().map(|index| {
-            let reason = match (items[index].thinking, items[index].ripe) {
+            let reason = match (items[index].thinking, items[index].fate.may_go()) {
                 (Some(_), _) => THINKING,
                 (None, Some(may_go)) => may_go.reason.as_str(),
                 (None, None) => cause,
@@ -229,8 +228,4 @@ fn stays(known: &Known) -> bool {
         Kind::Call(_) => is_cache_point(known.view.raw, &known.block.path),
         _ => false,
     }
-}
-
-fn is_fetched(block: &Block) -> bool {
-    block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
 }

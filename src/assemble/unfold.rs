@@ -87,8 +87,7 @@ impl Engine {
             missing: Vec::new(),
         };
         let transcript = Transcript::read(messages);
-        let blocks = || transcript.messages.iter().flat_map(|message| &message.blocks);
-        let named: Vec<RefId> = blocks().filter_map(|block| work.meant(block).map(|(id, ..)| id)).collect();
+        let named = transcript.blocks().filter_map(|(_, block)| work.meant(block).map(|(id, ..)| id)).collect();
         work.fetch(named)?;
         for (index, message) in transcript.messages.iter().enumerate() {
             work.message(index, &message.blocks);
@@ -331,7 +330,12 @@ fn marker_at_start(text: &str) -> Option<RefId> {
 
 /// Whether a block is a tool's output, and not what the model fetched on purpose.
 pub(super) fn is_output(block: &Block) -> bool {
-    block.result.is_some_and(|result| result.tool_name != Some(FETCH_TOOL))
+    block.result.is_some() && !is_fetched(block)
+}
+
+/// Whether a block is what the model fetched on purpose.
+pub(super) fn is_fetched(block: &Block) -> bool {
+    block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
 }
 
 /// The id that a block of ours names, by its form.

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::identity::Known;
+use super::unfold::is_fetched;
 use super::{FETCH_TOOL, Report};
 use crate::reference::ContentHash;
 use crate::store::figures::Request;
@@ -92,8 +93,7 @@ impl View {
 }
 
 fn is_of_fetch(known: &Known) -> bool {
-    let is_call = matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL);
-    is_call || known.block.result.as_ref().is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
+    is_fetched(known.block) || matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL)
 }
 
 /// A model call as its answer tells of it.

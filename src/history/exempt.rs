@@ -2,7 +2,7 @@
 //! the user answered to a tool, and the plan in force.
 
 use super::At;
-use super::files::printed_file;
+use super::files::opened_file;
 use crate::transcript::{Kind, ToolResult, Transcript};
 
 /// OpenClaw's workspace files, by stem, and what other hosts call theirs.
@@ -44,8 +44,7 @@ pub(super) fn plans(transcript: &Transcript) -> Vec<At> {
 
 /// Whether a tool result shows one of the host's own files: known by the path it was read from, else by its first heading.
 fn is_host_file(result: &ToolResult, text: &str) -> bool {
-    let printed = || printed_file(&result.arguments?.command()?).map(str::to_owned);
-    match result.arguments.and_then(|arguments| arguments.file_path()).or_else(printed) {
+    match opened_file(result) {
         Some(path) => is_host_path(&path),
         None => first_heading(text).is_some_and(names_host_file),
     }

@@ -10,7 +10,7 @@ use super::path::{is_rooted, resolve};
 use super::shown::Lines;
 use crate::content::ContentType;
 use crate::content::hints::of_path;
-use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS};
+use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
 
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,9 +216,14 @@ fn in_folder(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The file that a plain command prints, whole or by lines, as the command names it.
-pub(super) fn printed_file(command: &str) -> Option<&str> {
-    read_or_written(in_folder(command).1).filter(|(_, does)| matches!(does, Use::Read(_))).map(|(path, _)| path)
+/// The file that the call of a result opened, or that its plain command printed, whole or by lines, as the call names it.
+pub(super) fn opened_file(result: &ToolResult) -> Option<String> {
+    let arguments = result.arguments?;
+    let printed = || match read_or_written(in_folder(&arguments.command()?).1)? {
+        (path, Use::Read(_)) => Some(path.to_owned()),
+        _ => None,
+    };
+    arguments.file_path().or_else(printed)
 }
 
 /// The path that a plain command reads or writes.

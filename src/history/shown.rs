@@ -117,42 +117,37 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     (ends >= asked.first).then_some(Shown { came_back, lines, text })
 }
 
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
+}
+
 /// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to continue]`,
 /// `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more characters truncated; …]`,
 /// `[Old tool result content cleared]`.
 static CUT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    regex(
         r"(?i)\A\s*(?:\[|\(|<|\.\.\.|…).*(?:more (?:lines|characters|chars|bytes)|truncated|trimmed|omitted|cleared|removed|squeezed|lines? not shown|showing lines|use offset|cut by the host|tool result:)",
     )
-    .expect("the pattern of cuts is valid")
 });
 
 /// The same words of a cut by characters, behind what is left of a line.
-static GLUED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z")
-        .expect("the pattern of glued cuts is valid")
-});
+static GLUED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z"));
 
 /// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every assembly.
 static GAP: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
-        .expect("the pattern of gaps is valid")
+    regex(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
 });
 
 /// How hosts say that nothing of a result is left.
-static GONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\A\s*\[(?:tool result elided|partial:|read )").expect("the pattern of what is gone is valid")
-});
+static GONE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\A\s*\[(?:tool result elided|partial:|read )"));
 
 /// A cut that counts characters or bytes ends within a line.
-static CHARACTERS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(?:char\w*|bytes)\b").expect("the pattern of characters is valid"));
+static CHARACTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(?:char\w*|bytes)\b"));
 
 /// The places that a host's word on a cut names: the line to go on with, and which lines it shows.
-static PLACES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)")
-        .expect("the pattern of places is valid")
-});
+static PLACES: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)"));
 
 fn place(cut: &str, name: &str) -> Option<u64> {
     PLACES.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
@@ -165,8 +160,7 @@ fn last_before(cut: &str) -> Option<u64> {
 
 /// What shells and tools print where there is nothing to print.
 static NOTHING: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\A\s*[\[(<]?(?:no (?:output|content)|(?:the )?(?:empty file|file is empty)|empty)\b[^\n]*\s*\z")
-        .expect("the pattern of nothing is valid")
+    regex(r"(?i)\A\s*[\[(<]?(?:no (?:output|content)|(?:the )?(?:empty file|file is empty)|empty)\b[^\n]*\s*\z")
 });
 
 fn ends_in_marker(text: &str) -> bool {
@@ -179,7 +173,7 @@ fn ends_in_marker(text: &str) -> bool {
 pub fn tells_of_failure(text: &str) -> bool {
     static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         // Word boundaries of ASCII: with those of Unicode a line that is not ASCII is searched many times slower.
-        Regex::new(
+        regex(
             r#"(?ix)
             (?-u:\b) exit (?: ed )? (?: \s with )? \s (?: code | status ) :? \s [1-9]
             | permission\ denied | no\ such\ file | read-only\ file\ system | no\ space\ left | is\ a\ directory | not\ a\ directory
@@ -189,7 +183,6 @@ pub fn tells_of_failure(text: &str) -> bool {
             | \A \s* (?: <tool_use_error> | (?: error | failed | could\ not | cannot | denied | aborted | cancelled ) (?-u:\b) )
             | exceeds\ maximum\ allowed"#,
         )
-        .expect("the pattern of failures is valid")
     });
     let is_failure = |line: &str| FAILURE.is_match(&line[..line.floor_char_boundary(400)]);
     text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
@@ -198,10 +191,9 @@ pub fn tells_of_failure(text: &str) -> bool {
 /// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not do.
 pub(super) fn tells_of_no_change(text: &str) -> bool {
     static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
+        regex(
             r"(?i)missing tool result|(?-ui:\bE[A-Z]{3,}:)|denied|rejected|cancell?ed|aborted|interrupted|unable to|not been read|no changes|doesn't want to",
         )
-        .expect("the pattern of changes that were not made is valid")
     });
     let first = text.lines().next().unwrap_or_default();
     NO_CHANGE.is_match(&first[..first.floor_char_boundary(400)])

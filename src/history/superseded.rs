@@ -175,8 +175,7 @@ impl Later<'_> {
     /// What supersedes a read, the earliest of it.
     fn of_read(&mut self, asked: Lines, shown: Option<&Shown>, moves: u64) -> Option<Superseded> {
         let read = self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), moves);
-        let calls = read.max(self.write)?;
-        Some(Superseded { reason: Reason::Superseded, calls })
+        self.or_write(read)
     }
 
     /// Since when later reads show these lines, by their numbers or by their text.
@@ -203,8 +202,11 @@ impl Later<'_> {
 
     /// What supersedes a written body: a read of the whole file, or a later body.
     fn of_body(&self) -> Option<Superseded> {
-        let read = self.reads.iter().filter(|read| read.lines == Lines::ALL).map(|read| read.calls).max();
-        let calls = read.max(self.write)?;
-        Some(Superseded { reason: Reason::Superseded, calls })
+        self.or_write(self.reads.iter().filter(|read| read.lines == Lines::ALL).map(|read| read.calls).max())
+    }
+
+    /// What supersedes: a read so many calls ago, or the earliest whole write.
+    fn or_write(&self, read: Option<u64>) -> Option<Superseded> {
+        read.max(self.write).map(|calls| Superseded { reason: Reason::Superseded, calls })
     }
 }

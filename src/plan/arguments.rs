@@ -60,7 +60,7 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
             let head_chars = HEAD_CHARS.min(config.keep_preview_chars as usize);
             let is_shorter = match reference {
                 Some(marker) => fold_strings(&mut value, before, marker, head_chars, meter),
-                None => shrink_strings(&mut value, 0, head_chars, meter) > 0,
+                None => shrink_strings(&mut value, head_chars, meter),
             };
             if !is_shorter {
                 return None;
@@ -123,11 +123,7 @@ fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: u
     let mut by_cost: Vec<(usize, usize)> =
         texts.iter().enumerate().filter(|(_, text)| !stays(text)).map(|(at, text)| (meter.text(text), at)).collect();
     by_cost.sort_by_key(|&(cost, at)| (Reverse(cost), at));
-    let note = |chars: usize, head: &str| {
-        let head = if head.is_empty() { String::new() } else { format!("; began: {head}…") };
-        let chars = utf16::thousands(chars);
-        format!("<<{chars} chars elided by concertina {marker}, never reproduce this note{head}>>")
-    };
+    let note = |chars: usize, head: &str| note(chars, &format!(" {marker}"), head);
     let (mut left, mut chars, mut folded) = (before, 0, Vec::new());
     for (cost, at) in by_cost {
         let instead = if folded.is_empty() { meter.text(&note(utf16::len(texts[at]), "")) } else { meter.text(AGAIN) };
@@ -171,30 +167,26 @@ fn stays(text: &str) -> bool {
     is_word || (text.starts_with("<<") && text.ends_with(">>") && text.contains(" chars elided by concertina"))
 }
 
-/// Shortens each long string of a value to a note with its beginning; says how many it did.
-fn shrink_strings(value: &mut Value, depth: usize, head_chars: usize, meter: &Meter) -> usize {
-    match value {
-        Value::String(text) if utf16::exceeds(text, SHORT_CHARS) => {
-            let chars = utf16::thousands(utf16::len(text));
-            let head = match utf16::head(text, head_chars) {
-                "" => String::new(),
-                head => format!("; began: {head}…"),
-            };
-            let note = format!("<<{chars} chars elided by concertina, never reproduce this note{head}>>");
-            let is_shorter = meter.text(&note) < meter.text(text);
-            if is_shorter {
-                *text = note;
-            }
-            usize::from(is_shorter)
+/// Shortens each long string of a value to a note with its beginning; says whether it did any.
+fn shrink_strings(value: &mut Value, head_chars: usize, meter: &Meter) -> bool {
+    let mut texts = Vec::new();
+    strings(value, 0, &mut texts);
+    let mut is_shorter = false;
+    for text in texts.into_iter().filter(|text| utf16::exceeds(text, SHORT_CHARS)) {
+        let note = note(utf16::len(text), "", utf16::head(text, head_chars));
+        if meter.text(&note) < meter.text(text) {
+            *text = note;
+            is_shorter = true;
         }
-        Value::Array(items) if depth < MAX_DEPTH => {
-            items.iter_mut().map(|item| shrink_strings(item, depth + 1, head_chars, meter)).sum()
-        }
-        Value::Object(fields) if depth < MAX_DEPTH => {
-            fields.values_mut().map(|field| shrink_strings(field, depth + 1, head_chars, meter)).sum()
-        }
-        _ => 0,
     }
+    is_shorter
+}
+
+/// What stands for so many UTF-16 units that went: with the reference to them, and with how they began.
+fn note(chars: usize, reference: &str, head: &str) -> String {
+    let chars = utf16::thousands(chars);
+    let head = if head.is_empty() { String::new() } else { format!("; began: {head}…") };
+    format!("<<{chars} chars elided by concertina{reference}, never reproduce this note{head}>>")
 }
 
 /// What ClawSqueezer 1.0 writes for a call, by tool.

@@ -9,7 +9,7 @@
 
 use super::cache::Cold;
 use super::prices::Prices;
-use crate::history::MayGo;
+use crate::history::Fate;
 
 /// By how much a session may get dearer than untouched, wherever it ends.
 const RISK_PERCENT: f64 = 1.0;
@@ -29,21 +29,12 @@ pub struct Item {
     pub tokens: u64,
     /// How much less it would cost folded; 0 for what stays.
     pub frees: u64,
-    /// That it may go, and since when.
-    pub ripe: Option<MayGo>,
-    /// That it may go when there is no more room, where it is not ripe.
-    pub young: Option<Young>,
+    /// Whether it may go, and since when.
+    pub fate: Fate,
     /// Whether a request has held it.
     pub is_sent: bool,
     /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before it leaves alone.
     pub thinking: Option<Thinking>,
-}
-
-/// What is not ripe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Young {
-    /// Whether it will be in a moment, when to fold it would cost more than now that nothing is cached.
-    pub is_nearly_ripe: bool,
 }
 
 /// What a change before it does to thinking.
@@ -136,10 +127,12 @@ pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
 
 /// The blocks from `held` on that are folded, without what leaves with them, and how much that has to free.
 fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
-    let ripe = |at: &usize| items[*at].ripe.is_some() && items[*at].frees > 0;
+    let ripe = |at: &usize| items[*at].fate.may_go().is_some() && items[*at].frees > 0;
     let from = |first: usize| -> Vec<usize> { (first.max(held)..items.len()).filter(ripe).collect() };
     if let Some(cold) = situation.cold {
-        let nearly = |at: &usize| cold.is_over_soon() && items[*at].young.is_some_and(|young| young.is_nearly_ripe);
+        // In a moment it would cost more.
+        let nearly =
+            |at: &usize| cold.is_over_soon() && matches!(items[*at].fate, Fate::Young { is_nearly_stale: true });
         let goes = |at: &usize| ripe(at) || items[*at].frees > 0 && nearly(at);
         return Some((Cause::Cold(cold), (held..items.len()).filter(goes).collect(), 0));
     }
@@ -152,7 +145,7 @@ fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, 
             return Some((cause, items, context * LIMIT_BATCH_PERCENT / 100));
         }
     }
-    let waited = |at: &usize| items[*at].ripe.is_some_and(|ripe| ripe.turns >= situation.max_deferred_turns);
+    let waited = |at: &usize| items[*at].fate.may_go().is_some_and(|ripe| ripe.turns >= situation.max_deferred_turns);
     if !situation.binds_thinking
         && let Some(first) = from(0).into_iter().find(waited)
     {
@@ -169,11 +162,11 @@ fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Ve
     let mut chosen: Vec<usize> = Vec::new();
     let mut freed = 0;
     let indexes = || (held..items.len()).filter(|&at| items[at].frees > 0);
-    for at in indexes().filter(|&at| items[at].ripe.is_some()) {
+    for at in indexes().filter(|&at| items[at].fate.may_go().is_some()) {
         chosen.push(at);
         freed += items[at].frees;
     }
-    for at in indexes().filter(|&at| items[at].young.is_some()) {
+    for at in indexes().filter(|&at| matches!(items[at].fate, Fate::Young { .. })) {
         if freed >= goal {
             break;
         }
@@ -197,7 +190,7 @@ fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -
     let (mut rent, mut survives, mut freed) = (0.0, 0u64, 0u64);
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(held).rev() {
-        let Some(ripe) = item.ripe.filter(|_| item.frees > 0) else {
+        let Some(ripe) = item.fate.may_go().filter(|_| item.frees > 0) else {
             let leaves = item.thinking == Some(Thinking::Leaves);
             survives += if item.is_sent && !leaves { item.tokens } else { 0 };
             continue;
@@ -222,7 +215,7 @@ fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Reason;
+    use crate::history::{MayGo, Reason};
 
     const WARM: Situation = Situation {
         prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 },
@@ -237,12 +230,12 @@ mod tests {
     };
 
     fn stays(tokens: u64) -> Item {
-        Item { tokens, frees: 0, ripe: None, young: None, is_sent: true, thinking: None }
+        Item { tokens, frees: 0, fate: Fate::Stays, is_sent: true, thinking: None }
     }
 
     fn ripe(tokens: u64, calls: u64) -> Item {
-        let ripe = Some(MayGo { reason: Reason::Stale, is_old: true, calls, turns: calls });
-        Item { tokens, frees: tokens - 50, ripe, young: None, is_sent: true, thinking: None }
+        let fate = Fate::MayGo(MayGo { reason: Reason::Stale, is_old: true, calls, turns: calls });
+        Item { tokens, frees: tokens - 50, fate, is_sent: true, thinking: None }
     }
 
     #[test]
@@ -286,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_is_nearly_ripe_goes_where_nothing_is_cached_and_soon_will_be() {
-        let young = |is_nearly_ripe| Item { young: Some(Young { is_nearly_ripe }), ripe: None, ..ripe(2000, 0) };
+        let young = |is_nearly_stale| Item { fate: Fate::Young { is_nearly_stale }, ..ripe(2000, 0) };
         let items = [young(true), young(false), stays(4000), ripe(2000, 0)];
         let chosen = |cold| decide(&items, &Situation { cold, ..WARM }).map(|decision| decision.items);
         assert_eq!(chosen(Some(Cold::Lapsed)), Some(vec![0, 3]));
@@ -305,7 +298,7 @@ mod tests {
     #[test]
     fn a_full_context_lets_go_enough_at_once_or_nothing() {
         let full = Situation { limit: Some(9000), ..WARM };
-        let young = |tokens| Item { young: Some(Young { is_nearly_ripe: false }), ripe: None, ..ripe(tokens, 0) };
+        let young = |tokens| Item { fate: Fate::Young { is_nearly_stale: false }, ..ripe(tokens, 0) };
         let items = [stays(5000), ripe(500, 0), young(2000), young(3000)];
         assert_eq!(decide(&items, &full), Some(Decision { cause: Cause::Limit, items: vec![1, 2], least: 1575 }));
         assert_eq!(decide(&[ripe(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");

@@ -111,12 +111,8 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
             match waiting.next() {
                 Some(call) => calls[call].displaced = Some(place),
                 None => {
-                    let count = if was_called {
-                        &mut stats.duplicate_results_dropped
-                    } else {
-                        &mut stats.orphan_results_dropped
-                    };
-                    *count += 1;
+                    stats.duplicate_results_dropped += usize::from(was_called);
+                    stats.orphan_results_dropped += usize::from(!was_called);
                     dropped.push(place);
                 }
             }

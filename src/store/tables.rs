@@ -48,156 +48,45 @@ pub struct Table {
 /// Takes rows.
 pub type Sink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> crate::error::Result<()> + 'a;
 
+/// `table!(name, key, column Kind, ...)`
+macro_rules! table {
+    ($name:ident, $key:literal, $($column:ident $kind:ident),+) => {
+        Table { name: stringify!($name), columns: &[$((stringify!($column), $kind)),+], key: $key }
+    };
+}
+
 /// The originals, the one table with large rows.
-pub static ORIGINALS: Table = Table {
-    name: "originals",
-    columns: &[
-        ("id", Integer),
-        ("hash", Bytes),
-        ("ref_id", Text),
-        ("mime", Text),
-        ("label", Text),
-        ("size", Integer),
-        ("is_zstd", Flag),
-        ("payload", Bytes),
-    ],
-    key: 1,
-};
+pub static ORIGINALS: Table = table!(originals, 1,
+    id Integer, hash Bytes, ref_id Text, mime Text, label Text, size Integer, is_zstd Flag, payload Bytes);
 
 /// Every table, each after those that its rows refer to.
 pub static TABLES: [&Table; 15] = [
-    &Table {
-        name: "sessions",
-        columns: &[
-            ("id", Integer),
-            ("session_id", Text),
-            ("agent_id", Text),
-            ("session_key", Text),
-            ("last_seen", Integer),
-            ("tools", Bytes),
-            ("held", Flag),
-            ("ended_at", Integer),
-            ("parent", Integer),
-            ("is_off", Flag),
-        ],
-        key: 1,
-    },
-    &Table { name: "homes", columns: &[("session", Integer), ("host", Text)], key: 2 },
+    &table!(sessions, 1,
+        id Integer, session_id Text, agent_id Text, session_key Text, last_seen Integer, tools Bytes, held Flag,
+        ended_at Integer, parent Integer, is_off Flag),
+    &table!(homes, 2, session Integer, host Text),
     &ORIGINALS,
-    &Table {
-        name: "grants",
-        columns: &[("session", Integer), ("original", Integer), ("granted_at", Integer), ("left_at", Integer)],
-        key: 2,
-    },
-    &Table {
-        name: "projections",
-        columns: &[
-            ("id", Integer),
-            ("session", Integer),
-            ("block", Bytes),
-            ("place", Integer),
-            ("replacement", Text),
-            ("original", Integer),
-            ("reason", Text),
-        ],
-        key: 1,
-    },
-    &Table {
-        name: "printed",
-        columns: &[
-            ("session", Integer),
-            ("text", Bytes),
-            ("is_answer", Flag),
-            ("original", Integer),
-            ("saved", Integer),
-        ],
-        key: 2,
-    },
-    &Table { name: "turns", columns: &[("session", Integer), ("advancement_key", Text), ("at", Integer)], key: 2 },
-    &Table {
-        name: "receipts",
-        columns: &[
-            ("id", Integer),
-            ("session", Integer),
-            ("at", Integer),
-            ("kind", Text),
-            ("tokens_before", Integer),
-            ("tokens_after", Integer),
-            ("detail", Text),
-        ],
-        key: 1,
-    },
-    &Table {
-        name: "epochs",
-        columns: &[
-            ("id", Integer),
-            ("session", Integer),
-            ("at", Integer),
-            ("reason", Text),
-            ("tokens_freed", Integer),
-            ("tokens_rebilled", Integer),
-            ("blocks", Integer),
-        ],
-        key: 1,
-    },
-    &Table {
-        name: "requests",
-        columns: &[
-            ("id", Integer),
-            ("session", Integer),
-            ("at", Integer),
-            ("is_measured", Flag),
-            ("sent", Integer),
-            ("without", Integer),
-            ("overhead", Integer),
-            ("fetched", Integer),
-            ("sent_bill", Real),
-            ("without_bill", Real),
-            ("usd", Real),
-        ],
-        key: 1,
-    },
-    &Table {
-        name: "fetches",
-        columns: &[("id", Integer), ("session", Integer), ("at", Integer), ("ref_id", Text), ("tokens", Integer)],
-        key: 1,
-    },
-    &Table {
-        name: "folded",
-        columns: &[
-            ("session", Integer),
-            ("day", Integer),
-            ("kind", Text),
-            ("tokens_before", Integer),
-            ("tokens_after", Integer),
-        ],
-        key: 3,
-    },
-    &Table { name: "warnings", columns: &[("id", Integer), ("at", Integer), ("text", Text)], key: 1 },
-    &Table {
-        name: "swept",
-        columns: &[("turns", Integer), ("tokens_before", Integer), ("tokens_after", Integer)],
-        key: 0,
-    },
-    &Table {
-        name: "swept_requests",
-        columns: &[
-            ("day", Integer),
-            ("requests", Integer),
-            ("measured", Integer),
-            ("sent", Integer),
-            ("without", Integer),
-            ("overhead", Integer),
-            ("fetched", Integer),
-            ("sent_bill", Real),
-            ("without_bill", Real),
-            ("sent_usd", Real),
-            ("without_usd", Real),
-            ("unpriced", Integer),
-            ("fetches", Integer),
-        ],
-        key: 1,
-    },
+    &table!(grants, 2, session Integer, original Integer, granted_at Integer, left_at Integer),
+    &table!(projections, 1,
+        id Integer, session Integer, block Bytes, place Integer, replacement Text, original Integer, reason Text),
+    &table!(printed, 2, session Integer, text Bytes, is_answer Flag, original Integer, saved Integer),
+    &table!(turns, 2, session Integer, advancement_key Text, at Integer),
+    &table!(receipts, 1,
+        id Integer, session Integer, at Integer, kind Text, tokens_before Integer, tokens_after Integer, detail Text),
+    &table!(epochs, 1,
+        id Integer, session Integer, at Integer, reason Text, tokens_freed Integer, tokens_rebilled Integer,
+        blocks Integer),
+    &table!(requests, 1,
+        id Integer, session Integer, at Integer, is_measured Flag, sent Integer, without Integer, overhead Integer,
+        fetched Integer, sent_bill Real, without_bill Real, usd Real),
+    &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer),
+    &table!(folded, 3, session Integer, day Integer, kind Text, tokens_before Integer, tokens_after Integer),
+    &table!(warnings, 1, id Integer, at Integer, text Text),
+    &table!(swept, 0, turns Integer, tokens_before Integer, tokens_after Integer),
+    &table!(swept_requests, 1,
+        day Integer, requests Integer, measured Integer, sent Integer, without Integer, overhead Integer,
+        fetched Integer, sent_bill Real, without_bill Real, sent_usd Real, without_usd Real, unpriced Integer,
+        fetches Integer),
 ];
 
 impl Table {

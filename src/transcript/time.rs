@@ -8,26 +8,32 @@ pub(super) fn read(value: &Value) -> Option<i64> {
 }
 
 fn rfc_3339(text: &str) -> Option<i64> {
-    let (date, time) = (text.get(..10)?, text.get(11..19)?);
-    let is_between = matches!(text.as_bytes()[10], b'T' | b't' | b' ');
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+    let (time, rest) = text.split_at_checked(19)?;
+    let [year, month, day, hour, minute, second] = numbers(time, "0000-00-00T00:00:00")?[..] else { return None };
     let is_in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
-    let (millis, zone) = fraction(&text[19..])?;
-    let minutes = days(year, month, day) * 1440 + hour * 60 + minute - offset(zone)?;
-    (is_between && is_in_range).then_some((minutes * 60 + second) * 1000 + millis)
+    let (millis, zone) = fraction(rest)?;
+    let ahead = match zone {
+        "Z" | "z" => 0,
+        _ => {
+            let [hours, minutes] = numbers(zone, "+00:00")?[..] else { return None };
+            (hours * 60 + minutes) * if zone.starts_with('-') { -1 } else { 1 }
+        }
+    };
+    let minutes = days(year, month, day) * 1440 + hour * 60 + minute - ahead;
+    is_in_range.then_some((minutes * 60 + second) * 1000 + millis)
 }
 
-/// Three numbers of so many digits.
-fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[i64; 3]> {
-    let mut parts = text.split(separator);
-    let mut next = |digits| parts.next().and_then(|part| number(part, digits));
-    let numbers = [next(digits[0])?, next(digits[1])?, next(digits[2])?];
-    parts.next().is_none().then_some(numbers)
-}
-
-fn number(text: &str, digits: usize) -> Option<i64> {
-    (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
+/// The numbers in a text that is written as `form`: with digits for zeros, and any sign.
+fn numbers(text: &str, form: &str) -> Option<Vec<i64>> {
+    let fits = |(byte, form): (u8, u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'T' => matches!(byte, b'T' | b't' | b' '),
+        b'+' => matches!(byte, b'+' | b'-'),
+        _ => byte == form,
+    };
+    let is_written_so = text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits);
+    let numbers = text.split(|character: char| !character.is_ascii_digit());
+    is_written_so.then(|| numbers.filter_map(|digits| digits.parse().ok()).collect())
 }
 
 /// The milliseconds of a fraction, if there is one, and what follows.
@@ -36,17 +42,6 @@ fn fraction(text: &str) -> Option<(i64, &str)> {
     let end = rest.find(|digit: char| !digit.is_ascii_digit()).filter(|end| *end > 0)?;
     let millis = format!("{:0<3}", &rest[..end.min(3)]);
     Some((millis.parse().ok()?, &rest[end..]))
-}
-
-/// Minutes before UTC.
-fn offset(zone: &str) -> Option<i64> {
-    if matches!(zone, "Z" | "z") {
-        return Some(0);
-    }
-    let (sign, ahead) =
-        zone.strip_prefix('+').map(|zone| (1, zone)).or(zone.strip_prefix('-').map(|zone| (-1, zone)))?;
-    let (hours, minutes) = ahead.split_once(':')?;
-    Some(sign * (number(hours, 2)? * 60 + number(minutes, 2)?))
 }
 
 /// Days since 1970 of a date of the Gregorian calendar, whose years begin in March here: the leap day is then the last one.

@@ -6,6 +6,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 
 import { countTokens } from "../../index.js";
+import { chapterOfCode, readingChapters } from "./chapters.mjs";
 import { readRows } from "./dialects.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns } from "./play.mjs";
@@ -24,20 +25,7 @@ function count(part) {
   return texts.reduce((sum, text) => sum + countTokens(text), 0);
 }
 
-/** About 6,000 characters that no stage can shorten much. */
-function chapter(number) {
-  const line = (at) => `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`;
-  return `${Array.from({ length: 90 }, (_, at) => line(at)).join("\n")}\n`;
-}
-
-/** Each turn reads a file and prints a log, which is shortened at birth; one fetches what was folded. */
-const turns = Array.from({ length: TURNS }, (_, at) => ({
-  user: `Read chapter ${at}.`,
-  steps: [
-    [{ name: "read", args: { path: `chapter-${at}.ts` } }, { name: "exec", args: { command: `seq -f 'INFO chapter ${at} step %g is served from the cache' 1 150` } }],
-    `Chapter ${at} is read.`,
-  ],
-}));
+const turns = readingChapters(TURNS);
 
 const hosts = [];
 const providers = [];
@@ -54,7 +42,7 @@ async function startHost(name, plugin) {
   providers.push(provider);
   const host = new Host({ name, provider, cost: COST });
   hosts.push(host);
-  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapter(at));
+  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapterOfCode(at, 90));
   if (plugin) await host.install(packedPlugin(), { skipCommands: ["seq 1 3000*"] });
   await host.start();
   return { host, provider };

@@ -91,6 +91,11 @@ export class Host {
     for (const [signal, code] of ENDING) process.once(signal, () => process.exit(code));
   }
 
+  /** The lines of the gateway's log that this plugin wrote, from its name on. */
+  get ownLines() {
+    return this.log.split("\n").filter((line) => line.includes("concertina:")).map((line) => line.slice(line.indexOf("concertina:")));
+  }
+
   readConfig() {
     return JSON.parse(fs.readFileSync(path.join(this.state, "openclaw.json"), "utf8"));
   }

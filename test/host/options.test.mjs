@@ -79,8 +79,6 @@ after(async () => {
   await provider?.stop();
 });
 
-const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:")).map((line) => line.slice(line.indexOf("concertina:")));
-
 const at = (options, dotted) => dotted.split(".").reduce((value, name) => value?.[name], options);
 
 /** Sets what a dotted name names. */
@@ -96,8 +94,8 @@ const set = (values) => host.run(["config", "set", "--batch-json", JSON.stringif
 
 /** Waits for as many lines of ours in the log. */
 async function linesLogged(count) {
-  for (const end = Date.now() + 60_000; ownLines().length < count && Date.now() < end; ) await sleep(100);
-  return ownLines();
+  for (const end = Date.now() + 60_000; host.ownLines.length < count && Date.now() < end; ) await sleep(100);
+  return host.ownLines;
 }
 
 const installedManifest = () => {

@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import { zstdDecompressSync } from "node:zlib";
 
+import { chapterOfCode, readingChapters } from "./chapters.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns, totalChars } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
@@ -27,21 +28,7 @@ after(async () => {
   for (const provider of providers) await provider.stop();
 });
 
-/** About 9,000 characters that no stage can shorten much. */
-function chapter(number) {
-  const line = (at) => `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`;
-  return `${Array.from({ length: 130 }, (_, at) => line(at)).join("\n")}\n`;
-}
-
-/** Each turn reads a file, which stays as it is while it is fresh, and prints a log, which is shortened at birth: what that saves pays for epochs. */
-const reading = (count) =>
-  Array.from({ length: count }, (_, at) => ({
-    user: `Read chapter ${at}.`,
-    steps: [
-      [{ name: "read", args: { path: `chapter-${at}.ts` } }, { name: "exec", args: { command: `seq -f 'INFO chapter ${at} step %g is served from the cache' 1 150` } }],
-      `Chapter ${at} is read.`,
-    ],
-  }));
+const chapter = (number) => chapterOfCode(number, 130);
 
 /** The scripted model once more, with a window of its own, for the agent `other`. */
 function addSmallWindow(host) {
@@ -90,7 +77,7 @@ before(async () => {
 
 test("thirty turns send at most 55 % of the characters, and their prefix breaks as often as an epoch is logged", async () => {
   const { host, provider } = long;
-  const [played, baseline] = await Promise.all([long, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, reading(30))));
+  const [played, baseline] = await Promise.all([long, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, readingChapters(30))));
   const saved = 1 - totalChars(played) / totalChars(baseline);
   say(`characters sent in thirty turns: ${totalChars(baseline)} without, ${totalChars(played)} with, ${(100 * saved).toFixed(1)} % saved`);
   assert.ok(saved >= 0.45, `saved ${saved}`);
@@ -141,7 +128,7 @@ test("a window that makes the host alone compact twice needs no compaction", asy
   const compactions = [];
   for (const { host, provider } of [alone, long]) {
     const others = provider.others.length;
-    const played = await playTurns(host, provider, SMALL, reading(24));
+    const played = await playTurns(host, provider, SMALL, readingChapters(24));
     compactions.push(count(played.flatMap(({ requests }) => requests)));
     say(`small window, ${host.name}: ${compactions.at(-1)} compactions, ${provider.others.length - others} requests of the host's own`);
   }

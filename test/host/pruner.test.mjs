@@ -7,6 +7,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { chapterOfWords } from "./chapters.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
@@ -16,8 +17,8 @@ const FETCH = "fetch_original_data";
 const COMMAND = "cat steps.log";
 /** About 12,000 characters that no stage can shorten without an id. */
 const steps = Array.from({ length: 170 }, (_, at) => `step ${at} leaves ${createHash("sha256").update(`step ${at}`).digest("hex").slice(0, 48)}`).join("\n");
-/** About 11,000 characters of words, which are fewer tokens than code of that length: the context must be long for the host and not full. */
-const chapter = (number) => Array.from({ length: 110 }, (_, at) => `In chapter ${number} on page ${at} the harbour master counts ${(at * 37 + number) % 91} boats and writes that down before evening.`).join("\n");
+/** About 11,000 characters: the context must be long for the host and not full. */
+const chapter = (number) => chapterOfWords(number, 110, "and writes that down before evening.");
 const numbers = Array.from({ length: 14 }, (_, at) => at);
 
 const CUT = "agent:main:cut";

@@ -23,7 +23,6 @@ let one;
 let two;
 let played;
 
-const ownLines = (host) => host.log.split("\n").filter((line) => line.includes("concertina:"));
 const thanks = (words) => ({ user: words, steps: ["You are welcome."] });
 /** The conversation: without the tools and the system prompt, which name the gateway's own paths, and the host's trailing note about the moment. */
 const sent = (request) => pieces(request).slice(2, -1);
@@ -73,7 +72,7 @@ test("what one gateway folds is in the database, and nowhere on its disk", { ski
   assert.ok(isFolded(output.text, testOutput(false)), output.text);
   assert.deepEqual(fs.globSync("**/concertina.sqlite*", { cwd: one.state }), []);
   assert.ok(Number(database.query(`SELECT count(*) FROM ${NAMESPACE}.originals`)[0]) > 3);
-  for (const host of [one, two]) assert.deepEqual(ownLines(host), []);
+  for (const host of [one, two]) assert.deepEqual(host.ownLines, []);
 });
 
 test("the session goes on at the other one with the same bytes, and both fetch what either folded", { skip }, async () => {
@@ -100,9 +99,9 @@ test("while the database is away a turn goes on, with one line in the log, and t
   database.kill();
   const [without] = await playTurns(two, provider, SESSION, [thanks("And now?")]);
   assert.equal(without.reply, "You are welcome.");
-  say(ownLines(two).join("\n"));
-  assert.equal(ownLines(two).length, 1, ownLines(two).join("\n"));
-  assert.match(ownLines(two)[0], new RegExp(`127\\.0\\.0\\.1:${database.port}/postgres`));
+  say(two.ownLines.join("\n"));
+  assert.equal(two.ownLines.length, 1, two.ownLines.join("\n"));
+  assert.match(two.ownLines[0], new RegExp(`127\\.0\\.0\\.1:${database.port}/postgres`));
   database.up();
   const [again] = await playTurns(two, provider, SESSION, [thanks("Once more.")]);
   isContinued(last, again);

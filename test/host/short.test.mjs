@@ -32,9 +32,6 @@ after(async () => {
   await provider?.stop();
 });
 
-/** The lines of the gateway's log that this plugin wrote. */
-const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:"));
-
 test("in the Anthropic dialect results are folded at birth and come back byte for byte", async () => {
   const words = ["Run the tests", "Install everything", "first run", "Thank you"];
   const played = await playTurns(host, provider, SESSION, words.map((word) => turns.find(({ user }) => user.includes(word))));
@@ -55,7 +52,7 @@ test("with purgeOnReset a reset leaves nothing of the session in the store", asy
     stats = await host.openclawJson(["concertina", "stats"]);
   }
   assert.deepEqual([stats.store.originals, stats.sessions], [0, []]);
-  assert.deepEqual(ownLines(), []);
+  assert.deepEqual(host.ownLines, []);
 });
 
 test("with a store that cannot be opened turns use the host's own messages and one line is logged", async () => {
@@ -87,8 +84,8 @@ async function assertUntouched(line) {
     assert.equal(findResult(request, about(COMMAND)).text, testOutput(false).trimEnd());
     assert.equal(findResult(request, about("sh install.sh")).text, installLog().trimEnd());
   }
-  assert.equal(ownLines().length, 1, ownLines().join("\n"));
-  assert.match(ownLines()[0], line);
+  assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
+  assert.match(host.ownLines[0], line);
   assert.doesNotMatch(host.log, /degraded/);
   await host.call("sessions.reset", { key: SESSION });
 }

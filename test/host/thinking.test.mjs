@@ -5,6 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
 
+import { chapterOfWords, printLog } from "./chapters.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
@@ -24,11 +25,9 @@ after(async () => {
   }
 });
 
-const chapter = (number) => Array.from({ length: 90 }, (_, at) => `In chapter ${number} on page ${at} the harbour master counts ${(at * 37 + number) % 91} boats before evening.`).join("\n");
-
 const reading = Array.from({ length: TURNS }, (_, at) => ({
   user: `Read chapter ${at}.`,
-  steps: [[{ name: "read", args: { path: `chapter-${at}.txt` } }], [{ name: "exec", args: { command: `seq -f 'INFO chapter ${at} step %g is served from the cache' 1 150` } }], `Chapter ${at} is read.`],
+  steps: [[{ name: "read", args: { path: `chapter-${at}.txt` } }], [printLog(at)], `Chapter ${at} is read.`],
 }));
 
 /** Plays the turns, an hour passing before the last one; resolves to the host and the first request of that. */
@@ -36,7 +35,7 @@ async function play(model, binds) {
   const provider = await startProvider({ signatures: new Signatures({ binds }) });
   const host = new Host({ name: model, provider, api: "anthropic-messages", model, reasons: true, cost: COST });
   started.push({ host, provider });
-  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.txt`), chapter(at));
+  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.txt`), chapterOfWords(at, 90, "before evening."));
   await host.install(packedPlugin(), { sccsCompressThreshold: 3000, staleCalls: 4 });
   await host.start();
   await playTurns(host, provider, SESSION, reading.slice(0, -1));

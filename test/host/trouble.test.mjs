@@ -47,7 +47,6 @@ after(async () => {
   await provider?.stop();
 });
 
-const ownLines = () => host.log.split("\n").filter((line) => line.includes("concertina:"));
 const storeFiles = () => path.join(host.home, "originals");
 
 /** A file name of words. */
@@ -83,9 +82,9 @@ test("of a result of 5 MB the model is told that the host cut it, and where", as
 test("of a result that the host refuses to pass on the model is told what it was", async () => {
   const shown = await resultOf("record_sound", {});
   assert.match(shown, /^\[The tool answered with audio\/wav of 32000 base64 characters\. It cannot be shown: /);
-  assert.equal(ownLines().filter((line) => line.includes("passing on a result of record_sound")).length, 1);
+  assert.equal(host.ownLines.filter((line) => line.includes("passing on a result of record_sound")).length, 1);
   await resultOf("record_sound", {});
-  assert.equal(ownLines().length, 1, ownLines().join("\n"));
+  assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
 });
 
 test("beside a text a sound is dropped by the host, and the text stays", async () => {
@@ -127,8 +126,8 @@ test("when the store's files vanish, the next result is in the files that are th
   const [id] = idsIn(shown);
   if (id === undefined) assert.equal(shown.slice(0, 15_000), numberedLines(70_000).slice(0, 15_000));
   else assert.equal(await onDisk(id), numberedLines(70_000));
-  assert.equal(ownLines().length, 1, ownLines().join("\n"));
-  say(ownLines()[0]);
+  assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
+  say(host.ownLines[0]);
 });
 
 test("a damaged store is set aside under today's date, and work goes on with a new one", async () => {
@@ -142,7 +141,7 @@ test("a damaged store is set aside under today's date, and work goes on with a n
   assert.equal(await onDisk(id), numberedLines(80_000));
   const today = new Date().toISOString().slice(0, 10);
   assert.deepEqual(fs.readdirSync(storeFiles()).filter((name) => name.includes("damaged")), [`concertina.sqlite.damaged-${today}`]);
-  const [line] = ownLines();
+  const [line] = host.ownLines;
   say(line);
   assert.ok(line.includes(`concertina.sqlite.damaged-${today}`), line);
 });
@@ -163,11 +162,11 @@ test("a store that is damaged under a running gateway is set aside, and the turn
   fs.closeSync(open);
   const shown = [];
   for (const chars of [81_000, 82_000]) shown.push(await resultOf("print_much", { chars }));
-  say(ownLines().join("\n"));
+  say(host.ownLines.join("\n"));
   const [id] = idsIn(shown[1]);
   assert.equal(await onDisk(id), numberedLines(82_000));
   assert.equal(asides(), before + 1);
-  assert.equal(ownLines().filter((line) => line.includes(".damaged-")).length, 1, ownLines().join("\n"));
+  assert.equal(host.ownLines.filter((line) => line.includes(".damaged-")).length, 1, host.ownLines.join("\n"));
 });
 
 test("with `redact` what the host masks is folded, and neither stored nor shown, also what stands in a transcript from before it was masked", async () => {

@@ -186,13 +186,7 @@ impl Directory {
             let free = names.find(|name| fs::symlink_metadata(name).is_err()).expect("some number is free");
             fs::rename(&log, &free).map_err(|error| unavailable(&log, &error))?;
         }
-        for path in [log, shared] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(unavailable(&path, &error)),
-                _ => {}
-            }
-        }
-        Ok(())
+        [log, shared].iter().try_for_each(|path| unless_missing(path, fs::remove_file(path)))
     }
 
     /// Gives a damaged database and its side files another name, so that it can be mended by hand; never one that is taken.
@@ -209,10 +203,7 @@ impl Directory {
         // The log first: cut off in between, it must not meet a new database.
         for ending in SIDE_FILES.into_iter().chain([""]) {
             let from = beside(&self.file, ending);
-            match fs::rename(&from, beside(&free, ending)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(unavailable(&from, &error)),
-                _ => {}
-            }
+            unless_missing(&from, fs::rename(&from, beside(&free, ending)))?;
         }
         self.sync()?;
         let (file, free) = (self.file.display(), free.display());
@@ -220,6 +211,14 @@ impl Directory {
             "the store at {file} is damaged ({reason}) and was set aside as {free}; a new one is in use. To bring it back, stop \
              every program that uses it, mend it (sqlite3 {free} .recover), and give it the name {file}"
         ))
+    }
+}
+
+/// What was done to a file that may not be there.
+fn unless_missing(path: &Path, done: std::io::Result<()>) -> Outcome<()> {
+    match done {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unavailable(path, &error)),
+        _ => Ok(()),
     }
 }
 

@@ -6,9 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::failure::Outcome;
 use super::read::{is_theirs, stored};
-use super::row::Count;
-use super::session::find_session;
-use super::session::homes;
+use super::row::{Count, count};
+use super::session::{find_session, homes};
 use crate::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
@@ -306,8 +305,4 @@ pub(super) fn sessions(connection: &Connection, host: &str) -> Outcome<Vec<Known
             })
         })?
         .collect::<rusqlite::Result<_>>()?)
-}
-
-fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, Count>(column)?.0)
 }

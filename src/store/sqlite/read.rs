@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::failure::{Failure, Outcome};
-use super::row::Count;
+use super::row::{count, counts};
 use super::session::{find_session, is_kept};
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::id::{self, hash_range};
@@ -201,14 +201,14 @@ pub(super) fn stored(connection: &Connection, session_id: Option<&str>) -> Outco
         .prepare_cached(&format!(
             "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals WHERE {granted}"
         ))?
-        .query_row((session_id,), |row| Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?]))?)
+        .query_row((session_id,), counts)?)
 }
 
 /// Totals of the sessions of this name, or of the whole store.
 pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcome<Stats> {
     let sum = |sql: &str| -> Outcome<[u64; 3]> {
         let mut query = connection.prepare_cached(sql)?;
-        Ok(query.query_row((session_id,), |row| Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?]))?)
+        Ok(query.query_row((session_id,), counts)?)
     };
     let is_theirs = is_theirs(session_id);
     let [sessions, turns, _] = sum(&format!(
@@ -267,8 +267,4 @@ fn logged_epoch(row: &Row<'_>) -> rusqlite::Result<(Millis, Epoch)> {
         blocks: count(row, 4)?,
     };
     Ok((row.get(0)?, epoch))
-}
-
-fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, Count>(column)?.0)
 }

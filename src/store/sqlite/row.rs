@@ -1,7 +1,7 @@
 //! How hashes and counts look in SQL: 32-byte blobs and signed 64-bit integers.
 
-use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+use rusqlite::{Row, ToSql};
 
 use crate::reference::ContentHash;
 
@@ -31,4 +31,14 @@ impl FromSql for Count {
         let count = i64::column_result(value)?;
         u64::try_from(count).map(Self).map_err(|_| FromSqlError::OutOfRange(count))
     }
+}
+
+/// The count in a column.
+pub(super) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, Count>(column)?.0)
+}
+
+/// A row of three counts.
+pub(super) fn counts(row: &Row<'_>) -> rusqlite::Result<[u64; 3]> {
+    Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?])
 }

@@ -136,11 +136,9 @@ fn tell(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
     transaction.execute("INSERT OR REPLACE INTO hosts VALUES (?1, ?2)", (host, now))?;
     // One that never told anything is given its time from now on.
     transaction.execute("INSERT OR IGNORE INTO hosts SELECT DISTINCT host, ?1 FROM homes", (now,))?;
-    transaction.execute(
-        "DELETE FROM homes WHERE host IN (SELECT host FROM hosts WHERE seen_at < ?1)",
-        (now.saturating_sub(GONE_MS),),
-    )?;
-    transaction.execute("DELETE FROM hosts WHERE seen_at < ?1", (now.saturating_sub(GONE_MS),))?;
+    let gone = now.saturating_sub(GONE_MS);
+    transaction.execute("DELETE FROM homes WHERE host IN (SELECT host FROM hosts WHERE seen_at < ?1)", (gone,))?;
+    transaction.execute("DELETE FROM hosts WHERE seen_at < ?1", (gone,))?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, Transaction};
 
 use super::failure::{Failure, Outcome};
 use super::figures::keep_sums;
-use super::row::Count;
+use super::row::{count, counts};
 use crate::store::{Millis, Removed, StoreOptions};
 
 /// Rows removed in one transaction.
@@ -166,7 +166,7 @@ pub(super) fn purge(transaction: &Transaction<'_>, session_id: &str) -> Outcome<
 
 /// What [`purge`] would remove.
 pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Removed> {
-    let row = connection
+    let [originals, bytes, sessions] = connection
         .prepare_cached(
             "SELECT count(*), coalesce(sum(length(payload)), 0),
                (SELECT count(*) FROM sessions WHERE session_id = ?1)
@@ -175,10 +175,7 @@ pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Re
                AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
                                WHERE original = originals.id AND session_id <> ?1)",
         )?
-        .query_row((session_id,), |row| {
-            Ok((row.get::<_, Count>(0)?.0, row.get::<_, Count>(1)?.0, row.get::<_, Count>(2)?.0))
-        });
-    let (originals, bytes, sessions) = row?;
+        .query_row((session_id,), counts)?;
     Ok(Removed { originals, bytes, sessions })
 }
 
@@ -235,5 +232,5 @@ pub(super) fn file_bytes(connection: &Connection) -> Outcome<u64> {
 }
 
 fn pages(connection: &Connection, pragma: &str) -> Outcome<u64> {
-    Ok(connection.pragma_query_value(None, pragma, |row| row.get::<_, Count>(0))?.0)
+    Ok(connection.pragma_query_value(None, pragma, |row| count(row, 0))?)
 }
