@@ -23,6 +23,8 @@ const KINDS: &[(&str, ContentType)] = &[
     ("rules", ContentType::Text),
     ("html", ContentType::Html),
     ("code", ContentType::Code),
+    ("messages", ContentType::Search),
+    ("browser", ContentType::Unknown),
 ];
 
 /// What the summaries say in words of their own.
@@ -30,7 +32,7 @@ const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed onl
     arrays objects nulls string number boolean log passed skipped verdicts fatal error warn notice info debug trace lines mention like failure verdict from error types \
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
     code blocks outline HTML page title links headings names defines imports code only read python javascript typescript java csharp rust \
-    ruby swift kotlin scala shell";
+    ruby swift kotlin scala shell messages errors warnings notes snapshot fields buttons";
 
 fn hinted(content_type: ContentType, name: &str) -> Hints {
     let language = match name.rsplit('.').next() {
@@ -85,7 +87,7 @@ fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
             r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
-            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|of \d+)",
+            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|notes|fields|buttons|of \d+)",
             r"|array of \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
         ))
         .unwrap()
@@ -218,6 +220,12 @@ fn summaries_of_hostile_texts_keep_the_limit() {
         "# x\n".repeat(50_000),
         "def f(".repeat(100_000),
         "2026-01-01T00:00:00Z ERROR x\n".repeat(20_000),
+        "a/b.c:1:2: error: x\n".repeat(50_000),
+        (0..50_000).map(|i| format!("a/b{i}.c:{i}:2: warning: x{i}\n")).collect(),
+        "a.js\n  1:2  error  x  y\n".repeat(30_000),
+        "- button \"x\" [ref=e1]\n".repeat(50_000),
+        format!("- link \"{}\" [ref=e1]\n- alert [ref=e2]:\n- link [ref=e3]\n", "\\\"".repeat(200_000)),
+        format!("{{{}\"status\":\"failed\"}}", "\"data\":{\"error\":\"x\",\"message\":\"y\"},".repeat(50_000)),
         "[REF_ID: 0123456789abcdef] [[REWIND:sha256:0123456789abcdef]] [[FOLD:1]]\n".repeat(5_000),
         (0..500_000u64).map(|i| char::from(b'!' + (i * i % 89) as u8)).collect(),
         "word ".repeat(100_000),

@@ -12,11 +12,13 @@ mod identifiers;
 mod json;
 mod log;
 mod markdown;
+mod messages;
 mod numbers;
 mod paths;
 mod search;
 mod settings;
 mod sheet;
+mod snapshot;
 mod table;
 mod text;
 
@@ -47,19 +49,20 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
     }
     let detection = content::detect(text, hints);
     let mut sheet = Sheet::new(max_chars);
-    let written = match (detection.content_type, named(hints, &detection)) {
-        (ContentType::Code, Some(name)) => code::summarize_other(text, name, &mut sheet),
-        (_, Some(name)) => settings::summarize(text, name, &mut sheet),
-        (ContentType::Code, None) => code::summarize(text, detection.language, &mut sheet),
-        (ContentType::Json, None) => json::summarize(text, &mut sheet),
-        (ContentType::Log, None) => log::summarize(text, &mut sheet),
-        (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
-        (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, &mut sheet),
-        (ContentType::Search, None) => search::summarize(text, &mut sheet),
-        (ContentType::Table, None) => table::summarize(text, &mut sheet),
-        (ContentType::Html, None) => html::summarize(text, &mut sheet),
-        (ContentType::Text | ContentType::Unknown, None) => false,
-    };
+    let written = snapshot::summarize(text, &mut sheet)
+        || match (detection.content_type, named(hints, &detection)) {
+            (ContentType::Code, Some(name)) => code::summarize_other(text, name, &mut sheet),
+            (_, Some(name)) => settings::summarize(text, name, &mut sheet),
+            (ContentType::Code, None) => code::summarize(text, detection.language, &mut sheet),
+            (ContentType::Json, None) => json::summarize(text, &mut sheet),
+            (ContentType::Log, None) => log::summarize(text, &mut sheet),
+            (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
+            (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, &mut sheet),
+            (ContentType::Search, None) => messages::summarize(text, &mut sheet) || search::summarize(text, &mut sheet),
+            (ContentType::Table, None) => table::summarize(text, &mut sheet),
+            (ContentType::Html, None) => html::summarize(text, &mut sheet),
+            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, &mut sheet),
+        };
     let written = written || prose(text, hints, detection.content_type, &mut sheet);
     if !written {
         return head(text, max_chars);
@@ -171,6 +174,34 @@ mod tests {
         let text: String = (0..90).map(|i| format!("tests/test_cart.py::test_{i} PASSED   [ {i}%]\n")).collect();
         let summary = summarize(&text, &Hints::default(), 300, true);
         assert!(summary.starts_with("log, 90 lines, verdicts: 90 passed\n"), "{summary}");
+    }
+
+    #[test]
+    fn messages_of_a_compiler_are_no_matches_of_a_search() {
+        let warnings: String =
+            (1..=35).map(|i| format!("src/a{}.c:{i}:5: warning: unused variable 'x{i}'\n", i % 7)).collect();
+        let text = warnings + "src/b.c:7:9: error: expected ';' before 'y'\n";
+        let in_source = include_str!("../../fixtures/messages/gcc_lines_of_source.txt");
+        for (text, told) in [
+            (
+                &*text,
+                "messages, 1 errors, 35 warnings in 8 files under src/\nb.c:7:9: error: expected ';' before 'y'\n",
+            ),
+            (in_source, "messages, 4 errors, 10 warnings, 1 notes in 2 files under src/\n"),
+        ] {
+            let summary = summarize(text, &Hints::default(), 300, true);
+            assert!(summary.starts_with(told), "{summary}");
+        }
+    }
+
+    #[test]
+    fn a_tree_of_a_page_is_told_whatever_it_is_taken_for() {
+        let text = include_str!("../../fixtures/browser/orders_playwright_mcp.txt");
+        let saved = Hints { path: Some("page.yml".to_owned()), ..Hints::default() };
+        for hints in [Hints::default(), saved, hinted(ContentType::Text)] {
+            let summary = summarize(text, &hints, 300, true);
+            assert!(summary.starts_with("page snapshot; title: Orders · Concertina Shop; url: http:"), "{summary}");
+        }
     }
 
     #[test]

@@ -263,16 +263,6 @@ internal/xray/svc.go:25:\ts.Render(ctx)
     }
 
     #[test]
-    fn messages_of_a_compiler_are_counted_by_file() {
-        let text = "src/pay.ts(1,7): error TS2322: No.\nsrc/tax.ts(2,7): error TS2322: No.\nsrc/pay.ts(9,1): error TS2304: No.\n";
-        assert!(
-            summary(text, 300).starts_with("search, 3 matches in 2 files under src/\nfiles: pay.ts:1 ×2, tax.ts:2\n"),
-            "{}",
-            summary(text, 300)
-        );
-    }
-
-    #[test]
     fn a_date_in_a_path_is_no_number_of_a_line() {
         let text: String = (10..40).map(|day| format!("migrations/2024-01-{day}-create.sql\n")).collect();
         assert!(summary(&text, 300).starts_with("list of 30 paths under migrations/\npaths: 2024-01-10-create.sql, "));

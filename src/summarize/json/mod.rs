@@ -2,16 +2,24 @@
 //!
 //! The rows of the largest list of objects are what an agent asks about, wherever in the document the list lies.
 
+mod members;
 mod odd;
 mod read;
 
 use indexmap::IndexSet;
+use members::Members;
 use read::{Document, Node};
 
 use super::sheet::{Sheet, quote};
 
+/// Longest printed key.
+const KEY_ROOM: usize = 40;
+
 /// Longest printed scalar.
 const VALUE_ROOM: usize = 60;
+
+/// Longest printed message of a failure.
+const SENTENCE_ROOM: usize = 120;
 
 /// Rows or members that are looked through for keys.
 const LOOKED_THROUGH: usize = 1000;
@@ -41,13 +49,12 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         let Some(root) = document.roots.first() else { return true };
         root
     };
-    let failed_here = odd::failed_fields(root);
-    if !failed_here.is_empty() {
-        sheet.line(&format!("not ok: {}", failed_here.join(", ")), sheet.share(60));
+    let members = Members::of(root);
+    if !members.failure.is_empty() {
+        sheet.line(&format!("not ok: {}", members.failure.join(", ")), sheet.share(60));
     }
-    let (scalars, rest) = top_level(root);
-    if !scalars.is_empty() {
-        sheet.list("values:", &scalars, sheet.share(50));
+    if !members.scalars.is_empty() {
+        sheet.list("values:", &members.scalars, sheet.share(50));
     }
     let lists = lists(root);
     for list in lists.iter().take(3) {
@@ -61,8 +68,8 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
             sheet.list("ranges:", &ranges, sheet.share(40));
         }
     }
-    if !rest.is_empty() {
-        sheet.list("holds:", &rest, sheet.share(60));
+    if !members.containers.is_empty() {
+        sheet.list("holds:", &members.containers, sheet.share(60));
     }
     for list in lists.iter().filter(|list| !list.path.is_empty()).take(4) {
         let label = format!("{}: {} × ", list.path, list.len);
@@ -171,65 +178,25 @@ fn field<'n, 'a>(row: &'n Node<'a>, name: &str) -> Option<(&'a str, &'n Node<'a>
     find(name).or_else(|| field(find("metadata")?.1, name))
 }
 
-/// `key: value` of a scalar, as JSON; `None` for containers.
+/// `key: value` of a member, as [`scalar`] writes the value. What explains a failure has room for a sentence.
+fn member(key: &str, value: &Node<'_>) -> Option<String> {
+    let room = if odd::is_explaining(key) { SENTENCE_ROOM } else { VALUE_ROOM };
+    Some(format!("{}: {}", quote(key, KEY_ROOM), scalar_within(value, room)?))
+}
+
+/// A scalar as JSON; `None` for containers.
 fn scalar(node: &Node<'_>) -> Option<String> {
+    scalar_within(node, VALUE_ROOM)
+}
+
+fn scalar_within(node: &Node<'_>, room: usize) -> Option<String> {
     Some(match node {
         Node::Null => "null".to_owned(),
         Node::Bool(value) => value.to_string(),
         Node::Number(digits) => (*digits).to_owned(),
-        Node::Text(words) => format!("\"{}\"", quote(words, VALUE_ROOM)),
+        Node::Text(words) => format!("\"{}\"", quote(words, room)),
         _ => return None,
     })
-}
-
-/// The members of an object, or of the only object in an array: its scalars, names and states first, addresses last; then what
-/// its containers hold.
-fn top_level(root: &Node<'_>) -> (Vec<String>, Vec<String>) {
-    let fields = match root {
-        Node::Object(fields, _) => fields,
-        Node::Array(items, 1) => return items.first().map(top_level).unwrap_or_default(),
-        Node::Array(items, _) => return (items.iter().take(LOOKED_THROUGH).filter_map(scalar).collect(), Vec::new()),
-        other => return (scalar(other).into_iter().collect(), Vec::new()),
-    };
-    let mut scalars: Vec<(usize, String)> = Vec::new();
-    let mut rest = Vec::new();
-    let is_list = is_labelled(fields);
-    for (key, value) in fields.iter().take(LOOKED_THROUGH) {
-        let name = quote(key, VALUE_ROOM);
-        match value {
-            Node::Object(..) if is_list => {}
-            Node::Array(_, len) => rest.push(format!("{name}[{len}]")),
-            Node::Object(inner, len) => {
-                for (key, value) in inner.iter().filter(|(key, _)| is_telling(key)) {
-                    scalars
-                        .extend(scalar(value).map(|value| (1, format!("{name}.{}: {value}", quote(key, VALUE_ROOM)))));
-                }
-                let names: Vec<String> = inner.iter().take(8).map(|(key, _)| quote(key, VALUE_ROOM)).collect();
-                let more = if *len > names.len() { ", …" } else { "" };
-                rest.push(format!("{name}{{{}{more}}}", names.join(", ")));
-            }
-            other => {
-                let rank = match other {
-                    _ if is_telling(key) => 0,
-                    Node::Text(words) if words.starts_with("http") => 3,
-                    Node::Null => 3,
-                    _ => 2,
-                };
-                scalars.extend(scalar(other).map(|value| (rank, format!("{name}: {value}"))));
-            }
-        }
-    }
-    scalars.sort_by_key(|(rank, _)| *rank);
-    (scalars.into_iter().map(|(_, words)| words).collect(), rest)
-}
-
-/// Whether a field names its object or says how it is.
-fn is_telling(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    key != "url"
-        && (NAMING.contains(&&*key)
-            || odd::STATUS_KEYS.contains(&&*key)
-            || ["identifier", "namespace", "version"].contains(&&*key))
 }
 
 /// Whether most members of an object are objects, and there are many of them.

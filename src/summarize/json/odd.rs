@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::super::failure::is_failure_word;
 use super::super::sheet::{Sheet, quote, shorten};
 use super::read::Node;
-use super::{List, NAMING, field, scalar};
+use super::{KEY_ROOM, List, NAMING, field, member, scalar};
 
 /// Nested objects of a row are looked into this deep.
 const ROW_DEPTH: usize = 3;
@@ -40,6 +40,10 @@ pub(super) const STATUS_KEYS: &[&str] = &[
 const FAILURE_KEYS: &[&str] =
     &["error", "errors", "err", "exception", "failure", "error_message", "errormessage", "stderr"];
 
+/// Beside those of failures: why an answer is as it is.
+const EXPLANATION_KEYS: &[&str] =
+    &["code", "message", "msg", "detail", "error_code", "errorcode", "error_description", "statuscode", "status_code"];
+
 const CODE_KEYS: &[&str] = &["exit_code", "exitcode", "returncode", "return_code"];
 
 const SUCCESS_KEYS: &[&str] = &["ok", "success", "succeeded", "passed", "healthy", "ready", "valid", "available"];
@@ -50,19 +54,19 @@ pub(super) fn failed_fields(node: &Node<'_>) -> Vec<String> {
     fields
         .iter()
         .filter(|(key, value)| is_failure(key, value))
-        .filter_map(|(key, value)| Some(format!("{}: {}", quote(key, 40), shown(value)?)))
+        .filter_map(|(key, value)| {
+            member(key, value).or_else(|| Some(format!("{}: {}", quote(key, KEY_ROOM), shown(value)?)))
+        })
         .collect()
 }
 
 fn shown(value: &Node<'_>) -> Option<String> {
     match value {
         Node::Object(fields, _) => {
-            let inner: Vec<String> = fields
-                .iter()
-                .filter_map(|(key, value)| Some(format!("{}: {}", quote(key, 40), scalar(value)?)))
-                .take(4)
-                .collect();
-            Some(format!("{{{}}}", inner.join(", ")))
+            let (explaining, others): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| is_explaining(key));
+            let told = explaining.into_iter().chain(others).filter_map(|(key, value)| member(key, value));
+            let told: Vec<String> = told.take(4).collect();
+            Some(format!("{{{}}}", told.join(", ")))
         }
         Node::Array(items, _) => {
             let inner: Vec<String> = items.iter().filter_map(shown).take(2).collect();
@@ -72,7 +76,13 @@ fn shown(value: &Node<'_>) -> Option<String> {
     }
 }
 
-fn is_failure(key: &str, value: &Node<'_>) -> bool {
+/// Whether a member says why something is as it is: in words, or by a number that has a meaning.
+pub(super) fn is_explaining(key: &str) -> bool {
+    EXPLANATION_KEYS.iter().chain(FAILURE_KEYS).any(|word| key.eq_ignore_ascii_case(word))
+}
+
+/// Whether a member says that its object failed.
+pub(super) fn is_failure(key: &str, value: &Node<'_>) -> bool {
     let key = key.to_ascii_lowercase();
     let is_one_of = |keys: &[&str]| keys.contains(&&*key);
     match value {
@@ -140,7 +150,7 @@ fn quoted_row(place: &str, row: &Node<'_>, reasons: &[String]) -> String {
     parts.extend(reasons.iter().filter(|reason| !parts.contains(reason)).cloned().collect::<Vec<_>>());
     if let Node::Object(fields, _) = row {
         for (key, value) in fields {
-            let Some(part) = scalar(value).map(|value| format!("{}: {value}", quote(key, 40))) else { continue };
+            let Some(part) = member(key, value) else { continue };
             if !parts.contains(&part) {
                 parts.push(part);
             }

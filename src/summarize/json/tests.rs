@@ -62,8 +62,59 @@ fn scalars_and_members_of_an_object_are_listed() {
     let text = r#"{"kind": "List", "total": 3, "ok": false, "note": null, "meta": {"cursor": "abc", "next": 2}, "items": [{"id": 1}, {"id": 2}, {"id": 3}], "tags": ["a"]}"#;
     assert_eq!(
         summary(text, 300),
-        "JSON object, 7 keys\nnot ok: ok: false\nvalues: kind: \"List\", total: 3, ok: false, note: null\nitems.id: 1, 2, 3\n\
+        "JSON object, 7 keys\nnot ok: ok: false\nvalues: total: 3, kind: \"List\", note: null\nitems.id: 1, 2, 3\n\
          holds: meta{cursor, next}, items[3], tags[1]\nitems: 3 × {id}"
+    );
+}
+
+#[test]
+fn what_failed_is_explained_before_anything_else() {
+    let refused = r#"{"request_id": "9f8a", "docs": "https://docs.example.com/409", "status": "failed", "code": 409, "message": "Order 88123 was already captured by another worker", "details": null, "cart": [1, 2]}"#;
+    assert_eq!(
+        summary(refused, 300),
+        "JSON object, 7 keys\n\
+         not ok: status: \"failed\", code: 409, message: \"Order 88123 was already captured by another worker\"\n\
+         values: request_id: \"9f8a\", docs: \"https://docs.example.com/409\", details: null\nholds: cart[2]"
+    );
+    for (text, told) in [
+        (
+            r#"{"jsonrpc": "2.0", "id": 7, "result": {"ok": false, "message": "upstream timed out"}}"#,
+            "\nnot ok: result.ok: false, result.message: \"upstream timed out\"\nvalues: id: 7, jsonrpc: \"2.0\"\n",
+        ),
+        (
+            r#"{"error": {"type": "invalid", "param": "capture", "docs": "https://d", "hint": "x", "code": 409, "message": "Already captured"}}"#,
+            "\nnot ok: error: {code: 409, message: \"Already captured\", type: \"invalid\", param: \"capture\"}\n",
+        ),
+        (
+            r#"[{"state": "error", "message": "no route to 10.0.0.7", "hops": [1, 2, 3]}]"#,
+            "\nnot ok: state: \"error\", message: \"no route to 10.0.0.7\"\nholds: hops[3]",
+        ),
+    ] {
+        let summary = summary(text, 300);
+        assert!(summary.contains(told), "{told}\n{summary}");
+    }
+}
+
+#[test]
+fn a_message_has_room_for_a_sentence() {
+    let sentence =
+        "The deployment was rolled back because three of five replicas never became ready within ten minutes";
+    let text = format!(r#"{{"status": "failed", "note": "{sentence}", "message": "{sentence}"}}"#);
+    let summary = summary(&text, 600);
+    assert!(summary.contains(&format!("message: \"{sentence}\"\n")), "{summary}");
+    assert!(summary.contains("note: \"The deployment was rolled back because three of five…\""), "{summary}");
+}
+
+#[test]
+fn what_an_answer_wraps_is_told_as_its_own() {
+    let text = r#"{"success": true, "data": {"currency": "EUR", "id": "ord_1", "status": "open", "message": null, "url": "https://shop/1", "next_page": 2, "lines": [1]}}"#;
+    let summary = summary(text, 400);
+    assert!(
+        summary.contains(
+            "\nvalues: data.id: \"ord_1\", data.status: \"open\", data.url: \"https://shop/1\", data.next_page: 2, \
+             success: true, data.currency: \"EUR\", data.message: null\n"
+        ),
+        "{summary}"
     );
 }
 

@@ -1,0 +1,163 @@
+//! The top level of a document -> why it is not well, its scalars by what they tell, what its containers hold.
+//!
+//! An answer often wraps what it is about: the members of its `data` or `result` are told as those of the answer itself.
+
+use super::super::sheet::quote;
+use super::odd::{STATUS_KEYS, failed_fields, is_explaining, is_failure};
+use super::read::Node;
+use super::{LOOKED_THROUGH, NAMING, VALUE_ROOM, is_labelled, member, scalar};
+
+/// Keys of what an answer is about.
+const WRAPPED: &[&str] = &["data", "result", "results", "response", "payload"];
+
+/// Keys of how much there is and where, beside those that begin or end so: `next_page`, `total_count`, `endCursor`.
+const PAGING: &[&str] = &["has_more", "hasmore", "truncated", "url"];
+
+/// Reasons of a failure that are told.
+const REASONS: usize = 12;
+
+/// What the top level says; each is `key: value`, or `key` with what it holds.
+#[derive(Default)]
+pub(super) struct Members {
+    /// What says that something failed, then what explains it.
+    pub(super) failure: Vec<String>,
+    /// The other scalars: names and states first, addresses last.
+    pub(super) scalars: Vec<String>,
+    pub(super) containers: Vec<String>,
+}
+
+impl Members {
+    /// Those of an object, of the only object in an array, or of an array of scalars.
+    pub(super) fn of(root: &Node<'_>) -> Self {
+        match root {
+            Node::Object(fields, _) => Self::of_object(root, fields),
+            Node::Array(items, 1) => items.first().map(Self::of).unwrap_or_default(),
+            Node::Array(items, _) => {
+                Self { scalars: items.iter().take(LOOKED_THROUGH).filter_map(scalar).collect(), ..Self::default() }
+            }
+            other => Self { scalars: scalar(other).into_iter().collect(), ..Self::default() },
+        }
+    }
+
+    fn of_object(root: &Node<'_>, fields: &[(&str, Node<'_>)]) -> Self {
+        let is_list = is_labelled(fields);
+        let is_wrapped = |key: &str| !is_list && is_one_of(key, WRAPPED);
+        let mut told = vec![(String::new(), root)];
+        told.extend(
+            fields
+                .iter()
+                .take(LOOKED_THROUGH)
+                .filter(|(key, _)| is_wrapped(key))
+                .take(WRAPPED.len())
+                .map(|(key, value)| (format!("{}.", quote(key, VALUE_ROOM)), value)),
+        );
+        let failure = failure(&told);
+        let mut scalars = scalars(&told);
+        scalars.retain(|(_, said)| !failure.contains(said));
+        let mut containers = Vec::new();
+        for (key, value) in fields.iter().take(LOOKED_THROUGH) {
+            let name = quote(key, VALUE_ROOM);
+            match value {
+                Node::Object(..) if is_list => {}
+                Node::Array(_, len) => containers.push(format!("{name}[{len}]")),
+                Node::Object(inner, len) => {
+                    if !is_wrapped(key) && !is_failure(key, value) {
+                        let telling = inner.iter().filter(|(key, _)| is_telling(key));
+                        scalars.extend(
+                            telling.filter_map(|(key, value)| {
+                                Some((Rank::Inner, format!("{name}.{}", member(key, value)?)))
+                            }),
+                        );
+                    }
+                    let names: Vec<String> = inner.iter().take(8).map(|(key, _)| quote(key, VALUE_ROOM)).collect();
+                    let more = if *len > names.len() { ", …" } else { "" };
+                    containers.push(format!("{name}{{{}{more}}}", names.join(", ")));
+                }
+                _ => {}
+            }
+        }
+        scalars.sort_by_key(|(rank, _)| *rank);
+        Self { failure, scalars: scalars.into_iter().map(|(_, said)| said).collect(), containers }
+    }
+}
+
+/// What is told of some objects, each with what stands before its keys, where one of them says that it failed.
+fn failure(told: &[(String, &Node<'_>)]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for (prefix, object) in told {
+        reasons.extend(failed_fields(object).iter().take(REASONS).map(|reason| format!("{prefix}{reason}")));
+    }
+    if !reasons.is_empty() {
+        for (prefix, object) in told {
+            let says = |value: &Node<'_>| !matches!(value, Node::Null | Node::Text(""));
+            let explaining = fields_of(object).filter(|(key, value)| is_explaining(key) && says(value));
+            let explanations = explaining.filter_map(|(key, value)| Some(format!("{prefix}{}", member(key, value)?)));
+            let new: Vec<String> = explanations.filter(|said| !reasons.contains(said)).take(REASONS).collect();
+            reasons.extend(new);
+        }
+    }
+    reasons
+}
+
+/// What a scalar of the top level tells, the most telling first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// What it is called, how it is, and why.
+    Telling,
+    /// The same of an object in it.
+    Inner,
+    Paging,
+    Other,
+    /// Addresses and nothing.
+    Last,
+}
+
+impl Rank {
+    fn of(key: &str, value: &Node<'_>) -> Self {
+        match value {
+            _ if is_telling(key) => Self::Telling,
+            Node::Null => Self::Last,
+            _ if is_explaining(key) => Self::Telling,
+            _ if is_paging(key) => Self::Paging,
+            Node::Text(words) if words.starts_with("http") => Self::Last,
+            _ => Self::Other,
+        }
+    }
+}
+
+fn scalars(told: &[(String, &Node<'_>)]) -> Vec<(Rank, String)> {
+    let mut scalars = Vec::new();
+    for (prefix, object) in told {
+        scalars.extend(
+            fields_of(object)
+                .filter_map(|(key, value)| Some((Rank::of(key, value), format!("{prefix}{}", member(key, value)?)))),
+        );
+    }
+    scalars
+}
+
+/// The fields of an object that are looked at; none of anything else.
+fn fields_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n (&'a str, Node<'a>)> {
+    let fields = match node {
+        Node::Object(fields, _) => fields.as_slice(),
+        _ => &[],
+    };
+    fields.iter().take(LOOKED_THROUGH)
+}
+
+/// Whether a field names its object or says how it is.
+fn is_telling(key: &str) -> bool {
+    let is_name = is_one_of(key, NAMING) && !key.eq_ignore_ascii_case("url");
+    is_name || is_one_of(key, STATUS_KEYS) || is_one_of(key, &["identifier", "namespace", "version"])
+}
+
+fn is_paging(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    PAGING.contains(&&*key)
+        || ["next", "total"].iter().any(|start| key.starts_with(start))
+        || ["count", "cursor", "total"].iter().any(|end| key.ends_with(end))
+}
+
+fn is_one_of(key: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| key.eq_ignore_ascii_case(word))
+}

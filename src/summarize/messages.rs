@@ -1,0 +1,343 @@
+//! What compilers and linters say of places in files -> how many of each severity, the errors themselves, the files.
+//!
+//! Their lines have the form of search hits. What tells them apart is a severity one blank behind the place: what a search found
+//! stands right behind the colon, with the blanks that it has in its file.
+
+use std::sync::LazyLock;
+
+use indexmap::IndexMap;
+use regex::Regex;
+
+use super::paths::common_directory;
+use super::sheet::{Sheet, quote};
+use super::{front, line_pattern};
+use crate::content::search::SearchLine;
+
+/// Bytes of a line that are parsed.
+const FRONT: usize = 600;
+
+/// Files and kinds of message that are kept.
+const KEPT: usize = 20_000;
+
+/// Kinds of message that are quoted of each severity.
+const QUOTED: usize = 40;
+
+/// Characters of a quoted message.
+const MESSAGE_ROOM: usize = 300;
+
+/// Lines below the last message that may say how it ended.
+const ENDINGS: usize = 3;
+
+/// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, ` E0602: ` of pylint.
+static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(concat!(
+        r"^(?:\d+ -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability)",
+        r"(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])\d{4}: ",
+    ))
+});
+
+/// A line of eslint below the name of its file: `  10:5  error  'x' is not defined  no-undef`.
+static UNDER_HEADING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s+\d+:\d+  +(error|warning)  +\S"));
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Severity {
+    Error,
+    Warning,
+    Note,
+}
+
+impl Severity {
+    /// The gravest first.
+    const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
+
+    fn of(word: &str) -> Self {
+        match word {
+            "error" | "fatal error" | "E" | "F" => Self::Error,
+            "warning" | "W" => Self::Warning,
+            _ => Self::Note,
+        }
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Error => "errors",
+            Self::Warning => "warnings",
+            Self::Note => "notes",
+        }
+    }
+}
+
+/// What is said of one place.
+struct Message<'t> {
+    severity: Severity,
+    path: &'t str,
+    /// The line and the words, without the path.
+    rest: &'t str,
+    /// The words, the same at every place.
+    said: &'t str,
+}
+
+impl<'t> Message<'t> {
+    /// Reads a line; `heading` is the last one above it that is not indented.
+    fn parse(line: &'t str, heading: Option<&'t str>) -> Option<Self> {
+        let line = front(line, FRONT);
+        let bare = line.trim_start();
+        if let Some(SearchLine::Hit(hit)) = SearchLine::parse(bare) {
+            let (severity, said) = severity_of(hit.text)?;
+            return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
+        }
+        let word = UNDER_HEADING.captures(line)?.get(1)?;
+        Some(Self { severity: Severity::of(word.as_str()), path: heading?, rest: bare, said: &line[word.start()..] })
+    }
+
+    /// The message with its path below a directory.
+    fn shown(&self, directory: &str) -> String {
+        let path = self.path.strip_prefix(directory).unwrap_or(self.path);
+        let colon = if self.rest.starts_with(|c: char| c.is_ascii_digit()) { ":" } else { "" };
+        quote(&format!("{path}{colon}{}", self.rest), MESSAGE_ROOM)
+    }
+}
+
+/// The severity that the text behind a place names, and what it says wherever the place is.
+fn severity_of(text: &str) -> Option<(Severity, &str)> {
+    if let Some(found) = SEVERITY.captures(text) {
+        let word = found.get(1).or_else(|| found.get(2))?;
+        return Some((Severity::of(word.as_str()), &text[word.start()..]));
+    }
+    // eslint's format `unix`: `'x' is not defined. [Error/no-undef]`.
+    let (_, rule) = text.trim_end().strip_suffix(']')?.rsplit_once(" [")?;
+    let severity = match rule.split('/').next() {
+        Some("Error") => Severity::Error,
+        Some("Warning") => Severity::Warning,
+        _ => return None,
+    };
+    Some((severity, text.trim()))
+}
+
+/// Whether a line belongs to the message above it: it is indented, or a line of source behind its number.
+fn goes_on(line: &str) -> bool {
+    line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with([' ', '\t'])
+}
+
+/// Messages that say the same.
+struct Kind<'t> {
+    first: Message<'t>,
+    count: usize,
+}
+
+#[derive(Default)]
+struct Messages<'t> {
+    /// Those that are not blank.
+    lines: usize,
+    /// Messages, what goes on below them, and lines right above them.
+    understood: usize,
+    /// By severity, as in the files.
+    counts: [usize; 3],
+    files: IndexMap<&'t str, [usize; 3]>,
+    kinds: IndexMap<(Severity, &'t str), Kind<'t>>,
+    /// Lines below the last message that are not part of it.
+    endings: Vec<&'t str>,
+}
+
+/// Writes the summary; false when most lines have no part in a message.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let messages = Messages::read(text);
+    let total: usize = messages.counts.iter().sum();
+    if total == 0 || total * 10 < messages.lines || messages.understood * 10 < messages.lines * 6 {
+        return false;
+    }
+    messages.write(sheet);
+    true
+}
+
+impl<'t> Messages<'t> {
+    fn read(text: &'t str) -> Self {
+        let mut messages = Self::default();
+        let mut heading = None;
+        let mut is_below_heading = false;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            messages.lines += 1;
+            if let Some(message) = Message::parse(line, heading) {
+                messages.understood += 1 + usize::from(std::mem::take(&mut is_below_heading));
+                messages.add(message);
+            } else if goes_on(line) {
+                messages.understood += usize::from(!messages.kinds.is_empty());
+            } else {
+                heading = Some(line.trim_end());
+                is_below_heading = true;
+                if messages.endings.len() < ENDINGS {
+                    messages.endings.push(line);
+                }
+            }
+        }
+        messages
+    }
+
+    fn add(&mut self, message: Message<'t>) {
+        let rank = message.severity as usize;
+        self.counts[rank] += 1;
+        self.endings.clear();
+        if self.files.len() < KEPT || self.files.contains_key(message.path) {
+            self.files.entry(message.path).or_default()[rank] += 1;
+        }
+        let key = (message.severity, message.said);
+        if self.kinds.len() < KEPT || self.kinds.contains_key(&key) {
+            self.kinds.entry(key).or_insert(Kind { first: message, count: 0 }).count += 1;
+        }
+    }
+
+    fn write(&self, sheet: &mut Sheet) {
+        let common = common_directory(self.files.keys().copied());
+        let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
+        let mut present = Severity::ALL.to_vec();
+        present.retain(|severity| self.counts[*severity as usize] > 0);
+        let count = |severity: &Severity| format!("{} {}", self.counts[*severity as usize], severity.plural());
+        let counts: Vec<String> = present.iter().map(count).collect();
+        sheet.say(&format!("messages, {} in {} files{under}", counts.join(", "), self.files.len()));
+        let mut quotes = present.into_iter().map(|severity| self.quotes(severity, common));
+        sheet.lines(&quotes.next().unwrap_or_default(), sheet.share(70));
+        if self.files.len() > 1 {
+            sheet.list("files:", &self.files_by_gravity(common), sheet.share(50));
+        }
+        let endings: Vec<String> = self.endings.iter().map(|line| quote(line, MESSAGE_ROOM)).collect();
+        sheet.lines(&endings, sheet.share(40));
+        for quotes in quotes {
+            sheet.lines(&quotes, sheet.share(70));
+        }
+    }
+
+    /// The first message of each kind of this severity.
+    fn quotes(&self, severity: Severity, directory: &str) -> Vec<String> {
+        self.kinds
+            .iter()
+            .filter(|((of, _), _)| *of == severity)
+            .take(QUOTED)
+            .map(|(_, kind)| {
+                let shown = kind.first.shown(directory);
+                if kind.count == 1 { shown } else { format!("{} like: {shown}", kind.count) }
+            })
+            .collect()
+    }
+
+    /// The files with the most errors first, and how many messages there are on each.
+    fn files_by_gravity(&self, directory: &str) -> Vec<String> {
+        let mut files: Vec<(&str, [usize; 3])> = self.files.iter().map(|(path, counts)| (*path, *counts)).collect();
+        files.sort_by_key(|(_, counts)| std::cmp::Reverse(*counts));
+        files
+            .iter()
+            .map(|(path, counts)| {
+                let path = quote(path.strip_prefix(directory).unwrap_or(path), 200);
+                format!("{path} ×{}", counts.iter().sum::<usize>())
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet), "no messages");
+        sheet.finish()
+    }
+
+    /// So many lines that differ in `#`.
+    fn many(count: usize, line: &str) -> String {
+        (1..=count).map(|number| line.replace('#', &number.to_string()) + "\n").collect()
+    }
+
+    #[test]
+    fn errors_are_told_before_the_warnings_above_them() {
+        let text = many(35, "src/a#.c:10:5: warning: unused variable 'x' [-Wunused-variable]")
+            + &many(3, "src/b.c:#:9: error: expected ';' before 'y#'")
+            + "make: *** [Makefile:3: b.o] Error 1\n";
+        let summary = summary(&text, 300);
+        assert!(
+            summary.starts_with(
+                "messages, 3 errors, 35 warnings in 36 files under src/\n\
+                 b.c:1:9: error: expected ';' before 'y1'\nb.c:2:9: error: expected ';' before 'y2'\n\
+                 b.c:3:9: error: expected ';' before 'y3'\nfiles: b.c ×3, a1.c ×1, "
+            ),
+            "{summary}"
+        );
+        assert!(summary.contains("\n35 like: a1.c:10:5: warning: unused variable"), "{summary}");
+    }
+
+    #[test]
+    fn each_tool_names_severities_in_its_own_form() {
+        for (tool, text, told) in [
+            (
+                "tsc",
+                "src/pay.ts(1,7): error TS2322: No.\nsrc/tax.ts(2,7): error TS2322: No.\nsrc/pay.ts(9,1): error TS2304: Yes.\n",
+                "messages, 3 errors in 2 files under src/\n2 like: pay.ts(1,7): error TS2322: No.\npay.ts(9,1): error TS2304: Yes.\nfiles: pay.ts ×2, tax.ts ×1",
+            ),
+            (
+                "tsc --pretty",
+                "a.ts:3:5 - error TS2345: No.\n\n3     f(1);\n      ~\nFound 1 error in a.ts:3\n",
+                "messages, 1 errors in 1 files\na.ts:3:5 - error TS2345: No.\nFound 1 error in a.ts:3",
+            ),
+            (
+                "mypy",
+                "a.py:3: error: Bad type  [arg-type]\na.py:3: note: See docs\nFound 1 error in 1 file\n",
+                "messages, 1 errors, 1 notes in 1 files\na.py:3: error: Bad type [arg-type]\nFound 1 error in 1 file\na.py:3: note: See docs",
+            ),
+            (
+                "pylint",
+                "a.py:1:0: C0114: Missing docstring (missing-docstring)\na.py:9:4: E0602: Undefined variable 'x' (undefined-variable)\n",
+                "messages, 1 errors, 1 notes in 1 files\na.py:9:4: E0602: Undefined variable 'x' (undefined-variable)\na.py:1:0: C0114: Missing docstring (missing-docstring)",
+            ),
+            (
+                "eslint -f unix",
+                "/w/a.js:1:5: 'x' is never used. [Warning/no-unused-vars]\n/w/a.js:2:5: 'y' is not defined. [Error/no-undef]\n\n2 problems\n",
+                "messages, 1 errors, 1 warnings in 1 files\n/w/a.js:2:5: 'y' is not defined. [Error/no-undef]\n/w/a.js:1:5: 'x' is never used. [Warning/no-unused-vars]",
+            ),
+            (
+                "eslint",
+                "/w/a.js\n  1:5   warning  'x' is never used  no-unused-vars\n  12:5  error    'y' is not defined  no-undef\n\n✖ 2 problems (1 error, 1 warning)\n",
+                "messages, 1 errors, 1 warnings in 1 files\n/w/a.js:12:5 error 'y' is not defined no-undef\n✖ 2 problems (1 error, 1 warning)\n/w/a.js:1:5 warning 'x' is never used no-unused-vars",
+            ),
+            (
+                "cl",
+                "C:\\s\\a.cpp(10): warning C4100: 'x': unreferenced\nC:\\s\\a.cpp(12): fatal error C1083: Cannot open\n",
+                "messages, 1 errors, 1 warnings in 1 files\nC:\\s\\a.cpp(12): fatal error C1083: Cannot open\nC:\\s\\a.cpp(10): warning C4100: 'x': unreferenced",
+            ),
+            (
+                "cargo --message-format short",
+                "src/main.rs:4:5: error[E0425]: cannot find value `x`\nsrc/main.rs:9:5: warning: unused variable: `y`\n",
+                "messages, 1 errors, 1 warnings in 1 files\nsrc/main.rs:4:5: error[E0425]: cannot find value `x`\nsrc/main.rs:9:5: warning: unused variable: `y`",
+            ),
+        ] {
+            assert_eq!(summary(text, 600), told, "{tool}");
+        }
+    }
+
+    #[test]
+    fn lines_of_source_below_a_message_belong_to_it() {
+        let text = include_str!("../../fixtures/messages/gcc_lines_of_source.txt");
+        let summary = summary(text, 300);
+        assert!(
+            summary.starts_with(
+                "messages, 4 errors, 10 warnings, 1 notes in 2 files under src/\n\
+                 2 like: ledger.c:17:23: error: assignment of member ‘amount’ in read-only object\n\
+                 ledger.c:24:29: error: expected ‘;’ before ‘int’\nfiles: ledger.c ×10, report.c ×5\n"
+            ),
+            "{summary}"
+        );
+    }
+
+    #[test]
+    fn what_a_search_found_is_no_message() {
+        for text in [
+            many(9, "src/a#.rs:12:    error: String,"),
+            many(9, "src/a#.rs:12:5:error: String,"),
+            many(9, "logs/build#.txt:3:src/a.c:1:2: error: expected ';'"),
+            many(9, "src/a#.rs:12: let error = 1;"),
+            many(9, "src/a#.rs:12: [Error] is printed"),
+            many(9, "Some words about nothing.") + "a.c:1:2: error: no\n",
+        ] {
+            assert!(!summarize(&text, &mut Sheet::new(300)), "{text}");
+        }
+    }
+}
