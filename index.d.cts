@@ -92,8 +92,8 @@ export interface KnownSession {
 	isOff: boolean;
 	/** Whether the host that asks has it; see `StorePlace.host`. */
 	isHere: boolean;
-	/** Whether another host has it. */
-	isElsewhere: boolean;
+	/** Which other hosts have it, by the names that they gave. */
+	elsewhere: string[];
 }
 /** Every option. */
 export interface Options {

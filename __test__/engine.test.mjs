@@ -1,7 +1,7 @@
 // The plugin's engine, its middleware and its hook, with what they import from the host in place of it.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { crc32, deflateSync } from "node:zlib";
@@ -17,10 +17,9 @@ const KEY = "agent:main:work";
 const TOOLS = ["exec", "fetch_original_data", "memory_search"];
 
 /** The state of a plugin that was registered with some options, and what it logs. */
-function plugin(pluginConfig = {}) {
+function plugin(pluginConfig = {}, directory = freshDir()) {
   const lines = [];
   const log = (line) => lines.push(line);
-  const directory = freshDir();
   const api = { pluginConfig, logger: { info() {}, warn: log, error: log }, runtime: { state: { resolveStateDir: () => directory } } };
   return { state: new PluginState(api), lines };
 }
@@ -129,10 +128,16 @@ test("an image that is too large for the host is scaled down, and the model is t
   assert.match(told.text, /^\[The tool answered with image\/png of 5000001 base64 characters, which is too large\. It cannot be shown: .* images of up to 5000000 base64 characters\.\]$/);
 });
 
+/** A workspace with rules in it. */
+function workspace() {
+  const directory = freshDir();
+  writeFileSync(path.join(directory, "AGENTS.md"), "# Rules\n\nNever push to main.\n");
+  return directory;
+}
+
 test("rules are repeated every so many turns, however few of them are in sight", async () => {
   const { state } = plugin({ rules: { refreshEveryTurns: 3 } });
-  const workspaceDir = freshDir();
-  writeFileSync(path.join(workspaceDir, "AGENTS.md"), "# Rules\n\nNever push to main.\n");
+  const workspaceDir = workspace();
   const repeated = [];
   for (let turn = 1; turn <= 9; turn++) {
     const messages = [{ role: "compactionSummary", summary: "all before" }, ...(turn > 1 ? [user("go")] : [])];
@@ -140,6 +145,64 @@ test("rules are repeated every so many turns, however few of them are in sight",
     await createEngine(state, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: `${turn}`, messages: [user("go")] });
   }
   assert.deepEqual(repeated, [3, 6, 9]);
+});
+
+test("while it is off, turns that it was told of before do not count for the rules, and nothing of them is stored", async () => {
+  const directory = freshDir();
+  const { state: on } = plugin({}, directory);
+  for (const turn of [1, 2]) await createEngine(on, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: `${turn}`, messages: [user("go")] });
+  const { state } = plugin({ sccsEnabled: false, rules: { refreshEveryTurns: 3 } }, directory);
+  const workspaceDir = workspace();
+  const repeated = [];
+  for (let turn = 3; turn <= 9; turn++) {
+    const messages = Array.from({ length: turn - 1 }, () => user("go"));
+    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY })) repeated.push(turn);
+  }
+  assert.deepEqual(repeated, [3, 6, 9]);
+  assert.deepEqual((await (await on.store()).stats({ sessionId: "s" })).receipts, []);
+});
+
+test("of a session that the host keeps in memory only, rules that were repeated leave nothing in the store", async () => {
+  const { state } = plugin({ rules: { refreshEveryTurns: 1 } });
+  const context = { workspaceDir: workspace(), sessionId: "s", sessionKey: "agent:main:dashboard:incognito-1" };
+  assert.ok(await refreshRules(state, { prompt: "go", messages: [] }, context));
+  assert.deepEqual(await (await state.store()).sessions(), []);
+});
+
+test("while it is off, its store is told all the same which sessions the host has, where there is one", async () => {
+  const directory = freshDir();
+  const told = [];
+  const off = () => {
+    const { state } = plugin({ sccsEnabled: false }, directory);
+    state.settle = async () => told.push("told");
+    return state;
+  };
+  await assembled(off());
+  assert.deepEqual([told, readdirSync(directory)], [[], []]);
+  await born(plugin({}, directory).state, 1);
+  const state = off();
+  await assembled(state);
+  await state.letGo();
+  await state.use((store) => store.stats());
+  assert.deepEqual(told, ["told"]);
+});
+
+test("what is under way when the host replaces the registration ends as it would have, and the store is closed then", async () => {
+  const { state, lines } = plugin();
+  for (const method of ["assemble", "commitTurn"]) {
+    const store = await state.store();
+    store[method] = async function replaced(given) {
+      await state.letGo();
+      return Object.getPrototypeOf(store)[method].call(this, given);
+    };
+    if (method === "assemble") {
+      const messages = [...toolRound("c", "exec", { command: "x" }, noise(1500, 9)), ...Array.from({ length: 20 }, (_, at) => user(`and ${at}?`, 10 + at))];
+      assert.match(JSON.stringify(await assembled(state, { messages, tokenBudget: 4000 })), /REF_ID: /);
+    } else await createEngine(state, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: "1", messages: [user("go")] });
+    await assert.rejects(store.stats(), { code: "CONCERTINA_CLOSED" });
+  }
+  assert.equal((await (await state.store()).stats({ sessionId: "s" })).turns, 1);
+  assert.ok(!lines.some((line) => line.includes("CONCERTINA_CLOSED")), lines.join("\n"));
 });
 
 test("Codex takes the history anew after an answer that is not its own, and only then", async () => {

@@ -1,7 +1,7 @@
 // Parts of the plugin that need no host.
 
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -13,7 +13,7 @@ import { complaintLine } from "../dist/plugin/complaints.js";
 import { endSession } from "../dist/plugin/hooks.js";
 import { hostId } from "../dist/plugin/host-id.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
-import { leftBehind } from "../dist/plugin/moved.js";
+import { runSlashCommand } from "../dist/plugin/commands.js";
 import { isIncognito } from "../dist/plugin/sessions.js";
 import { freshDir, noise, toolRound } from "./conversation.mjs";
 
@@ -127,22 +127,61 @@ async function twoHosts() {
 test("a conversation's key names the sessions of this gateway, and another's goes by its id", async (context) => {
   const { opened, has } = await twoHosts();
   const hostSessions = async () => [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }];
-  const actions = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions });
+  const actions = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions, settle: async () => {} });
   const stats = JSON.parse((await runOf(context, actions.get("stats"), { session: "agent:main:work", json: true })).printed);
   assert.deepEqual(stats.sessions.map(({ sessionId }) => sessionId), ["of one"]);
   assert.match((await runOf(context, actions.get("stats"), { session: "" })).said, /there is no session ""/);
-  assert.match((await runOf(context, actions.get("purge"), { session: "of two" })).said, /Another gateway of this store has of two, too/);
   await runOf(context, actions.get("purge"), { session: "agent:main:work", yes: true });
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
 });
 
-test("a reset forgets no session that another gateway has", async () => {
+test("what another gateway has is purged only where that is asked for, and asked about then", async (context) => {
+  const { opened, has } = await twoHosts();
+  let [asked, told] = [0, 0];
+  const hostSessions = async () => (asked++, [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }]);
+  const settle = async () => void told++;
+  const purge = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions, settle }).get("purge");
+  for (const given of [{}, { yes: true }]) {
+    const { said, status } = await runOf(context, purge, { session: "of two", ...given });
+    assert.match(said, /^concertina: session of two was not purged: another gateway of this store \(two\) has it, too/);
+    assert.match(said, /"openclaw concertina purge --session of two --elsewhere"/);
+    assert.equal(status, 1);
+  }
+  const questioned = await runOf(context, purge, { session: "of two", elsewhere: true });
+  assert.match(questioned.said, /removes 1 originals for good\. The host no longer has its transcript\. Another gateway of this store \(two\) has it, too\. Nothing was purged/);
+  assert.deepEqual([asked, told], [3, 3], "once for each purge");
+  assert.deepEqual([await has("one"), await has("two")], [true, true]);
+  await runOf(context, purge, { session: "of two", elsewhere: true, yes: true });
+  assert.deepEqual([await has("one"), await has("two")], [true, false]);
+});
+
+test("a chat purges no session that another gateway has, too", async () => {
   const { opened, has } = await twoHosts();
   const store = await opened("one");
-  const state = { options: { purgeOnReset: true }, use: (run) => run(store), complain: (step, error) => assert.fail(error) };
+  const state = { use: (run) => run(store), complain: (step, error) => assert.fail(error) };
+  for (const args of ["purge", "purge confirmed"]) {
+    assert.match((await runSlashCommand(state, { args, sessionId: "of two" })).text, /another gateway of this store \(two\) has it, too/);
+  }
+  assert.match((await runSlashCommand(state, { args: "purge confirmed", sessionId: "of one" })).text, /1/);
+  await store.close();
+  assert.deepEqual([await has("one"), await has("two")], [false, true]);
+});
+
+test("a reset forgets no session that another gateway has, and says so", async () => {
+  const { opened, has } = await twoHosts();
+  const store = await opened("one");
+  const lines = [];
+  const state = { hasStore: true, options: { purgeOnReset: true }, use: (run) => run(store), warn: (line) => lines.push(line), complain: (step, error) => assert.fail(error) };
   for (const host of ["one", "two"]) await endSession(state, { sessionId: `of ${host}`, reason: "reset" });
   await store.close();
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0], /^session of two was not purged: another gateway of this store \(two\)/);
+});
+
+test("the end of a session makes no store", async () => {
+  const state = { hasStore: false, use: () => assert.fail("it was opened") };
+  await endSession(state, { sessionId: "s", reason: "reset" });
 });
 
 test("a gateway's name is drawn once, and again where a full disk left an empty file", () => {
@@ -153,16 +192,4 @@ test("a gateway's name is drawn once, and again where a full disk left an empty 
   assert.deepEqual(files, ["concertina.host-id"]);
   writeFileSync(path.join(dir, "concertina", files[0]), "");
   assert.match(hostId(dir), /^[0-9a-f-]{36}$/);
-});
-
-test("a store that another directory took the place of is named once", () => {
-  const dir = freshDir();
-  const [usual, other] = ["concertina", "other"].map((name) => path.join(dir, name));
-  assert.equal(leftBehind(dir, usual), undefined);
-  for (const place of [usual, other]) mkdirSync(place);
-  writeFileSync(path.join(usual, "concertina.sqlite"), "");
-  assert.equal(leftBehind(dir, other), usual);
-  assert.equal(leftBehind(dir, other), undefined);
-  writeFileSync(path.join(other, "concertina.sqlite"), "");
-  assert.equal(leftBehind(dir, usual), undefined);
 });

@@ -8,18 +8,19 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
-import { isAgreed } from "../node/lib/cli/asking.js";
 import { originalsOf } from "../node/lib/cli/originals.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
-import { agentOf, type Concertina, type ContentBlock, migrate, type Removed } from "../node/lib/index.js";
+import { agentOf, type Concertina, type ContentBlock, migrate } from "../node/lib/index.js";
 import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
-import { type NamedSession, sessionsNamed } from "../node/lib/named-sessions.js";
+import { sessionsNamed } from "../node/lib/named-sessions.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { readTranscript } from "../node/lib/session-file.js";
 import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
+import { foundSessions } from "./known-sessions.js";
 import { pricesOf } from "./prices.js";
+import { purge, type PurgeOptions } from "./purge.js";
 import { type PluginState, today } from "./state.js";
 import { unfoldSessions } from "./unfold.js";
 
@@ -72,7 +73,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .action((options: { session?: string; html?: string; json?: boolean }) =>
         withStore(state, async (store) => {
           await store.check();
-          const sessionId = options.session === undefined ? undefined : (await named(state, store, options.session))[0].sessionId;
+          const sessionId = options.session === undefined ? undefined : (await foundSessions(state, store, options.session))[0].sessionId;
           if (options.html !== undefined) {
             const periods = await periodsOf((range) => store.figures({ ...range, sessionId }));
             return writeReport(options.html, { periods, health: await healthOf(state, store), title: options.session });
@@ -105,15 +106,13 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .command("purge")
       .description("Forget a session: its originals, its figures and how its context is shown")
       .requiredOption("--session <id-or-key>", "The session")
+      .option("--elsewhere", "Also where another gateway of the store has it")
       .option("--yes", "Do not ask")
       .option("--json", "Print JSON")
-      .action((options: { session: string; yes?: boolean; json?: boolean }) =>
+      .action((options: PurgeOptions) =>
         withStore(state, async (store) => {
-          const sessions = await named(state, store, options.session);
-          if (!options.yes && !(await mayPurge(state, store, sessions))) return;
-          const removed: Removed = { originals: 0, bytes: 0, sessions: 0 };
-          for (const { sessionId } of sessions) add(removed, await store.purge({ sessionId }));
-          print(options.json ? json(removed) : removedText(removed));
+          const removed = await purge(state, store, options);
+          if (removed !== undefined) print(options.json ? json(removed) : removedText(removed));
         }),
       );
     root
@@ -210,41 +209,6 @@ function freeDirectory(): string {
   let directory = wanted;
   for (let at = 2; existsSync(directory); at++) directory = `${wanted}-${at}`;
   return directory;
-}
-
-/** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
-async function mayPurge(state: PluginState, store: Concertina, sessions: NamedSession[]): Promise<boolean> {
-  const doomed: Removed = { originals: 0, bytes: 0, sessions: 0 };
-  for (const { sessionId } of sessions) add(doomed, await store.purge({ sessionId, dry: true }));
-  const ids = sessions.map(({ sessionId }) => sessionId);
-  const there = (await state.hostSessions()).filter((session) => ids.includes(session.sessionId)).map(({ sessionId }) => sessionId);
-  const strands = there.length > 0
-    ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${there[0]}" writes it with the originals in place.`
-    : "The host no longer has its transcript.";
-  const elsewhere = (await store.sessions()).filter(({ sessionId, isElsewhere }) => isElsewhere && ids.includes(sessionId)).map(({ sessionId }) => sessionId);
-  const others = elsewhere.length > 0 ? ` Another gateway of this store has ${elsewhere.join(", ")}, too.` : "";
-  const warning = `Purging session ${ids.join(", ")} removes ${doomed.originals} originals for good. ${strands}${others}`;
-  if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
-  return isAgreed(`${warning}\nPurge it? [y/N] `);
-}
-
-function add(sum: Removed, removed: Removed): void {
-  sum.originals += removed.originals;
-  sum.bytes += removed.bytes;
-  sum.sessions += removed.sessions;
-}
-
-/**
- * The sessions that the store or the host knows under an id or a key; one that only another host of the store has goes by its id. @throws an
- * Error that lists what they know.
- */
-async function named(state: PluginState, store: Concertina, name: string): Promise<[NamedSession, ...NamedSession[]]> {
-  const [all, hosts] = [await store.sessions(), await state.hostSessions()];
-  const keys = new Map(hosts.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
-  const stored = all.filter(({ sessionId, isHere, isElsewhere }) => sessionId === name || isHere || !isElsewhere);
-  const ids = [...new Set([...stored, ...hosts].map(({ sessionId }) => sessionId))];
-  const ownKeys = new Map(stored.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
-  return sessionsNamed(name, ids.map((sessionId) => ({ sessionId, sessionKey: ownKeys.get(sessionId) ?? keys.get(sessionId) ?? null })));
 }
 
 /** Works on the store. Asking makes none: where there is none yet, that is said. */

@@ -5,6 +5,7 @@ import { figuresText, removedText } from "../node/lib/figures-text.js";
 import { number } from "../node/lib/table.js";
 import { healthOf, healthText } from "./health.js";
 import type { CallContext } from "./host.js";
+import { elsewhereOf, whyKept } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
 const WORDS = ["", "stats", "status", "off", "on", "purge", "purge confirmed"];
@@ -40,9 +41,12 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
       await store.switch({ ...scope, off: false });
       return "This session is folded again.";
     case "purge confirmed":
-      return removedText(await store.purge({ sessionId }));
-    case "purge":
-      return purgeWarning(await store.purge({ sessionId, dry: true }));
+    case "purge": {
+      const why = whyKept({ sessionId, elsewhere: elsewhereOf(await store.sessions(), sessionId) });
+      if (why !== undefined) return why;
+      const removed = await store.purge({ sessionId, dry: word === "purge" });
+      return word === "purge" ? purgeWarning(removed) : removedText(removed);
+    }
     default: {
       const figures = await store.figures({ sessionId });
       const health = healthText(await healthOf(state, store, { sessionId, figures }));

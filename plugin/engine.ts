@@ -61,21 +61,22 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
       const contextProjection = projectionOf(params.messages);
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
-      if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) return untouched;
+      if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) {
+        // While it is off, too, its store has to know which sessions this gateway still shows.
+        if (state.hasStore) state.sweepWhenDue();
+        return untouched;
+      }
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
       await inherit(state, params, scope, isFirst);
       // What would be folded here stands in Codex's thread, which nobody can change.
-      const view = isInCodex ? untouched : await engine.assemble({ ...params, model, availableTools });
-      await state.logNotices();
+      const view = isInCodex ? untouched : await state.use(() => engine.assemble({ ...params, model, availableTools }));
       state.sweepWhenDue();
-      return { ...view, systemPromptAddition, contextProjection };
+      return { ...(view ?? untouched), systemPromptAddition, contextProjection };
     },
     async commitTurn(params) {
       // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
       if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId)) return { status: "committed" };
-      const committed = await engine.commitTurn(params);
-      await state.logNotices();
-      return committed;
+      return (await state.use(() => engine.commitTurn(params))) ?? { status: "committed" };
     },
     // The child's session has no id yet: it inherits at the start of its first turn.
     prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {

@@ -1,29 +1,44 @@
 /**
- * What the end of a session means for its originals.
+ * What ends: a session, and what that means for its originals; and this registration of the plugin.
  *
  * A reset keeps the session's id and the old part of its transcript, and an automatic one keeps the old session beside the new: the
  * host can show both again, so only a deleted session ends here. Whatever else leaves the host is noticed before the next sweep.
  */
 
-import type { SessionEnd } from "./host.js";
+import type { PluginApi, SessionEnd } from "./host.js";
+import { elsewhereOf, whyKept } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
 /** Reasons after which a conversation does not go on. */
 const FINAL = new Set(["new", "reset", "deleted"]);
+/** Reasons for which a host cleans up after a plugin and not after a session. */
+const REPLACED = new Set(["restart", "disable"]);
 
 /**
  * Ends a deleted session, whose originals then age; with `purgeOnReset`, forgets one that was reset or deleted at once, unless another host
- * shows it, too.
+ * shows it, too, which is said.
  */
 export async function endSession(state: PluginState, { sessionId, reason = "" }: SessionEnd): Promise<void> {
-  if (!FINAL.has(reason)) return;
+  if (!FINAL.has(reason) || !state.hasStore) return;
   try {
     await state.use(async (store) => {
-      const isElsewhere = (await store.sessions()).some((known) => known.sessionId === sessionId && known.isElsewhere);
-      if (state.options.purgeOnReset === true && !isElsewhere) await store.purge({ sessionId });
-      else if (reason === "deleted") await store.endSession({ sessionId });
+      if (state.options.purgeOnReset === true) {
+        const why = whyKept({ sessionId, elsewhere: elsewhereOf(await store.sessions(), sessionId) });
+        if (why === undefined) return void (await store.purge({ sessionId }));
+        state.warn(why);
+      }
+      if (reason === "deleted") await store.endSession({ sessionId });
     });
   } catch (error) {
     state.complain("ending a session", error, "its originals stay until the host no longer has it");
   }
+}
+
+/**
+ * Lets go of the store when the host has replaced this registration, as it does when an option is changed or the plugin is updated. A host that
+ * has no `onDispose` tells it of the replaced plugin as a whole, and does not wait for its turns.
+ */
+export function letGoWhenReplaced({ lifecycle }: PluginApi, state: PluginState): void {
+  if (lifecycle?.onDispose !== undefined) lifecycle.onDispose(() => state.letGo());
+  else lifecycle?.registerRuntimeLifecycle({ id: "store", cleanup: ({ reason }) => (REPLACED.has(reason) ? state.letGo() : undefined) });
 }

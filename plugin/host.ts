@@ -166,6 +166,11 @@ export interface PluginApi {
   logger: Logger;
   /** Reading this throws in the modes `cli-metadata` and `setup-only`. */
   runtime: { state: { resolveStateDir: () => string }; config?: { current: () => HostConfig } };
+  /** What ends with this registration. Hosts of 2026.8 have no `onDispose`. */
+  lifecycle?: {
+    onDispose?: (dispose: () => Promise<void>) => () => void;
+    registerRuntimeLifecycle: (lifecycle: { id: string; cleanup: (context: { reason: string }) => Promise<void> | undefined }) => void;
+  };
   resolvePath: (input: string) => string;
   registerContextEngine: (id: string, factory: (context: { config?: HostConfig }) => ContextEngine) => void;
   registerTool: (factory: (context: CallContext) => Tool, options: { name: string }) => void;

@@ -6,7 +6,7 @@ import { FETCH_TOOL } from "../node/lib/index.js";
 import { registerCli } from "./cli.js";
 import { runSlashCommand } from "./commands.js";
 import { createEngine } from "./engine.js";
-import { endSession } from "./hooks.js";
+import { endSession, letGoWhenReplaced } from "./hooks.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
 import { registerPage } from "./page.js";
@@ -22,6 +22,7 @@ export default {
     const state = new PluginState(api);
     registerCli(api, state);
     if (api.registrationMode === "cli-metadata" || api.registrationMode === "setup-only") return;
+    letGoWhenReplaced(api, state);
     api.registerContextEngine("concertina", (context) => createEngine(state, context.config));
     api.registerTool((context) => createFetchTool(state, context), { name: FETCH_TOOL });
     api.registerAgentToolResultMiddleware((event, context) => foldToolResult(state, event, context), {

@@ -7,7 +7,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { agentOf, type ContentBlock } from "../node/lib/index.js";
+import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
 import { originalPage, page, periodsOf, type Document } from "../node/lib/page.js";
 import { healthOf } from "./health.js";
 import type { PluginApi } from "./host.js";
@@ -70,9 +70,11 @@ async function documentAt(state: PluginState, url: URL): Promise<Document | unde
 
 async function figuresPage(state: PluginState): Promise<Document> {
   const now = Date.now();
-  const store = await state.store();
-  const periods = store === undefined ? [] : await periodsOf((request) => store.figures(request), now);
-  return page({ periods, health: await healthOf(state, store, { figures: periods.find(({ days }) => days === 0)?.figures }), now });
+  const shown = async (store?: Concertina) => {
+    const periods = store === undefined ? [] : await periodsOf((request) => store.figures(request), now);
+    return page({ periods, health: await healthOf(state, store, { figures: periods.find(({ days }) => days === 0)?.figures }), now });
+  };
+  return (await state.use(shown)) ?? shown();
 }
 
 /** An original of any agent: who may see this page may see all of them. */

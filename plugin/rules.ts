@@ -8,6 +8,7 @@
 import { agentOf, compressRulesAsync, type CompressedRules, type Options, type RuleFile, type RulesOptions } from "../node/lib/index.js";
 import type { PromptBuild, PromptContext } from "./host.js";
 import { readJson, readRuleFiles } from "./rule-files.js";
+import { isIncognito } from "./sessions.js";
 import type { PluginState } from "./state.js";
 
 /** Every how many turns; 0 for never, as for what is no whole number. */
@@ -44,11 +45,12 @@ export async function refreshRules(
 }
 
 /**
- * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight; where it was told of
- * none, as by Codex and by another engine, those in sight count.
+ * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight; where it is told of
+ * none, as in Codex, by another engine, and while this one is off, those in sight count.
  */
 async function turnOf(state: PluginState, { messages }: PromptBuild, { sessionId }: PromptContext): Promise<number> {
-  const stats = sessionId === undefined ? undefined : await state.use((store) => store.stats({ sessionId }));
+  const isCounted = state.enabled && sessionId !== undefined && !state.sessions.isInCodex(sessionId);
+  const stats = isCounted ? await state.use((store) => store.stats({ sessionId })) : undefined;
   const isUser = (message: unknown) => (message as { role?: unknown } | null)?.role === "user";
   return (stats?.turns || messages.filter(isUser).length) + 1;
 }
@@ -75,7 +77,7 @@ async function compressed(
 
 async function record(state: PluginState, context: PromptContext, { report }: CompressedRules, complaints: unknown[]): Promise<void> {
   const { sessionId, sessionKey } = context;
-  if (sessionId === undefined) return;
+  if (!state.enabled || sessionId === undefined || isIncognito(sessionKey)) return;
   try {
     await state.use((store) => store.recordRules({ sessionId, agentId: agentOf(sessionKey), report }));
   } catch (error) {

@@ -13,17 +13,19 @@ import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
 import { optionsInForce } from "../node/lib/in-force.js";
 import { Concertina, describe, type Options, type StorePlace } from "../node/lib/index.js";
 import { native } from "../node/lib/native.js";
+import { STORE_FILE } from "../node/lib/store-file.js";
 import { complaintLine, isNews } from "./complaints.js";
+import { HeldStore } from "./held-store.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
 import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
-import { leftBehind } from "./moved.js";
+import { noteOfMove } from "./moved.js";
+import { ownDirectory, withOwner } from "./own-files.js";
 import { resolvedSecret } from "./secret.js";
 import { whyUnused } from "./slot.js";
 import { type Scope, Sessions } from "./sessions.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
-const REOPEN_AFTER_MS = 60_000;
 /** How long a call may go on that began before a damaged file was set aside. */
 const UNDER_WAY_MS = 5_000;
 /** Where the address of a database is set. */
@@ -38,13 +40,16 @@ export class PluginState {
   readonly sessions = new Sessions();
   readonly version: string;
   readonly #api: PluginApi;
-  readonly #ownDirectory: string | undefined;
+  /** The directory that an option names. */
+  readonly #stated: string | undefined;
   #inForce: OptionsInForce | undefined;
   #hasLibrary: boolean | undefined;
-  #store: Promise<Concertina | undefined> | undefined;
+  readonly #held = new HeldStore(
+    () => this.#openOrComplain(),
+    (error) => this.complain("closing the store", error, "its files stay open until the gateway ends"),
+  );
   #mending: Promise<boolean> | undefined;
   #setAsideAt = 0;
-  #reopenAt = 0;
   #sweptAt = 0;
 
   constructor(api: PluginApi) {
@@ -53,7 +58,7 @@ export class PluginState {
     this.given = (api.pluginConfig ?? {}) as Options;
     this.enabled = this.given.sccsEnabled !== false;
     const { sccsStorageDir } = this.given;
-    if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#ownDirectory = resolved(api, sccsStorageDir);
+    if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#stated = resolved(api, sccsStorageDir);
   }
 
   /** The options in force. @throws where the native library does not load. */
@@ -100,27 +105,36 @@ export class PluginState {
     return this.#hasLibrary;
   }
 
-  /** The open store, or undefined while it cannot be used. A failure is tried again after a minute. */
-  async store(): Promise<Concertina | undefined> {
-    if (!this.hasLibrary) return undefined;
-    if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;
-    this.#store ??= this.#openOrComplain();
-    return this.#store;
+  /** The open store, or undefined while it cannot be used. A failure is tried again after a minute. It stays open for as long as somebody uses it. */
+  store(): Promise<Concertina | undefined> {
+    return this.#held.get();
+  }
+
+  /** Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way. */
+  letGo(): Promise<void> {
+    return this.#held.letGo();
   }
 
   async #openOrComplain(): Promise<Concertina | undefined> {
-    this.#reopenAt = 0;
+    if (!this.hasLibrary) return undefined;
     try {
-      const before = this.isShared ? undefined : leftBehind(this.#api.runtime.state.resolveStateDir(), this.directory());
       const store = await this.open();
-      if (before !== undefined) this.warn(movedLine(before, this.directory()));
+      await this.#tellOfMove(store);
       this.warnOfConfiguration();
-      for (const line of store.notices()) this.warn(line);
+      this.#logNotices(store);
       return store;
     } catch (error) {
-      this.#reopenAt = Date.now() + REOPEN_AFTER_MS;
       this.complain("opening the store", error, UNCHANGED);
       return undefined;
+    }
+  }
+
+  async #tellOfMove(store: Concertina): Promise<void> {
+    try {
+      const line = await noteOfMove(this.#api.runtime.state.resolveStateDir(), await this.place(), store);
+      if (line !== undefined) this.warn(line);
+    } catch (error) {
+      this.complain("noting where the store is", error, "the next opening tries again");
     }
   }
 
@@ -129,10 +143,14 @@ export class PluginState {
    * opened.
    */
   async open({ setsAside = true } = {}): Promise<Concertina> {
-    const place = await this.place();
-    // Beside a database, notes of what parsers are given stay on this machine.
-    const journalDir = place.url === undefined ? undefined : this.directory();
-    return Concertina.open({ ...this.options, ...place, journalDir, retention: "host", today: setsAside ? today() : undefined });
+    try {
+      const place = await this.place();
+      // Beside a database, notes of what parsers are given stay on this machine.
+      const journalDir = place.url === undefined ? undefined : this.directory();
+      return await Concertina.open({ ...this.options, ...place, journalDir, retention: "host", today: setsAside ? today() : undefined });
+    } catch (error) {
+      throw withOwner(error, [ownDirectory(this.#api.runtime.state.resolveStateDir()), this.directory()]);
+    }
   }
 
   /** Where the store lives. @throws where the host cannot resolve the address of a database. */
@@ -153,21 +171,20 @@ export class PluginState {
     return this.isShared || existsSync(this.storeFile());
   }
 
-  /** Does something with the store, where there is one, and logs what the store has to tell about it. */
-  async use<Value>(run: (store: Concertina) => Promise<Value>): Promise<Value | undefined> {
-    const store = await this.store();
-    if (store === undefined) return undefined;
-    try {
-      return await run(store);
-    } finally {
-      await this.logNotices();
-    }
+  /** Does something with the store, where there is one, and logs what the store has to tell about it. Meanwhile it stays open. */
+  use<Value>(run: (store: Concertina) => Promise<Value>): Promise<Value | undefined> {
+    return this.#held.use(async (store) => {
+      try {
+        return await run(store);
+      } finally {
+        this.#logNotices(store);
+      }
+    });
   }
 
-  /** Logs what the open store noticed since the last time. */
-  async logNotices(): Promise<void> {
+  #logNotices(store: Concertina): void {
     try {
-      for (const notice of (await this.#store)?.notices() ?? []) this.warn(notice);
+      for (const notice of store.notices()) this.warn(notice);
     } catch (error) {
       this.complain("asking the store what it noticed", error, "it is asked again at its next use");
     }
@@ -181,18 +198,19 @@ export class PluginState {
 
   /** Keeps a warning in the store where one is open; the log has it anyway. */
   #keep(text: string): void {
-    this.#store?.then((store) => store?.warn({ text })).catch(() => {});
+    if (this.#held.isOpen) this.#held.use((store) => store.warn({ text })).catch(() => {});
   }
 
   /** Where the store lives that is not in a database. */
   directory(): string {
-    const directory = this.#ownDirectory ?? "concertina";
-    return isAbsolute(directory) ? directory : join(this.#api.runtime.state.resolveStateDir(), directory);
+    const stateDir = this.#api.runtime.state.resolveStateDir();
+    if (this.#stated === undefined) return ownDirectory(stateDir);
+    return isAbsolute(this.#stated) ? this.#stated : join(stateDir, this.#stated);
   }
 
   /** The store's file. */
   storeFile(): string {
-    return join(this.directory(), "concertina.sqlite");
+    return join(this.directory(), STORE_FILE);
   }
 
   /** Every session that the host can still show. @throws when the host cannot tell. */
@@ -217,11 +235,7 @@ export class PluginState {
 
   /** Whether the open store's file was damaged under it and a new one is in use: the store's own line says so, for whatever was under way. */
   async #setAside(): Promise<boolean> {
-    const store = await this.#store;
-    if (await store?.check({ today: today() })) {
-      await this.logNotices();
-      this.#setAsideAt = Date.now();
-    }
+    if (await this.use((store) => store.check({ today: today() }))) this.#setAsideAt = Date.now();
     return Date.now() - this.#setAsideAt < UNDER_WAY_MS;
   }
 
@@ -255,10 +269,6 @@ export class PluginState {
     }
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
-}
-
-function movedLine(before: string, directory: string): string {
-  return `the store is in ${directory} now, and placeholders in transcripts name originals in ${before}: set sccsStorageDir back to it, or stop the gateway and move all files whose names begin with "concertina.sqlite"`;
 }
 
 /** The date by which files are named, in UTC. */

@@ -132,8 +132,8 @@ export function createContextEngine<C extends Compact>(
   };
 }
 
-/** Message and code of an error, on one line of at most 300 characters. */
+/** Message and code of an error, on one line of at most 500 characters. */
 export function describe(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: string; message?: string };
-  return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 300);
+  return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 500);
 }

@@ -65,6 +65,6 @@ export interface KnownSession {
   isOff: boolean;
   /** Whether the host that asks has it; see `StorePlace.host`. */
   isHere: boolean;
-  /** Whether another host has it. */
-  isElsewhere: boolean;
+  /** Which other hosts have it, by the names that they gave. */
+  elsewhere: string[];
 }

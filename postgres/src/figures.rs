@@ -14,8 +14,7 @@ use crate::batch::where_it_counts;
 use crate::failure::Outcome;
 use crate::link::{Link, call};
 use crate::read::{STORED_OF, timed};
-use crate::row::{at, count, first, signed, text, text_or_null};
-use crate::session::homes;
+use crate::row::{at, count, first, signed, text, text_or_null, texts};
 use crate::session::session;
 use crate::text::key;
 
@@ -279,12 +278,11 @@ fn fetched(row: &Row) -> Outcome<FetchedOriginal> {
     })
 }
 
-/// All sessions, the last seen first, and whether the host `$1` and whether others have them.
-pub(crate) const KNOWN: &str = concat!(
-    "SELECT agent_id, session_id, session_key, last_seen, is_off, ",
-    homes!(),
-    " FROM sessions ORDER BY last_seen DESC, id DESC"
-);
+/// All sessions, the last seen first, with whether the host `$1` has them and which others do.
+pub(crate) const KNOWN: &str = "SELECT agent_id, session_id, session_key, last_seen, is_off,
+       EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $1),
+       ARRAY(SELECT host FROM homes WHERE homes.session = sessions.id AND host <> $1 ORDER BY host)
+     FROM sessions ORDER BY last_seen DESC, id DESC";
 
 /// A row of [`KNOWN`].
 pub(crate) fn known(row: &Row) -> Outcome<KnownSession> {
@@ -295,6 +293,6 @@ pub(crate) fn known(row: &Row) -> Outcome<KnownSession> {
         last_seen: at(row, 3)?,
         is_off: at(row, 4)?,
         is_here: at(row, 5)?,
-        is_elsewhere: at(row, 6)?,
+        elsewhere: texts(row, 6)?,
     })
 }

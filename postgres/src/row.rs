@@ -22,6 +22,11 @@ pub(crate) fn text_or_null(row: &Row, column: usize) -> Outcome<Option<String>> 
     Ok(at::<Option<String>>(row, column)?.map(unescaped))
 }
 
+/// A column with a list of texts.
+pub(crate) fn texts(row: &Row, column: usize) -> Outcome<Vec<String>> {
+    Ok(at::<Vec<String>>(row, column)?.into_iter().map(unescaped).collect())
+}
+
 /// A column with a number that is not negative.
 pub(crate) fn count(row: &Row, column: usize) -> Outcome<u64> {
     let number: i64 = at(row, column)?;

@@ -25,15 +25,6 @@ macro_rules! session {
 }
 pub(crate) use session;
 
-/// Of a row of `sessions`, whether the host `$1` and whether others have it.
-macro_rules! homes {
-    () => {
-        "EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $1),
-       EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> $1)"
-    };
-}
-pub(crate) use homes;
-
 /// The row of a session, created when it is new: it has not ended, and is held by its host where there is one. Whoever runs this has
 /// the session to himself until his transaction ends.
 pub(crate) const ENSURE: &str = "WITH ensured AS (
@@ -42,9 +33,11 @@ pub(crate) const ENSURE: &str = "WITH ensured AS (
      home AS (INSERT INTO homes SELECT id, $6 FROM ensured WHERE $6 IS NOT NULL ON CONFLICT DO NOTHING)
      SELECT id FROM ensured";
 
-/// The held sessions, and whether this host and whether others have them.
-pub(crate) const HELD: &str =
-    concat!("SELECT id, session_id, last_seen, ended_at, ", homes!(), " FROM sessions WHERE held");
+/// The held sessions, and whether the host `$1` and whether others have them.
+pub(crate) const HELD: &str = "SELECT id, session_id, last_seen, ended_at,
+       EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = $1),
+       EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> $1)
+     FROM sessions WHERE held";
 
 /// Whether a host has told its sessions since a moment.
 pub(crate) const HAS_TOLD: &str =

@@ -253,6 +253,6 @@ pub struct KnownSession {
     pub is_off: bool,
     /// Whether the host that asks has it.
     pub is_here: bool,
-    /// Whether another host has it.
-    pub is_elsewhere: bool,
+    /// Which other hosts have it.
+    pub elsewhere: Vec<String>,
 }

@@ -103,7 +103,7 @@ fn a_file_that_is_not_ours_is_named_and_left_as_it_is() {
     fs::write(text.path().join(FILE), "notes").unwrap();
     for (dir, found) in [
         (foreign, "another program's database, with application id 0x00000000 and 1 tables"),
-        (newer, "its version is 7; this program knows versions 1 to 5"),
+        (newer, "its version is 7; this program knows versions 1 to 5: install the newer release that wrote it"),
         (garbage, "not a database"),
         (text, "not a database"),
     ] {

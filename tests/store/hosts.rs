@@ -11,10 +11,11 @@ const HOUR: Millis = 3_600_000;
 const DAY: Millis = 24 * HOUR;
 
 /// What is checked of the stores of two hosts at one place.
-pub(crate) const CASES: [fn(&dyn Store, &dyn Store); 3] = [
+pub(crate) const CASES: [fn(&dyn Store, &dyn Store); 4] = [
     a_session_ends_when_the_last_host_that_had_it_no_longer_has_it,
     a_session_that_a_host_lists_has_not_ended_whoever_ended_it,
     a_host_that_tells_nothing_for_ninety_days_is_gone,
+    of_each_session_is_known_whether_the_host_has_it_and_which_others_do,
 ];
 
 /// The options of a host.
@@ -74,4 +75,17 @@ fn a_host_that_tells_nothing_for_ninety_days_is_gone(one: &dyn Store, two: &dyn 
     assert_eq!(settle(two, &[], START + 92 * DAY) + settle(two, &[], START + 92 * DAY), 1);
     settle(two, &[], START + 94 * DAY);
     assert!(one.get(&id, "main", START).unwrap().is_none());
+}
+
+fn of_each_session_is_known_whether_the_host_has_it_and_which_others_do(one: &dyn Store, two: &dyn Store) {
+    for (store, session) in [(one, "first"), (two, "second"), (one, "both"), (two, "both")] {
+        begin(store, session);
+    }
+    let homes = |store: &dyn Store| -> Vec<String> {
+        let mut sessions = store.sessions().unwrap();
+        sessions.sort_by(|one, other| one.session_id.cmp(&other.session_id));
+        sessions.iter().map(|known| format!("{}: {} {:?}", known.session_id, known.is_here, known.elsewhere)).collect()
+    };
+    assert_eq!(homes(one), [r#"both: true ["two"]"#, "first: true []", r#"second: false ["two"]"#]);
+    assert_eq!(homes(two), [r#"both: true ["one"]"#, r#"first: false ["one"]"#, "second: true []"]);
 }

@@ -6,6 +6,7 @@ import type { ParseArgsConfig } from "node:util";
 import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
 import type { Options } from "../options.js";
+import { STORE_FILE } from "../store-file.js";
 import { isAgreed } from "./asking.js";
 
 /** Values of options, as given. */
@@ -87,7 +88,7 @@ export function placeNamed(name: string, namespace: string | undefined): StorePl
 
 /** Fails where a directory holds no store: asking makes none. */
 export function needStore({ dir }: StorePlace): void {
-  if (dir !== undefined && !existsSync(path.join(dir, "concertina.sqlite"))) throw new Error(`${dir} holds no store: there is no concertina.sqlite in it`);
+  if (dir !== undefined && !existsSync(path.join(dir, STORE_FILE))) throw new Error(`${dir} holds no store: there is no ${STORE_FILE} in it`);
 }
 
 /** What reads goes by no age: how long an original lives is for the store's owner to say. */

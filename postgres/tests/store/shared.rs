@@ -87,6 +87,7 @@ fn a_newer_version_and_another_programs_schema_are_refused() {
     let error = refused("newer");
     assert!(matches!(error, Error::StoreDamaged { .. }));
     assert!(error.to_string().contains("is 7; this program knows versions 1 to "), "{error}");
+    assert!(error.to_string().contains("install a newer release"), "{error}");
     assert!(refused("foreign_one").to_string().contains("another program's"));
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use super::failure::Outcome;
 use super::read::{is_theirs, stored};
 use super::row::{Count, count};
-use super::session::{find_session, homes};
+use super::session::find_session;
 use crate::store::figures::{
     Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
     SessionAmount, SessionEpoch, Stored, Total,
@@ -284,25 +284,26 @@ pub(super) fn warnings(connection: &Connection, since: Millis) -> Outcome<Vec<(M
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// All sessions, the last seen first, and whether the host and whether others have them.
+/// All sessions, the last seen first, with whether the host has them and which others do.
 pub(super) fn sessions(connection: &Connection, host: &str) -> Outcome<Vec<KnownSession>> {
-    const KNOWN: &str = concat!(
-        "SELECT agent_id, session_id, session_key, last_seen, is_off, ",
-        homes!(),
-        " FROM sessions ORDER BY last_seen DESC, id DESC"
-    );
-    Ok(connection
-        .prepare_cached(KNOWN)?
-        .query_map((host,), |row| {
-            Ok(KnownSession {
-                agent_id: row.get(0)?,
-                session_id: row.get(1)?,
-                session_key: row.get(2)?,
-                last_seen: row.get(3)?,
-                is_off: row.get(4)?,
-                is_here: row.get(5)?,
-                is_elsewhere: row.get(6)?,
-            })
-        })?
-        .collect::<rusqlite::Result<_>>()?)
+    let mut others =
+        connection.prepare_cached("SELECT host FROM homes WHERE session = ?1 AND host <> ?2 ORDER BY host")?;
+    let mut known = connection.prepare_cached(
+        "SELECT id, agent_id, session_id, session_key, last_seen, is_off,
+           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1)
+         FROM sessions ORDER BY last_seen DESC, id DESC",
+    )?;
+    let rows = known.query_map((host,), |row| {
+        let id: i64 = row.get(0)?;
+        Ok(KnownSession {
+            agent_id: row.get(1)?,
+            session_id: row.get(2)?,
+            session_key: row.get(3)?,
+            last_seen: row.get(4)?,
+            is_off: row.get(5)?,
+            is_here: row.get(6)?,
+            elsewhere: others.query_map((id, host), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -100,7 +100,7 @@ fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
         (0, Ok(0)) if tables == 0 => Ok(Found::Blank),
         (APPLICATION_ID, Ok(version)) if (1..=MIGRATIONS.len()).contains(&version) => Ok(Found::Ours(version)),
         (APPLICATION_ID, _) => Err(Failure::Foreign(format!(
-            "its version is {version}; this program knows versions 1 to {}",
+            "its version is {version}; this program knows versions 1 to {}: install the newer release that wrote it, or move its files aside",
             MIGRATIONS.len()
         ))),
         _ => Err(Failure::Foreign(format!(

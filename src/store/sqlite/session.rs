@@ -12,15 +12,6 @@ use crate::store::figures::Turn;
 use crate::store::homes::{GONE_MS, HeldSession, TOLD_MS, Unsettled};
 use crate::store::{Millis, Scope, TurnStatus};
 
-/// Of a row of `sessions`, whether the host `?1` and whether others have it.
-macro_rules! homes {
-    () => {
-        "EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1),
-         EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> ?1)"
-    };
-}
-pub(super) use homes;
-
 /// The row of a session.
 pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
     Ok(connection
@@ -86,7 +77,10 @@ pub(super) fn end(transaction: &Transaction<'_>, session_id: &str, holder: Optio
 
 /// What a host's list changes.
 fn unsettled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<Unsettled> {
-    const HELD: &str = concat!("SELECT id, session_id, last_seen, ended_at, ", homes!(), " FROM sessions WHERE held");
+    const HELD: &str = "SELECT id, session_id, last_seen, ended_at,
+           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1),
+           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> ?1)
+         FROM sessions WHERE held";
     let mut held = connection.prepare_cached(HELD)?;
     let mut rows = held.query((host,))?;
     let mut unsettled = Unsettled::default();

@@ -1,0 +1,139 @@
+// Where the plugin's store is, whose it is, and when it is closed.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+
+import { Concertina } from "openclaw-concertina";
+
+import { letGoWhenReplaced } from "../dist/plugin/hooks.js";
+import { noteOfMove } from "../dist/plugin/moved.js";
+import { putWhole, withOwner } from "../dist/plugin/own-files.js";
+import { PluginState } from "../dist/plugin/state.js";
+import { freshDir, noise, toolRound } from "./conversation.mjs";
+
+/** What the host hands to one registration, and what that logged. */
+function registered(stateDir, { pluginConfig = {}, ...given } = {}) {
+  const lines = [];
+  const log = (line) => lines.push(line);
+  const config = { plugins: { slots: { contextEngine: "concertina" } } };
+  const api = { config, pluginConfig, logger: { info: log, warn: log, error: log }, runtime: { state: { resolveStateDir: () => stateDir } }, resolvePath: (name) => name, ...given };
+  return { api, state: new PluginState(api), lines };
+}
+
+const stats = (store) => store.stats();
+
+test("a store that is let go of closes with its last use, and who comes later has it opened anew", async () => {
+  const { state } = registered(freshDir());
+  const store = await state.store();
+  const used = await state.use(async (open) => {
+    await state.letGo();
+    await state.use(stats);
+    return open.stats();
+  });
+  assert.equal(used.originals, 0);
+  await assert.rejects(store.stats(), { code: "CONCERTINA_CLOSED" });
+  const [first, second] = [await state.use(async (open) => open), await state.use(async (open) => open)];
+  assert.equal(first, second);
+  assert.notEqual(first, store);
+});
+
+test("the host's word that a registration was replaced lets go of its store, and its word about a session does not", async () => {
+  const disposals = [];
+  const cleanups = [];
+  const registerRuntimeLifecycle = ({ cleanup }) => cleanups.push(cleanup);
+  const onDispose = (dispose) => disposals.push(dispose);
+  for (const lifecycle of [{ onDispose, registerRuntimeLifecycle }, { registerRuntimeLifecycle }]) {
+    const { api, state } = registered(freshDir(), { lifecycle });
+    letGoWhenReplaced(api, state);
+    const store = await state.store();
+    for (const cleanup of cleanups) await cleanup({ reason: "reset", sessionKey: "agent:main:work" });
+    await store.stats();
+    for (const dispose of disposals.splice(0)) await dispose();
+    for (const cleanup of cleanups.splice(0)) await cleanup({ reason: "restart" });
+    await assert.rejects(store.stats(), { code: "CONCERTINA_CLOSED" });
+  }
+  letGoWhenReplaced(registered(freshDir()).api, undefined);
+});
+
+/** A store with or without an original of this gateway. */
+async function storeIn(dir, host) {
+  const store = await Concertina.open({ dir, host: "this one", retention: "host" });
+  if (host) await store.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(1500))[1] });
+  return store;
+}
+
+test("a store that another place took the place of is named once, unless it came along", async () => {
+  const dir = freshDir();
+  const [usual, other, third] = ["concertina", "other", "third"].map((name) => path.join(dir, name));
+  const [empty, used] = [await storeIn(other, false), await storeIn(third, true)];
+  assert.equal(await noteOfMove(dir, { dir: usual }, empty), undefined);
+  assert.equal(await noteOfMove(dir, { dir: other }, empty), undefined, "nothing was in the usual place");
+  const moved = await noteOfMove(dir, { dir: usual }, empty);
+  assert.ok(moved.startsWith(`the store is in ${usual} now, and placeholders in transcripts name originals in ${other}: set sccsStorageDir back to it`), moved);
+  assert.equal(await noteOfMove(dir, { dir: usual }, empty), undefined);
+  await noteOfMove(dir, { dir: other }, empty);
+  assert.equal(await noteOfMove(dir, { dir: third }, used), undefined, "what it holds came along");
+  for (const store of [empty, used]) await store.close();
+});
+
+test("a store that a database took the place of is named, by nothing that is secret", async () => {
+  const dir = freshDir();
+  const usual = path.join(dir, "concertina");
+  (await storeIn(usual, true)).close();
+  const empty = await storeIn(path.join(dir, "empty"), false);
+  const database = { url: "postgresql://me:sesame@db.example:5433/work?password=sesame", namespace: "team" };
+  const line = await noteOfMove(dir, database, empty);
+  assert.ok(line.startsWith(`the store is in the database db.example:5433/work/team now, and placeholders in transcripts name originals in ${usual}`), line);
+  assert.match(line, /"openclaw concertina migrate"/);
+  assert.match(await noteOfMove(dir, { ...database, namespace: "other" }, empty), /name originals in the database db.example:5433\/work\/team: /);
+  assert.match(await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty), /name originals in the database db.example:5433\/work\/other: /);
+  await noteOfMove(dir, database, empty);
+  const files = readdirSync(usual).map((name) => readFileSync(path.join(usual, name), "latin1"));
+  assert.ok(!files.some((text) => text.includes("sesame")));
+  await empty.close();
+});
+
+test("a place is noted when the store opens there, and not when it cannot", async () => {
+  const stateDir = freshDir();
+  await registered(stateDir).state.store();
+  const blocked = path.join(stateDir, "blocked");
+  writeFileSync(blocked, "");
+  const closed = registered(stateDir, { pluginConfig: { sccsStorageDir: path.join(blocked, "store") } });
+  assert.equal(await closed.state.store(), undefined);
+  const { state, lines } = registered(stateDir, { pluginConfig: { sccsStorageDir: path.join(stateDir, "moved") } });
+  await state.store();
+  assert.match(lines.join("\n"), /name originals in \S+concertina: set sccsStorageDir back/);
+});
+
+test("an empty note of where the store was, as a full disk leaves it, is none", async () => {
+  const dir = freshDir();
+  const usual = path.join(dir, "concertina");
+  mkdirSync(usual);
+  writeFileSync(path.join(usual, "concertina.directory"), "");
+  const store = await storeIn(usual, false);
+  assert.equal(await noteOfMove(dir, { dir: usual }, store), undefined);
+  await store.close();
+});
+
+test("a file that cannot be written is named, and half of it is not left", () => {
+  const dir = freshDir();
+  const file = path.join(dir, "file");
+  const place = () => { throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }); };
+  assert.throws(() => putWhole(file, "text", place), { code: "ENOSPC", message: `${file} cannot be written: ENOSPC: no space left on device, write` });
+  assert.deepEqual(readdirSync(dir), []);
+});
+
+test("where files belong to another user, the error says whose they are and what to do", { skip: process.getuid === undefined && "there are no such users here" }, (context) => {
+  const dir = freshDir();
+  const refusal = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+  assert.equal(withOwner(refusal, [dir]), refusal);
+  const own = process.getuid();
+  context.mock.method(process, "getuid", () => own + 1);
+  const told = withOwner(refusal, [path.join(dir, "not there"), dir]);
+  assert.equal(told.code, "EACCES");
+  assert.ok(told.message.startsWith(`EACCES: permission denied; in ${dir} is what user ${own} wrote, and this process runs as ${own + 1}: `), told.message);
+  const full = Object.assign(new Error("full"), { code: "CONCERTINA_STORE_FULL" });
+  assert.equal(withOwner(full, [dir]), full);
+});

@@ -1,0 +1,59 @@
+/** What the plugin keeps below the host's state directory, wherever its store is. */
+
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** The plugin's folder. The store is there, too, unless an option says otherwise. */
+export function ownDirectory(stateDir: string): string {
+  return join(stateDir, "concertina");
+}
+
+/** Puts a whole file in place: nobody reads half of one, and a full disk leaves none. @throws an Error that names the file. */
+export function putWhole(file: string, text: string, place: (from: string, to: string) => void = renameSync): void {
+  const drawn = `${file}.${randomUUID()}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(drawn, text, { flag: "wx", mode: 0o600, flush: true });
+    place(drawn, file);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw Object.assign(new Error(`${file} cannot be written: ${message}`, { cause }), { code });
+  } finally {
+    rmSync(drawn, { force: true });
+  }
+}
+
+/** Codes of what fails where files belong to another user. */
+const REFUSED = new Set(["EACCES", "EPERM", "CONCERTINA_STORE_UNAVAILABLE"]);
+
+/** The same error with what to do about it, where something in the directories belongs to another user than this process runs as. */
+export function withOwner(error: unknown, directories: string[]): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const own = process.getuid?.();
+  if (own === undefined || code === undefined || !REFUSED.has(code)) return error;
+  for (const directory of directories) {
+    const owner = [directory, ...filesIn(directory)].map(ownerOf).find((uid) => uid !== undefined && uid !== own);
+    if (owner === undefined) continue;
+    const what = `in ${directory} is what user ${owner} wrote, and this process runs as ${own}: run it as that user, or give all of it to this one (chown -R ${own})`;
+    return Object.assign(new Error(`${message}; ${what}`, { cause: error }), { code });
+  }
+  return error;
+}
+
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).map((name) => join(directory, name));
+  } catch {
+    // Not there, or another user's, whose own owner says so.
+    return [];
+  }
+}
+
+function ownerOf(file: string): number | undefined {
+  try {
+    return statSync(file).uid;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+/** `openclaw concertina purge`: says first what it would strand, and strands nothing of another gateway unless that is asked for. */
+
+import { isAgreed } from "../node/lib/cli/asking.js";
+import type { Concertina, Removed } from "../node/lib/index.js";
+import { type FoundSession, foundSessions, whyKept } from "./known-sessions.js";
+import type { PluginState } from "./state.js";
+
+export interface PurgeOptions {
+  session: string;
+  elsewhere?: boolean;
+  yes?: boolean;
+  json?: boolean;
+}
+
+/** Forgets what an operator names; undefined where he did not agree. @throws where another gateway has it, and where nobody can be asked. */
+export async function purge(state: PluginState, store: Concertina, { session, elsewhere, yes }: PurgeOptions): Promise<Removed | undefined> {
+  // Whose a session is, a store of an earlier version does not know until it is told.
+  await state.settle(store);
+  const sessions = await foundSessions(state, store, session);
+  const kept = sessions.map(whyKept).filter((why) => why !== undefined);
+  if (!elsewhere && kept.length > 0) throw new Error(kept.join("\n"));
+  if (!yes && !(await isMeant(store, sessions))) return undefined;
+  return purged(store, sessions, false);
+}
+
+/** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
+async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boolean> {
+  const doomed = await purged(store, sessions, true);
+  const shown = sessions.find(({ isShown }) => isShown);
+  const strands = shown
+    ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${shown.sessionId}" writes it with the originals in place.`
+    : "The host no longer has its transcript.";
+  const others = new Set(sessions.flatMap(({ elsewhere }) => elsewhere));
+  const also = others.size > 0 ? ` Another gateway of this store (${[...others].join(", ")}) has it, too.` : "";
+  const ids = sessions.map(({ sessionId }) => sessionId).join(", ");
+  const warning = `Purging session ${ids} removes ${doomed.originals} originals for good. ${strands}${also}`;
+  if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
+  return isAgreed(`${warning}\nPurge it? [y/N] `);
+}
+
+/** What purging sessions removes, or with `dry` would remove. */
+async function purged(store: Concertina, sessions: FoundSession[], dry: boolean): Promise<Removed> {
+  const sum: Removed = { originals: 0, bytes: 0, sessions: 0 };
+  for (const { sessionId } of sessions) {
+    const { originals, bytes, sessions: count } = await store.purge({ sessionId, dry });
+    sum.originals += originals;
+    sum.bytes += bytes;
+    sum.sessions += count;
+  }
+  return sum;
+}
