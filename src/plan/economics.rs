@@ -12,7 +12,7 @@ use super::prices::Prices;
 use crate::history::Fate;
 
 /// By how much a session may get dearer than untouched, wherever it ends.
-const RISK_PERCENT: f64 = 2.0;
+const RISK_PERCENT: f64 = 1.0;
 
 /// A warm epoch that breaks a cheaper prefix frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
 const MIN_BATCH_TOKENS: u64 = 1500;
