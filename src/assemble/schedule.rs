@@ -9,7 +9,7 @@ use super::unfold::{is_fetched, is_output, is_reference};
 use super::{AssembleOptions, Engine};
 use crate::config::{self, Schedule};
 use crate::history::{Fate, is_over, may_go_fresh, may_replace};
-use crate::plan::balance::{Change, balance, untouched};
+use crate::plan::balance::{Change, balance};
 use crate::plan::cache::{Cache, Cold};
 use crate::plan::economics::{Item, Situation, Thinking, decide};
 use crate::plan::prices::{Family, FinishedThinking, Prices};
@@ -122,7 +122,6 @@ impl Engine {
             cliff: family.cliff,
             max_deferred_turns: self.config.max_deferred_turns,
             saved: saved(transcript, moment.ledger, &prices),
-            untouched: untouched(sent(transcript, known, overhead), &prices),
         };
         let decision = loop {
             let Some(decision) = decide(&items, &situation) else {
@@ -188,15 +187,6 @@ impl Engine {
             && matches!(known.block.kind, Kind::Text(text) if is_over(text, &self.config))
             && may_go_fresh(known.view.raw, known.block, &self.config)
     }
-}
-
-/// Each part of the requests so far as it was before anything was folded, and how many calls it was sent with.
-fn sent<'k>(transcript: &Transcript, known: &'k [Known], overhead: u64) -> impl Iterator<Item = (u64, u64)> + use<'k> {
-    let newest_first = transcript.messages.iter().rev();
-    let later = |calls: &mut u64, is_call: bool| Some(std::mem::replace(calls, *calls + u64::from(is_call)));
-    let mut since: Vec<u64> = newest_first.map(|message| message.is_call()).chain([false]).scan(0, later).collect();
-    since.reverse();
-    [(overhead, since[0])].into_iter().chain(known.iter().map(move |known| (known.tokens, since[known.message + 1])))
 }
 
 /// What the session has saved so far. A call without a time, and all before it, count for nothing.

@@ -29,16 +29,6 @@ pub fn balance(changes: impl IntoIterator<Item = Change>, prices: &Prices) -> f6
     changes.into_iter().map(of).sum()
 }
 
-/// What tokens cost that nothing was done to: each pair says how many, and with how many calls they were sent. The first of these wrote
-/// them, the others read them; that a cache lapsed in between would have made it more.
-pub fn untouched(sent: impl IntoIterator<Item = (u64, u64)>, prices: &Prices) -> f64 {
-    let of = |(tokens, calls): (u64, u64)| match calls.checked_sub(1) {
-        Some(reads) => tokens as f64 * (prices.write + prices.read * reads as f64),
-        None => 0.0,
-    };
-    sent.into_iter().map(of).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,10 +43,5 @@ mod tests {
         let epoch = Change { calls: 1, freed: 1000, rebilled: 2000, is_fresh: false };
         assert!((sum(epoch) + 2200.0).abs() < 1e-9);
         assert!((sum(Change { calls: 23, ..epoch })).abs() < 1e-9);
-    }
-    #[test]
-    fn what_is_not_touched_is_written_once_and_read_with_each_later_call() {
-        let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
-        assert!((untouched([(1000, 0), (1000, 1), (1000, 4)], &prices) - (1250.0 + 1550.0)).abs() < 1e-9);
     }
 }

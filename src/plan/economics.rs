@@ -4,15 +4,16 @@
 //! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent, that of
 //! the call about to be made included, reaches the price: by that alone, whatever the future holds, rent and price together are at
 //! most twice what knowing it would have cost (Karlin, Manasse, Rudolph, Sleator: Competitive Snoopy Caching, 1988), without a
-//! forecast. And one buys out of what was saved before and [`RISK_PERCENT`] of what the session has cost, so that no session gets dearer
-//! than untouched by more than that because it ends too soon.
+//! forecast. And one buys out of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was
+//! saved, only when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;
 use super::prices::Prices;
 use crate::history::Fate;
 
-/// By how much a session may get dearer than untouched, wherever it ends.
-const RISK_PERCENT: f64 = 1.0;
+/// How many times the price must have been paid as rent where what was saved does not cover it. In the replay of the development
+/// corpus no session is dearer than untouched from 4 on, at any price point; the bill grows with it.
+const LONG_RENT: f64 = 4.0;
 
 /// A warm epoch that breaks a cheaper prefix frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
 const MIN_BATCH_TOKENS: u64 = 1500;
@@ -65,8 +66,6 @@ pub struct Situation {
     pub max_deferred_turns: u64,
     /// What the session has saved so far ([`super::balance`]).
     pub saved: f64,
-    /// What it would have cost so far if its context had never been touched, at least.
-    pub untouched: f64,
 }
 
 /// Why an epoch is opened.
@@ -203,7 +202,7 @@ fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -
         }
         let price = (write - read).max(0.0) * survives as f64;
         let is_free = survives == 0 && !item.is_sent;
-        let is_covered = price <= situation.saved + situation.untouched * RISK_PERCENT / 100.0;
+        let is_covered = price <= situation.saved || rent >= LONG_RENT * price;
         let pays = freed >= enough && rent >= price && is_covered;
         if is_free || (pays && !situation.binds_thinking) {
             first = Some((at, if is_free { 1 } else { enough }));
@@ -226,7 +225,6 @@ mod tests {
         cliff: None,
         max_deferred_turns: 40,
         saved: f64::INFINITY,
-        untouched: 0.0,
     };
 
     fn stays(tokens: u64) -> Item {
@@ -247,16 +245,15 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_is_paid_out_of_what_was_saved_and_a_small_part_of_what_was_spent() {
+    fn an_epoch_is_paid_out_of_what_was_saved_or_after_a_long_rent() {
         let after = |calls| [stays(500), ripe(2000, calls), stays(4000)];
         let items = after(30);
         assert_eq!(decide(&items, &Situation { saved: 4657.0, ..WARM }), None);
         assert!(decide(&items, &Situation { saved: 4658.0, ..WARM }).is_some());
-        let poor = |untouched| Situation { saved: 0.0, untouched, ..WARM };
-        assert_eq!(decide(&items, &poor(465_700.0)), None);
-        assert!(decide(&items, &poor(465_800.0)).is_some());
-        // What an epoch has cost is a debt.
-        assert_eq!(decide(&items, &Situation { saved: -1.0, ..poor(465_800.0) }), None);
+        // Rent 195 a call, price 4657.5.
+        let poor = Situation { saved: 0.0, max_deferred_turns: 1000, ..WARM };
+        assert_eq!(decide(&after(94), &poor), None);
+        assert!(decide(&after(95), &poor).is_some());
     }
 
     #[test]
