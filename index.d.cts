@@ -991,7 +991,7 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
  * @param concertina an open store, or how to get one on each call; `undefined` while there is none
  */
 export declare function createContextEngine<C extends Compact>(concertina: Concertina | (() => Promise<Concertina | undefined>), options: ContextEngineOptions<C>): ContextEngine<C>;
-/** Message and code of an error, on one line of at most 300 characters. */
+/** Message and code of an error, on one line of at most 500 characters. */
 export declare function describe(error: unknown): string;
 /** Native errors -> JavaScript errors with a stable `code`. */
 /** An error with a stable code. */
