@@ -203,11 +203,9 @@ impl<'t> Page<'t> {
         self.references += usize::from(!element.reference.is_empty());
         self.add_report(element);
         match element.role {
-            "heading" if !element.name.is_empty() => {
-                if self.headings.len() < KEPT {
-                    let level = marked(element.marks).find_map(|mark| mark.strip_prefix("level=")).unwrap_or_default();
-                    self.headings.push((level, element.name));
-                }
+            "heading" if !element.name.is_empty() && self.headings.len() < KEPT => {
+                let level = marked(element.marks).find_map(|mark| mark.strip_prefix("level=")).unwrap_or_default();
+                self.headings.push((level, element.name));
             }
             // No call can name it.
             _ if element.reference.is_empty() => {}
