@@ -5,7 +5,7 @@ import { figuresText, removedText } from "../node/lib/figures-text.js";
 import { number } from "../node/lib/table.js";
 import { healthOf, healthText } from "./health.js";
 import type { CallContext } from "./host.js";
-import { elsewhereOf, whyKept } from "./known-sessions.js";
+import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
 const WORDS = ["", "stats", "status", "off", "on", "purge", "purge confirmed"];
@@ -42,7 +42,7 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
       return "This session is folded again.";
     case "purge confirmed":
     case "purge": {
-      const why = whyKept({ sessionId, elsewhere: elsewhereOf(await store.sessions(), sessionId) });
+      const why = await whyKeptIn(store, sessionId);
       if (why !== undefined) return why;
       const removed = await store.purge({ sessionId, dry: word === "purge" });
       return word === "purge" ? purgeWarning(removed) : removedText(removed);

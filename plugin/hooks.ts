@@ -6,7 +6,7 @@
  */
 
 import type { PluginApi, SessionEnd } from "./host.js";
-import { elsewhereOf, whyKept } from "./known-sessions.js";
+import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
 /** Reasons after which a conversation does not go on. */
@@ -23,7 +23,7 @@ export async function endSession(state: PluginState, { sessionId, reason = "" }:
   try {
     await state.use(async (store) => {
       if (state.options.purgeOnReset === true) {
-        const why = whyKept({ sessionId, elsewhere: elsewhereOf(await store.sessions(), sessionId) });
+        const why = await whyKeptIn(store, sessionId);
         if (why === undefined) return void (await store.purge({ sessionId }));
         state.warn(why);
       }

@@ -29,7 +29,7 @@ export async function foundSessions(state: PluginState, store: Concertina, name:
 }
 
 /** Which other gateways of the store have a session. */
-export function elsewhereOf(sessions: KnownSession[], sessionId: string): string[] {
+function elsewhereOf(sessions: KnownSession[], sessionId: string): string[] {
   const has = sessions.filter((known) => known.sessionId === sessionId);
   return [...new Set(has.flatMap(({ elsewhere }) => elsewhere))];
 }
@@ -42,4 +42,9 @@ export function whyKept({ sessionId, elsewhere }: Pick<FoundSession, "sessionId"
     `fetch; "openclaw concertina purge --session ${sessionId} --elsewhere" purges it all the same. ` +
     `A gateway's name stands in concertina/concertina.host-id in its state directory`
   );
+}
+
+/** The same of a session that is named by its id alone, for which the store is asked. */
+export async function whyKeptIn(store: Concertina, sessionId: string): Promise<string | undefined> {
+  return whyKept({ sessionId, elsewhere: elsewhereOf(await store.sessions(), sessionId) });
 }

@@ -3,6 +3,7 @@
 
 use super::At;
 use super::files::opened_file;
+use crate::content::head;
 use crate::transcript::{Kind, ToolResult, Transcript};
 
 /// OpenClaw's workspace files, by stem, and what other hosts call theirs.
@@ -22,7 +23,7 @@ pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
 
 /// Whether a tool result says what the user answered.
 fn is_users_word(result: &ToolResult, text: &str) -> bool {
-    let head = &text[..text.floor_char_boundary(400)];
+    let head = head(text, 400);
     result.tool_name.is_some_and(|tool| ASKING.contains(&tool)) || head.contains("the user said:")
 }
 
@@ -65,7 +66,7 @@ fn names_host_file(heading: &str) -> bool {
 
 /// The text of the first line after optional front matter, if it is a heading. Looks at the first 4 KB only.
 fn first_heading(text: &str) -> Option<&str> {
-    let head = &text[..text.floor_char_boundary(4096)];
+    let head = head(text, 4096);
     let mut lines = head.lines().skip_while(|line| line.trim().is_empty()).peekable();
     if lines.peek().is_some_and(|line| line.trim_end() == "---") {
         lines.next();

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::content::head;
 use crate::content::numbered::renumbered;
 use crate::reference::Marker;
 
@@ -184,7 +185,7 @@ pub fn tells_of_failure(text: &str) -> bool {
             | exceeds\ maximum\ allowed"#,
         )
     });
-    let is_failure = |line: &str| FAILURE.is_match(&line[..line.floor_char_boundary(400)]);
+    let is_failure = |line: &str| FAILURE.is_match(head(line, 400));
     text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
 }
 
@@ -196,7 +197,7 @@ pub(super) fn tells_of_no_change(text: &str) -> bool {
         )
     });
     let first = text.lines().next().unwrap_or_default();
-    NO_CHANGE.is_match(&first[..first.floor_char_boundary(400)])
+    NO_CHANGE.is_match(head(first, 400))
 }
 
 #[cfg(test)]

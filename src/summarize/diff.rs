@@ -5,10 +5,10 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::front;
 use super::identifiers::{DEFINING, words};
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
+use crate::content::head;
 
 /// Hunk headings and definitions that are kept.
 const KEPT: usize = 200;
@@ -208,7 +208,7 @@ impl Changes<'_> {
                 .commits
                 .iter()
                 .zip(&self.subjects)
-                .map(|(hash, subject)| format!("{} {}", front(hash, 10), quote(subject, 100)))
+                .map(|(hash, subject)| format!("{} {}", head(hash, 10), quote(subject, 100)))
                 .collect();
             sheet.lines(&commits, sheet.share(30));
         }

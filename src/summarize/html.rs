@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::line_pattern;
 use super::sheet::{Sheet, quote};
-use super::{front, line_pattern};
+use crate::content::head;
 
 /// Bytes between a heading's tags.
 const HEADING: usize = 400;
@@ -22,7 +23,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut headings = Vec::new();
     for found in OPENING.captures_iter(text) {
         let start = found.get(0).expect("group 0 always matches").end();
-        let inner = front(&text[start..], HEADING);
+        let inner = head(&text[start..], HEADING);
         let inner = inner
             .to_ascii_lowercase()
             .find(&format!("</{}", found[1].to_ascii_lowercase()))

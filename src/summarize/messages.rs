@@ -8,9 +8,10 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use regex::Regex;
 
+use super::line_pattern;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
-use super::{front, line_pattern};
+use crate::content::head;
 use crate::content::search::SearchLine;
 
 /// Bytes of a line that are parsed.
@@ -80,7 +81,7 @@ struct Message<'t> {
 impl<'t> Message<'t> {
     /// Reads a line; `heading` is the last one above it that is not indented.
     fn parse(line: &'t str, heading: Option<&'t str>) -> Option<Self> {
-        let line = front(line, FRONT);
+        let line = head(line, FRONT);
         let bare = line.trim_start();
         if let Some(SearchLine::Hit(hit)) = SearchLine::parse(bare) {
             let (severity, said) = severity_of(hit.text)?;

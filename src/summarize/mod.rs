@@ -84,15 +84,6 @@ fn line_pattern(pattern: &str) -> Regex {
     Regex::new(&pattern).expect("the patterns are fixed and valid")
 }
 
-/// At most this many bytes of the start of a line, ending at a character.
-fn front(line: &str, bytes: usize) -> &str {
-    let mut end = line.len().min(bytes);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
-}
-
 /// Text of no other type, or of a type that its own summarizer did not recognise.
 fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet) -> bool {
     if !has_words(text) {

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use regex::Regex;
 
+use super::line_pattern;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
-use super::{front, line_pattern};
+use crate::content::head;
 use crate::content::search::SearchLine;
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
@@ -82,7 +83,7 @@ fn read(text: &str) -> Found<'_> {
                     file.first = file.first.or(line);
                 }
                 let kept =
-                    if DEFINITION.is_match(front(text, FRONT)) { &mut found.definitions } else { &mut found.uses };
+                    if DEFINITION.is_match(head(text, FRONT)) { &mut found.definitions } else { &mut found.uses };
                 if kept.len() < KEPT {
                     kept.push((path, line, text));
                 }
@@ -103,7 +104,7 @@ fn read(text: &str) -> Found<'_> {
 }
 
 fn row_of<'t>(line: &'t str, heading: Option<&'t str>) -> Row<'t> {
-    let front = front(line, FRONT);
+    let front = head(line, FRONT);
     let group = |found: &regex::Captures<'t>, index| found.get(index).map_or("", |group| group.as_str());
     match SearchLine::parse(front) {
         Some(SearchLine::Hit(hit)) => return Row::Match { path: hit.path, line: Some(hit.line), text: hit.text },

@@ -8,9 +8,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::line_pattern;
 use super::log::tells_failure;
 use super::sheet::{Sheet, quote};
-use super::{front, line_pattern};
+use crate::content::head;
 
 /// Bytes of a line that are parsed.
 const FRONT: usize = 600;
@@ -59,7 +60,7 @@ struct Element<'t> {
 
 impl<'t> Element<'t> {
     fn parse(line: &'t str) -> Option<Self> {
-        let found = ELEMENT.captures(front(line, FRONT))?;
+        let found = ELEMENT.captures(head(line, FRONT))?;
         let group = |index| found.get(index).map_or("", |group| group.as_str());
         let (role, name, marks, rest) = (group(1), group(2), group(3), group(4));
         let is_element = rest.is_empty() || ["'", ":", " value=", " ["].iter().any(|start| rest.starts_with(start));
@@ -189,7 +190,7 @@ impl<'t> Page<'t> {
 
     /// A line that is not of the tree.
     fn add_frame(&mut self, bare: &'t str) {
-        let bare = front(bare.strip_prefix("- ").unwrap_or(bare), FRONT);
+        let bare = head(bare.strip_prefix("- ").unwrap_or(bare), FRONT);
         if let Some(title) = bare.strip_prefix("Page Title: ") {
             self.title.get_or_insert(title);
         } else if let Some(address) = bare.strip_prefix("Page URL: ") {

@@ -7,10 +7,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::line_pattern;
 use super::log::{lines_from_end, tells_failure};
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
-use super::{front, line_pattern};
+use crate::content::head;
 
 /// Bytes of a line or sentence that are judged.
 const FRONT: usize = 400;
@@ -59,7 +60,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// A failure weighs more than a result, and a result more than figures.
 fn weight(piece: &str) -> usize {
     const FAILURE: usize = 10;
-    let piece = front(piece, FRONT);
+    let piece = head(piece, FRONT);
     let failure = if tells_failure(piece) { FAILURE } else { 0 };
     let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
     let told = TELLING.find_iter(piece).take(3).count();

@@ -8,11 +8,11 @@ mod patterns;
 use foldhash::{HashMap, HashSet};
 use patterns::{Patterns, patterns};
 
-use super::front;
 use super::identifiers::words;
 use super::numbers::{numbered_lines, unnumbered, which_lines};
 use super::sheet::{Sheet, quote};
 use crate::content::Language;
+use crate::content::head;
 
 /// Bytes of a line that can hold a definition.
 const FRONT: usize = 400;
@@ -51,7 +51,7 @@ pub(super) fn summarize_other(text: &str, name: &str, sheet: &mut Sheet) -> bool
 
 /// The language whose definitions and imports occur most often.
 fn guess(text: &str) -> Option<Language> {
-    let probe: Vec<&str> = text.lines().take(400).map(|line| front(unnumbered(line).1, FRONT)).collect();
+    let probe: Vec<&str> = text.lines().take(400).map(|line| head(unnumbered(line).1, FRONT)).collect();
     let hits = |language: Language| {
         let patterns = patterns(language);
         probe.iter().filter(|line| patterns.definition_in(line).is_some() || patterns.import_in(line).is_some()).count()
@@ -78,7 +78,7 @@ impl<'t> Source<'t> {
         let mut source = Self::default();
         let mut in_import_block = false;
         for (number, line) in numbered_lines(text) {
-            let line = front(line, FRONT);
+            let line = head(line, FRONT);
             let trimmed = line.trim();
             if patterns.has_import_block && trimmed == "import (" {
                 in_import_block = true;

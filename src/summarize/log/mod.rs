@@ -11,9 +11,9 @@ use indexmap::IndexMap;
 use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TOTALS, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::front;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
+use crate::content::head;
 use crate::content::log::Stamp;
 
 /// Bytes of a line in which its level and time are looked for.
@@ -87,7 +87,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 impl<'t> Log<'t> {
     fn add(&mut self, line: &'t str, kind: &mut String) {
         self.lines += 1;
-        let front = front(line, FRONT);
+        let front = head(line, FRONT);
         let verdict = verdict_of(line);
         if self.is_told_again(line) && verdict.is_some() {
             return;
@@ -264,7 +264,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     let mut last = None;
     let (mut telling, mut others) = (Vec::new(), Vec::new());
     for (index, line) in lines_from_end(text).take(TOTALS_TAIL).enumerate() {
-        let front = front(line, FRONT);
+        let front = head(line, FRONT);
         let is_last = index == 0;
         let has_level = || level_of(front).is_some();
         if is_last && (time_of(line).is_some() || has_level()) {
