@@ -132,9 +132,7 @@ main(async () => {
   write("node/lib/options.ts", optionsType(options));
   write("node/lib/addon.ts", await addonTypes());
   await compileTypeScript();
-  const types = declarations();
-  // The same for `require`: TypeScript takes a declaration for what its name says, ESM or CommonJS.
-  for (const name of ["index.d.ts", "index.d.cts"]) write(name, types);
+  write("index.d.cts", declarations());
   const { HOST_DEFAULTS } = require("../dist/node/lib/host-defaults.js");
   const inPlugin = options
     .filter(({ name }) => !squeezeOnly.includes(name))

@@ -1,5 +1,5 @@
-//! Every option once: name, default, minimum, meaning. The manifest's JSON schema, `index.d.ts` and the README table are
-//! generated from [`knobs`], so they cannot drift.
+//! Every option once: name, default, minimum, meaning. The manifest's JSON schema, `index.d.cts` and the table of
+//! `docs/options.md` are generated from [`knobs`], so they cannot drift.
 //!
 //! Options arrive as one JSON object ([`Config::from_json`]). An unknown key or a bad value is an error that names key, value
 //! and range, except for the `sccs*` options, whose published contract is lenient: too small is lifted to the minimum, a wrong
