@@ -47,7 +47,7 @@ function count(program, kind) {
   return { instructions, bytes };
 }
 
-main(async () => {
+main(import.meta, async () => {
   const { values, positionals } = parseArgs({ options: { help: { type: "boolean" }, update: { type: "boolean" }, growth: { type: "boolean" } }, allowPositionals: true });
   if (values.help) return console.log(HELP);
   if (values.growth) return growth(binary(CHECKED), positionals);

@@ -7,7 +7,7 @@ import { main, root, run } from "./steps.mjs";
 /** The ticker that watches the event loop makes garbage of its own; with room for it no collection falls into a measurement. */
 const QUIET = ["--min-semi-space-size=128", "--max-semi-space-size=128"];
 
-main(async () => {
+main(import.meta, async () => {
   await build();
   await run("measure size, start and memory", process.execPath, [path.join(root, "bench", "start.mjs")]);
   await run("benchmark the store", "cargo", ["bench", "--locked", "--quiet", "--bench", "store"]);

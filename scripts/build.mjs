@@ -3,7 +3,6 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { binaryOf, platforms, rustTarget } from "./platforms.mjs";
@@ -62,6 +61,4 @@ export async function build({ checked = false, javascript = false, target } = {}
   if (!javascript) await buildAddon({ profile: checked ? "checked" : "release", platform });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main(() => build(parseArgs({ options: { checked: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } } }).values));
-}
+main(import.meta, () => build(parseArgs({ options: { checked: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } } }).values));

@@ -4,7 +4,6 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { main, root, run } from "./steps.mjs";
 
@@ -57,15 +56,13 @@ export async function fuzz(asked, seconds, others = []) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main(async () => {
-    const [asked = "--help", seconds = "60", ...others] = process.argv.slice(2);
-    if (asked !== "all" && !(asked in targets)) {
-      console.log("npm run fuzz:guided -- TARGET|all [SECONDS] [FLAG|FILE...]\n");
-      for (const [name, about] of Object.entries(targets)) console.log(`  ${name.padEnd(12)}${about}`);
-      if (asked !== "--help") throw new Error(`there is no target ${asked}`);
-      return;
-    }
-    await fuzz(asked, seconds, others);
-  });
-}
+main(import.meta, async () => {
+  const [asked = "--help", seconds = "60", ...others] = process.argv.slice(2);
+  if (asked !== "all" && !(asked in targets)) {
+    console.log("npm run fuzz:guided -- TARGET|all [SECONDS] [FLAG|FILE...]\n");
+    for (const [name, about] of Object.entries(targets)) console.log(`  ${name.padEnd(12)}${about}`);
+    if (asked !== "--help") throw new Error(`there is no target ${asked}`);
+    return;
+  }
+  await fuzz(asked, seconds, others);
+});

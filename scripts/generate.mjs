@@ -127,7 +127,7 @@ function replaceBetween(file, name, text) {
   write(file, `${old.slice(0, start + open.length)}\n${text}\n${old.slice(end)}`);
 }
 
-main(async () => {
+main(import.meta, async () => {
   const { options, settings, squeezeOnly } = await described();
   write("node/lib/options.ts", optionsType(options));
   write("node/lib/addon.ts", await addonTypes());

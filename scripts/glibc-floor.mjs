@@ -1,20 +1,13 @@
 // Fails when a binary needs a newer glibc than a release may: `node scripts/glibc-floor.mjs FILE...`. Reads `objdump -T`.
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 
 import { GLIBC_FLOOR } from "./platforms.mjs";
 import { main } from "./steps.mjs";
 
 const MAX_BUFFER = 64 * 1024 * 1024;
 
-const numbers = (version) => version.split(".").map(Number);
-
 /** Whether one version, `2.4`, is newer than another, `2.28`. */
-export function isNewer(version, than) {
-  const [a, b] = [numbers(version), numbers(than)];
-  const at = a.findIndex((number, place) => number !== (b[place] ?? 0));
-  return at >= 0 && a[at] > (b[at] ?? 0);
-}
+const isNewer = (version, than) => version.localeCompare(than, "en", { numeric: true }) > 0;
 
 /** The symbols in an `objdump -T` that are above the floor; those private to glibc are, whatever their version. */
 export function aboveFloor(dump, floor = GLIBC_FLOOR) {
@@ -23,15 +16,13 @@ export function aboveFloor(dump, floor = GLIBC_FLOOR) {
   return symbols.filter(({ version }) => version === "PRIVATE" || isNewer(version, floor));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main(async () => {
-    const files = process.argv.slice(2);
-    if (files.length === 0) throw new Error("usage: node scripts/glibc-floor.mjs FILE...");
-    for (const file of files) {
-      const above = aboveFloor(execFileSync("objdump", ["-T", file], { encoding: "utf8", maxBuffer: MAX_BUFFER }));
-      const named = above.map(({ version, name }) => `${name} (${version})`).join(", ");
-      if (above.length > 0) throw new Error(`${file} needs a newer glibc than ${GLIBC_FLOOR}: ${named}`);
-      console.log(`${file} needs no glibc above ${GLIBC_FLOOR}`);
-    }
-  });
-}
+main(import.meta, async () => {
+  const files = process.argv.slice(2);
+  if (files.length === 0) throw new Error("usage: node scripts/glibc-floor.mjs FILE...");
+  for (const file of files) {
+    const above = aboveFloor(execFileSync("objdump", ["-T", file], { encoding: "utf8", maxBuffer: MAX_BUFFER }));
+    const named = above.map(({ version, name }) => `${name} (${version})`).join(", ");
+    if (above.length > 0) throw new Error(`${file} needs a newer glibc than ${GLIBC_FLOOR}: ${named}`);
+    console.log(`${file} needs no glibc above ${GLIBC_FLOOR}`);
+  }
+});

@@ -5,7 +5,6 @@
 // that is not published yet at every install in a clone, and would take what anybody had put there under their names.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { NOTICES } from "./notices.mjs";
@@ -81,10 +80,8 @@ export async function pack(out) {
   return packed;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  main(async () => {
-    const { out } = parseArgs({ options: { out: { type: "string", default: path.join(root, "npm") } } }).values;
-    const MB = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-    for (const { archive, size, unpackedSize } of await pack(out)) console.log(`${archive}: ${MB(size)} to download, ${MB(unpackedSize)} unpacked`);
-  });
-}
+main(import.meta, async () => {
+  const { out } = parseArgs({ options: { out: { type: "string", default: path.join(root, "npm") } } }).values;
+  const MB = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+  for (const { archive, size, unpackedSize } of await pack(out)) console.log(`${archive}: ${MB(size)} to download, ${MB(unpackedSize)} unpacked`);
+});

@@ -1,6 +1,6 @@
 // Every platform that a release has a binary for: the one table behind the packages, the builds and the release workflow.
 // As a program it prints the workflow's build matrix.
-import { fileURLToPath } from "node:url";
+import { main } from "./steps.mjs";
 
 /** The newest glibc whose symbols a released binary may need: that of Debian 10 and RHEL 8, and of Node's own builds. */
 export const GLIBC_FLOOR = "2.28";
@@ -29,6 +29,6 @@ export const binaryOf = (name) => `concertina.${name}.node`;
 /** A target as rustc knows it: without the glibc version that zig understands. */
 export const rustTarget = (target) => target.replace(/\.\d+\.\d+$/, "");
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+main(import.meta, async () => {
   console.log(JSON.stringify({ include: platforms.map((row) => ({ ...row, rust: rustTarget(row.target) })) }));
-}
+});

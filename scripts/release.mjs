@@ -5,7 +5,6 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { NOTICES, notices } from "./notices.mjs";
 import { pack } from "./pack.mjs";
@@ -158,11 +157,9 @@ async function check({ all }) {
   console.log(`version ${ownVersion()} is in sync, notices are fresh, workflows and packages are in order`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+main(import.meta, async () => {
   const [job, ...args] = process.argv.slice(2);
-  main(async () => {
-    if (job === "version") setVersion(args[0]);
-    else if (job === "check") await check({ all: args.includes("--all") });
-    else throw new Error("usage: node scripts/release.mjs version X | check [--all]");
-  });
-}
+  if (job === "version") setVersion(args[0]);
+  else if (job === "check") await check({ all: args.includes("--all") });
+  else throw new Error("usage: node scripts/release.mjs version X | check [--all]");
+});

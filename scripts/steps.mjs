@@ -1,10 +1,10 @@
 // Running commands with a line of progress for anything that takes longer than two seconds.
 import { spawn } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 
 /** The project's root. */
-export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+export const root = path.dirname(import.meta.dirname);
 
 /** The profile in which all but the addon itself is compiled, so that nothing is compiled twice. */
 export const CHECKED = ["--profile", "checked"];
@@ -44,8 +44,10 @@ export function install(title, dir = root) {
   return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
 }
 
-/** Runs a script and ends the process with its outcome. */
-export function main(script) {
+/** Runs a module's script, where the module is the program, and ends the process with its outcome. */
+export function main({ filename }, script) {
+  const program = process.argv[1] ?? "";
+  if (!existsSync(program) || realpathSync(program) !== filename) return;
   script().catch((error) => {
     console.error(`✗ ${error.message}`);
     process.exit(1);

@@ -98,7 +98,7 @@ function tests(dir) {
   return readdirSync(path.join(root, dir)).filter((name) => name.endsWith(".test.mjs")).sort().map((name) => path.join(dir, name));
 }
 
-main(async () => {
+main(import.meta, async () => {
   const asked = process.argv.slice(2);
   const unknown = asked.find((name) => !(name in parts));
   if (unknown) throw new Error(`there is no part ${unknown}; parts are ${Object.keys(parts).join(", ")}`);

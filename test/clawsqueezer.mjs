@@ -15,7 +15,7 @@ const MODULES = {
   "repair.ts": `export { repairToolPairing } from ${JSON.stringify(library)};\n`,
 };
 
-main(async () => {
+main(import.meta, async () => {
   const [from] = process.argv.slice(2);
   if (from === undefined) throw new Error("DIR is missing: node test/clawsqueezer.mjs DIR");
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-clawsqueezer-"));

@@ -143,7 +143,7 @@ async function record(family, name, command, { out, scratch, env }) {
   return { state, row: { name: `${family.family}-${name}`, command, family: family.family, half: family.half, bytes: Buffer.byteLength(done.output), file } };
 }
 
-main(async () => {
+main(import.meta, async () => {
   const wanted = chosen();
   if (values.list) return wanted.forEach(({ family, half, commands }) => console.log(`${half.padEnd(9)} ${family.padEnd(16)} ${Object.keys(commands).length}`));
   if (values.help || !values.out) {

@@ -97,7 +97,7 @@ async function examine({ family, name, messages }, examiner, out) {
   }
 }
 
-main(async () => {
+main(import.meta, async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { out: { type: "string" } } });
   if (positionals.length === 0 || values.out === undefined) throw new Error("usage: node bench/names/export.mjs SESSIONS... --out FILE");
   const examiner = new Examiner();

@@ -110,7 +110,7 @@ async function knows(schedule) {
   }
 }
 
-main(async () => {
+main(import.meta, async () => {
   if (values.help) return console.log(HELP);
   const native = path.join(root, "native");
   const built = existsSync(path.join(root, "dist", "node", "lib", "index.js")) && existsSync(native) && readdirSync(native).length > 0;

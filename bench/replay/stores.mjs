@@ -37,7 +37,7 @@ async function sent(messages, policy, place) {
   return all;
 }
 
-main(async () => {
+main(import.meta, async () => {
   if (positionals.length === 0) throw new Error("sessions are missing");
   if (!["host", "full"].includes(values.mode)) throw new Error(`--mode is ${JSON.stringify(values.mode)}; it must be host or full`);
   if (programs() === undefined) throw new Error("PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder");
