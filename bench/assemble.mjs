@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 import { Concertina, countMessageTokens, countTokens } from "openclaw-concertina";
+import { root } from "../scripts/steps.mjs";
 import { median } from "./median.mjs";
 
 const require = createRequire(import.meta.url);
 const { readSession } = require("../dist/node/lib/session-file.js");
 const { number, table } = require("../dist/node/lib/table.js");
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
 async function timed(job) {
   const start = performance.now();
@@ -99,10 +99,8 @@ function overhead() {
   return ((performance.now() - start) / rounds) * 1000;
 }
 
-const args = process.argv.slice(2);
-const at = args.indexOf("--json");
-const json = at < 0 ? undefined : args.splice(at, 2)[1];
-const files = args.length > 0 ? args : [path.join(root, "fixtures", "demo", "taking-over.messages.json.gz")];
+const { positionals, values: { json } } = parseArgs({ allowPositionals: true, options: { json: { type: "string" } } });
+const files = positionals.length > 0 ? positionals : [path.join(root, "fixtures", "demo", "taking-over.messages.json.gz")];
 const results = [];
 for (const file of files) results.push(await measure(file));
 const ratio = (value, floor) => `${(value / floor).toFixed(2)} x`;

@@ -7,10 +7,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { Concertina } from "openclaw-concertina";
+import { root } from "../scripts/steps.mjs";
 import { median } from "./median.mjs";
 import { plotOverTime } from "./plot/plot.mjs";
 
@@ -18,7 +18,6 @@ const require = createRequire(import.meta.url);
 const { HOST_DEFAULTS } = require("../dist/node/lib/host-defaults.js");
 const { readSession } = require("../dist/node/lib/session-file.js");
 const { number, table } = require("../dist/node/lib/table.js");
-const root = fileURLToPath(new URL("../", import.meta.url));
 
 const { values } = parseArgs({ options: { turns: { type: "string" }, results: { type: "string" }, open: { type: "string" }, plot: { type: "string" } } });
 const [TURNS, RESULTS, OPEN] = [Number(values.turns ?? 5000), Number(values.results ?? 8), Number(values.open ?? 20)];

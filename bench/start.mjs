@@ -4,12 +4,11 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
+import { root } from "../scripts/steps.mjs";
 import { median } from "./median.mjs";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const ROUNDS = 5;
 const text = "In order to build it, please run `make all`.\n";
 const messages = [{ role: "user", content: "hello" }];
@@ -44,7 +43,7 @@ async function once(name) {
 }
 
 function measure(name) {
-  const runs = Array.from({ length: ROUNDS }, () => JSON.parse(execFileSync(process.execPath, [fileURLToPath(import.meta.url), name], { encoding: "utf8" })));
+  const runs = Array.from({ length: ROUNDS }, () => JSON.parse(execFileSync(process.execPath, [import.meta.filename, name], { encoding: "utf8" })));
   const of = (key, digits = 1) => median(runs.map((run) => run[key])).toFixed(digits);
   return [name, of("import"), of("call"), of("cpu"), of("memory")];
 }

@@ -10,8 +10,7 @@ const QUIET = ["--min-semi-space-size=128", "--max-semi-space-size=128"];
 main(import.meta, async () => {
   await build();
   await run("measure size, start and memory", process.execPath, [path.join(root, "bench", "start.mjs")]);
-  await run("benchmark the store", "cargo", ["bench", "--locked", "--quiet", "--bench", "store"]);
-  await run("benchmark prose", "cargo", ["bench", "--locked", "--quiet", "--bench", "prose"]);
-  await run("benchmark the pipeline", "cargo", ["bench", "--locked", "--quiet", "--bench", "pipeline"]);
+  const benches = ["store", "prose", "pipeline"].flatMap((name) => ["--bench", name]);
+  await run("benchmark the store, prose and the pipeline", "cargo", ["bench", "--locked", "--quiet", ...benches]);
   await run("benchmark the assembly", process.execPath, [...QUIET, path.join(root, "bench", "assemble.mjs"), ...process.argv.slice(2)]);
 });

@@ -1,8 +1,8 @@
 // Sessions -> replays, by several processes at a time, with a line of progress.
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import path from "node:path";
 
-const worker = fileURLToPath(new URL("worker.mjs", import.meta.url));
+const worker = path.join(import.meta.dirname, "worker.mjs");
 
 /** Replays each file. Resolves to the replays in the order of the files; rejects with the first failure. `label` begins the progress. */
 export async function replayAll(files, options, jobs, label = "") {

@@ -1,6 +1,5 @@
 // Replays recorded sessions call by call and prints the bill: `npm run bench:replay -- DIR [options]`. Builds what is not built.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
@@ -95,21 +94,6 @@ async function choose(inputs) {
   return files;
 }
 
-/** Whether this build's Concertina knows a schedule. */
-async function knows(schedule) {
-  const { Concertina } = await import("openclaw-concertina");
-  const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
-  try {
-    await (await Concertina.open({ ...jsonOf("config"), schedule, dir })).close();
-    return true;
-  } catch (error) {
-    if (error.message.startsWith("schedule is")) return false;
-    throw error;
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
-
 main(import.meta, async () => {
   if (values.help) return console.log(HELP);
   const native = path.join(root, "native");
@@ -120,12 +104,7 @@ main(import.meta, async () => {
   if (positionals.length === 0) throw new Error(`sessions are missing\n${HELP}`);
 
   const mode = oneOf("mode", values.mode, ["full", "host", "both"]);
-  let policies = (values.policies?.split(",") ?? Object.keys(POLICIES)).map((name) => oneOf("policies", name, Object.keys(POLICIES)));
-  if (policies.includes("cache-aware") && !(await knows("cache-aware"))) {
-    if (values.policies) throw new Error('this build of Concertina has no schedule "cache-aware"');
-    policies = policies.filter((name) => name !== "cache-aware");
-    console.error('left out: the policy cache-aware; this build of Concertina has no such schedule');
-  }
+  const policies = (values.policies?.split(",") ?? Object.keys(POLICIES)).map((name) => oneOf("policies", name, Object.keys(POLICIES)));
   const options = {
     modes: mode === "both" ? ["full", "host"] : [mode],
     // Bills are relative to never touching anything.
