@@ -4,14 +4,13 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { Concertina } from "openclaw-concertina";
 
+import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const run = promisify(execFile);
 const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...readdirSync(path.join(root, "docs")).map((name) => path.join("docs", name))].filter((name) => name.endsWith(".md"));
 const textOf = (page) => readFileSync(path.join(root, page), "utf8");

@@ -100,8 +100,6 @@ test("the rewind tool answers with the original of what this process compressed"
     const answer = await rewindTool.handle({ id: "c1", function: { name: "rewind_retrieve", arguments: JSON.stringify({ hash }) } });
     assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: original });
   }
-  const cutOff = await rewindTool.handle({ id: "c2", function: { name: "rewind_retrieve", arguments: '{"hash": "0123' } });
-  assert.match(cutOff.content, /^The arguments are no JSON \(.+\); they must be/);
   const unknown = await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash: "../../etc/passwd" } });
   assert.match(unknown.content, /^No original is kept/);
 });

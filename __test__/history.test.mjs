@@ -108,26 +108,6 @@ test("a placeholder is bounded, however many names its original has", async () =
   assert.ok(textOf(shown).length <= 6000, `${textOf(shown).length} characters`);
 });
 
-test("what a caller has put a cache breakpoint on stays as it is, unless an epoch folds all of it", async () => {
-  const mark = { cache_control: { type: "ephemeral" } };
-  const text = "the very same line of output, again and again\n".repeat(200);
-  const round = (extra) => [
-    { role: "user", content: [{ type: "text", text: "go" }] },
-    { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: { command: "make" } }] },
-    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [{ type: "text", text }], ...extra }] },
-  ];
-  const plain = await compressMessages(round({}));
-  assert.notDeepEqual(plain.messages, round({}));
-  const marked = round(mark);
-  assert.equal((await compressMessages(marked)).messages, marked);
-  const concertina = await opened();
-  const history = [...marked, ...talk(6)];
-  const { messages, report } = await concertina.assemble({ sessionId, messages: history });
-  assert.match(messages[2].content[0].content[0].text, PLACEHOLDER);
-  assert.deepEqual(messages[2].content[0].cache_control, mark.cache_control);
-  assert.ok(report.epoch);
-});
-
 test("an image that leaves keeps its cache breakpoint and its kind of block", async () => {
   const concertina = await opened();
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: picture() }, cache_control: { type: "ephemeral" } };

@@ -73,24 +73,48 @@ const FUNCTIONS = {
 /** The same for the methods of an open `Concertina`. */
 const METHODS = {
   admitToolResult: [["input", [[], [null], [5]]], ["message", [[{ sessionId: "s" }], [{ sessionId: "s", message: 5 }]]], ["sessionId", [[{ message: {} }], [{ sessionId: 5, message: {} }]]]],
-  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [-1, "exec", [5]].map((availableTools) => [{ sessionId: "s", messages: [], availableTools }])], ["redactor", [[{ sessionId: "s", messages: [], redactor: 5 }]]]],
+  assemble: [["input", [[], [null], [5]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: {} }]]], ["sessionId", [[{ messages: [] }], [{ sessionId: 5, messages: [] }], [{ sessionId: "", messages: [] }]]], ["tokenbudget", [[{ sessionId: "s", messages: [], tokenbudget: 5 }]]], ["model", [[{ sessionId: "s", messages: [], model: 5 }]]], ["availableTools", [-1, "exec", [5]].map((availableTools) => [{ sessionId: "s", messages: [], availableTools }])], ["redactor", [[{ sessionId: "s", messages: [], redactor: 5 }]]]],
   check: [["input", [[null], [5]]], ["today", [[{ today: 5 }], [{ today: "../x" }]]]],
   commitTurn: [["input", [[], [null]]], ["sessionId", [[{ advancementKey: "k" }]]], ["advancementKey", [[{ sessionId: "s", messages: [] }], [{ sessionId: "s", advancementKey: 5 }]]], ["messages", [[{ sessionId: "s", advancementKey: "k", messages: {} }]]], ["messages[0]", [[{ sessionId: "s", advancementKey: "k", messages: [null] }]]]],
   endSession: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]]],
-  fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]], ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }]]]],
+  fetch: [["input", [[], [null]]], ["refIds", [[{}], [{ refIds: "x" }]]], ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }]]], ["maxchars", [[{ refIds: ["0123456789abcdef"], maxchars: 5 }]]]],
   figures: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]], ["since", [[{ since: "x" }]]], ["until", [[{ until: Number.NaN }]]]],
-  inherit: [["input", [[], [null]]]],
+  inherit: [["input", [[], [null]]], ["named", [[{ parent: { sessionId: "s" }, child: { sessionId: "c" }, named: "x" }]]]],
   purge: [["input", [[], [null]]], ["sessionId", [[{}], [{ sessionId: 5 }]]], ["dry", [[{ sessionId: "s", dry: 0 }]]], ["Dry", [[{ sessionId: "s", Dry: true }]]]],
   recordRules: [["input", [[], [null]]], ["report", [[{ sessionId: "s" }], [{ sessionId: "s", report: {} }]]]],
-  settle: [["input", [[], [null]]]],
+  settle: [["input", [[], [null]]], ["sessionIds[0]", [[{ sessionIds: [1] }]]]],
   stats: [["input", [[null], [5]]], ["sessionId", [[{ sessionId: 5 }]]], ["session", [[{ session: "x" }]]]],
   sessions: [],
   switch: [["input", [[], [null]]], ["off", [[{ sessionId: "s" }]]], ["sessionId", [[{ off: true }]]]],
   warn: [["input", [[], [null]]], ["text", [[{}]]]],
   warned: [["input", [[], [null]]], ["since", [[{}], [{ since: -1 }]]]],
   sweep: [["input", [[null], [5]]], ["now", [[{ now: "x" }]]]],
-  unfold: [["input", [[], [null]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: 5 }]]]],
+  unfold: [["input", [[], [null]]], ["messages", [[{ sessionId: "s" }], [{ sessionId: "s", messages: 5 }]]], ["sessionId", [[{ messages: [], sessionId: 7 }]]]],
 };
+
+const url = "postgresql://127.0.0.1:1/x";
+
+/** The same for the options that it is opened with. A store in a directory keeps its notes there. */
+const OPTIONS = [["bogus", [[{ dir, bogus: 1 }]]], ["dir", [[{ dir, url }]]], ["namespace", [[{ url, namespace: "No Tenant" }]]], ["journalDir", [[{ dir, journalDir: dir }]]]];
+
+/** What a complaint says of the value and of what it must be. */
+const COMPLAINTS = [
+  [() => library.squeeze("x"), 'messages is "x"; it must be an array'],
+  [() => library.squeeze([], { staleTurns: 0 }), "staleTurns is 0; it must be a whole number of at least 1"],
+  [() => library.squeeze([], null), "options is null; it must be an object"],
+  [() => library.countTokens(7), "text is number; it must be a string"],
+  [() => library.countTokens("x", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base", "approx"'],
+  [() => library.summarize("x", { maxChars: 0 }), 'maxChars is "0"; it must be a whole number of at least 1'],
+  [() => library.compressProse("a", { intensity: "max" }), 'intensity is "max"; it must be one of "lite", "full", "ultra"'],
+  [() => library.compressProse("a", { much: 1 }), "much is not an option; it must be one of intensity, objective"],
+  [() => library.preprocess("a", 4), 'level is 4; it must be one of 0, 1, 2, 3, "off", "light", "standard", "aggressive"'],
+  [() => library.compressRules([{ name: "a" }]), "files[0].text is undefined; it must be a string"],
+  [() => library.compressRules([], { maxChars: -1 }), "maxChars is -1; it must be a whole number of at least 0"],
+  [() => library.expand("a", {}), "receipt.substitutions is undefined; it must be an array"],
+  [() => concertina.assemble({ sessionId: "s", messages: [], turnBegins: "x" }), 'turnBegins is "x"; it must be true or false'],
+  [() => concertina.assemble({ sessionId: "s", messages: [], referOversize: 1 }), "referOversize is number; it must be true or false"],
+  [() => Concertina.open({ dir, retention: "never" }), 'retention is "never"; it must be one of "clock", "host"'],
+];
 
 async function refuses(call, args, name) {
   const about = `${call.name}(${args.map((value) => (value === concertina ? "concertina" : JSON.stringify(value))).join(", ")})`;
@@ -115,6 +139,15 @@ test("every method names the argument that is wrong", async () => {
   }
 });
 
+test("opening names the option that is wrong", async () => {
+  const open = (options) => Concertina.open(options);
+  for (const [argument, calls] of OPTIONS) for (const args of calls) await refuses(open, args, argument);
+});
+
+test("a complaint says what the value was and what it must be", async () => {
+  for (const [call, message] of COMPLAINTS) await assert.rejects(async () => call(), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message });
+});
+
 test("what is asked of a closed store says so by its code", async () => {
   const closed = await Concertina.open({ dir });
   await closed.close();
@@ -129,9 +162,12 @@ test("a Concertina is opened, not made", async () => {
 });
 
 test("what a model gets wrong is answered in words", async () => {
-  for (const written of ["no JSON", "", "{"]) {
+  for (const [written, says] of [
+    ...["no JSON", "", "{", '{"hash": "0123'].map((text) => [text, /^The arguments are no JSON \(.+\); they must be/]),
+    ...["{}", '{"hash":5}', "null"].map((text) => [text, /^The arguments have no hash that is a string/]),
+  ]) {
     const { content } = await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: written } });
-    assert.match(content, /^The arguments are no JSON/);
+    assert.match(content, says);
   }
   const { report } = await concertina.admitToolResult({ sessionId: "s", message: { role: "toolResult", toolCallId: "c", toolName: "exec", content: noise(400) } });
   const ref_ids = [report.actions[0].refId];
@@ -139,7 +175,6 @@ test("what a model gets wrong is answered in words", async () => {
     [null, /^ref_ids is undefined/], [{}, /^ref_ids is undefined/], [{ ref_ids: "x" }, /^ref_ids is "x"; it must be an array of ids/],
     [{ ref_ids, pattern: "[" }, /^the pattern "\[" is not a regular expression/], [{ ref_ids: [`${ref_ids[0]}:/[/`] }, /is not a regular expression/],
     [{ ref_ids, lines: "x" }, /^lines is "x"/], [{ ref_ids, lines: [1, 2] }, /^lines is object; it must be a string/],
-    [{ ref_ids, max_chars: 2.5 }, /^max_chars is "2.5"; it must be a whole number of at least 1 and at most 15900/],
   ]) {
     const [{ type, text }] = await library.answerFetch(concertina, parameters, {});
     assert.equal(type, "text");

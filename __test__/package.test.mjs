@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 
 import * as esm from "openclaw-concertina";
 
-import { freshDir, staleConversation } from "./conversation.mjs";
-
-const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
+import { freshDir } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -40,32 +36,4 @@ test("the platform's name says which C library Node itself runs on", { skip: pro
     writeFileSync(file, Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(700), Buffer.from(`${loader}\0`), Buffer.alloc(100_000)]));
     assert.equal(usesMusl(file), is, loader);
   }
-});
-
-test("bad arguments are TypeErrors that name argument, value and range", async () => {
-  for (const [call, message] of [
-    [() => esm.squeeze("x"), 'messages is "x"; it must be an array'],
-    [() => esm.squeeze([], { staleTurns: 0 }), "staleTurns is 0; it must be a whole number of at least 1"],
-    [() => esm.squeeze([], null), "options is null; it must be an object"],
-    [() => esm.countTokens(7), "text is number; it must be a string"],
-    [() => esm.countTokens("x", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base", "approx"'],
-    [() => esm.summarize("x", { maxChars: 0 }), 'maxChars is "0"; it must be a whole number of at least 1'],
-  ]) {
-    assert.throws(call, (error) => error instanceof TypeError && error.code === "CONCERTINA_BAD_ARGUMENT" && error.message === message, message);
-  }
-  await assert.rejects(esm.Concertina.open({ dir: "x", bogus: 1 }), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT" });
-});
-
-test("tokens are the published vocabulary's", () => {
-  assert.equal(esm.countTokens("hello world"), 2);
-  assert.equal(esm.countTokens("hello world", { encoding: "cl100k_base" }), 2);
-  assert.equal(esm.countTokens(""), 0);
-});
-
-test("a session of long ago is analysed, and its largest fold is fetched back", () => {
-  const dir = freshDir();
-  const file = path.join(dir, "session.json");
-  writeFileSync(file, JSON.stringify(staleConversation()));
-  const output = execFileSync(process.execPath, [cli, "analyze", file], { encoding: "utf8" });
-  assert.match(output, /byte for byte the original/);
 });

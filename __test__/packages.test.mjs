@@ -5,17 +5,17 @@ import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { pack, platformManifest, rootManifest } from "../scripts/pack.mjs";
 import { binaryOf, packageOf, platforms } from "../scripts/platforms.mjs";
+import { root } from "../scripts/steps.mjs";
 import { startRegistry } from "../test/registry.mjs";
 import { withoutCompilers } from "../test/tools.mjs";
 
 const { platformName } = await import("../dist/node/lib/native.js");
 const own = packageOf(platformName());
-const demo = fileURLToPath(new URL("../fixtures/demo/taking-over.messages.json.gz", import.meta.url));
+const demo = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
 
 /** Everything here takes hundreds of megabytes: it goes when the tests end. */
 const scratch = mkdtempSync(path.join(tmpdir(), "concertina-packages-"));
@@ -71,7 +71,6 @@ test("without a compiler, both archives in an empty folder fold the demo session
 
 test("the archive that `npm pack` makes in a clone is enough by itself", async () => {
   const out = freshDir();
-  const root = fileURLToPath(new URL("..", import.meta.url));
   await promisify(execFile)("npm", ["pack", "--ignore-scripts", "--pack-destination", out], { cwd: root, env });
   const dir = await installed(registry.unknown, ...readdirSync(out).map((name) => path.join(out, name)));
   assert.equal(runIn(dir, COUNT), "2");
@@ -100,18 +99,17 @@ test("a binary that does not load is named with the reason, and one that was bui
   const { code, message } = complaint(dir);
   assert.equal(code, "CONCERTINA_NO_BINARY");
   assert.ok(message.includes(`${realpathSync(file)} does not load: `), message);
-  const built = fileURLToPath(new URL("../native", import.meta.url));
-  symlinkSync(built, path.join(dir, "node_modules", "openclaw-concertina", "native"));
+  symlinkSync(path.join(root, "native"), path.join(dir, "node_modules", "openclaw-concertina", "native"));
   assert.equal(runIn(dir, COUNT), "2");
 });
 
 test("every platform's package has the root's version and nothing that runs at install", () => {
-  const root = rootManifest();
+  const published = rootManifest();
   const manifests = platforms.map(platformManifest);
-  assert.deepEqual(root.optionalDependencies, Object.fromEntries(manifests.map(({ name }) => [name, root.version])));
-  assert.deepEqual(root.openclaw.install.requiredPlatformPackages, manifests.map(({ name }) => name));
-  for (const manifest of [root, ...manifests]) {
-    assert.equal(manifest.version, root.version);
+  assert.deepEqual(published.optionalDependencies, Object.fromEntries(manifests.map(({ name }) => [name, published.version])));
+  assert.deepEqual(published.openclaw.install.requiredPlatformPackages, manifests.map(({ name }) => name));
+  for (const manifest of [published, ...manifests]) {
+    assert.equal(manifest.version, published.version);
     assert.equal(manifest.scripts, undefined);
     assert.equal(manifest.private, undefined);
   }

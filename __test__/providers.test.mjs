@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { answerFetch, Concertina, countMessageTokens, countTokens, repairToolPairing, rewindTool } from "openclaw-concertina";
+import { answerFetch, Concertina, countMessageTokens, countTokens, repairToolPairing } from "openclaw-concertina";
 
 import { freshDir, noise } from "./conversation.mjs";
 
@@ -128,19 +128,4 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
   const [, id] = /REF_ID: (\w+)/.exec(messages[0].content[0].text);
   assert.deepEqual((await ask({ ref_ids: [id] })).at(-1), image);
-});
-
-test("a rewind that a model gets wrong is answered in words", async () => {
-  const ask = async (given) => (await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: given } })).content;
-  for (const given of ["{}", '{"hash":5}', "null"]) assert.match(await ask(given), /^The arguments have no hash that is a string/);
-});
-
-test("what assemble and fetch do not take is refused, and so is a session without a name", async () => {
-  const concertina = await Concertina.open({ dir: freshDir() });
-  const refused = (promise, says) => assert.rejects(promise, (error) => error instanceof TypeError && error.code === "CONCERTINA_BAD_ARGUMENT" && error.message.startsWith(says));
-  await refused(concertina.assemble({ sessionId, messages: [], tokenbudget: 5 }), "tokenbudget is not an option");
-  await refused(concertina.assemble({ sessionId, messages: [], turnBegins: "x" }), 'turnBegins is "x"; it must be true or false');
-  await refused(concertina.assemble({ sessionId, messages: [], referOversize: 1 }), "referOversize is number; it must be true or false");
-  await refused(concertina.assemble({ sessionId: "", messages: [] }), 'sessionId is ""');
-  await refused(concertina.fetch({ refIds: ["0123456789abcdef"], maxchars: 5 }), "maxchars is not an option");
 });

@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { countMessageTokens } from "openclaw-concertina";
 
@@ -16,9 +15,9 @@ import { Needs, Sight } from "../bench/replay/recall.mjs";
 import { figures, report } from "../bench/replay/report.mjs";
 import { replaySession } from "../bench/replay/session.mjs";
 import { choose, combinations, frontier, leaveOneOut } from "../bench/replay/tune.mjs";
+import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const result = (text, id = "x") => ({ role: "toolResult", toolCallId: id, toolName: "read", content: [{ type: "text", text }] });
 const call = (args, name = "edit") => ({ role: "assistant", content: [{ type: "toolCall", id: "x", name, arguments: args }] });
 const thinks = (text) => ({ role: "assistant", content: [{ type: "thinking", thinking: text }] });

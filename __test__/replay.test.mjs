@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 import { countMessageTokens } from "openclaw-concertina";
@@ -15,9 +14,9 @@ import { POLICIES } from "../bench/replay/policies.mjs";
 import { factsOf, Needs, Sight } from "../bench/replay/recall.mjs";
 import { replaySession, requests } from "../bench/replay/session.mjs";
 import { familyOf, find, load, select } from "../bench/replay/sessions.mjs";
+import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const says = (text, timestamp) => ({ role: "assistant", content: [{ type: "text", text }], timestamp });
 const calls = (args) => ({ role: "assistant", content: [{ type: "toolCall", id: "x", name: "edit", arguments: args }] });
 const result = (text, id = "x") => ({ role: "toolResult", toolCallId: id, toolName: "exec", content: [{ type: "text", text }] });

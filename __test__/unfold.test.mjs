@@ -44,15 +44,6 @@ test("a placeholder whose original cannot be had stays and is named", async () =
   assert.deepEqual(other.missing, [id]);
 });
 
-test("bad arguments of unfold, settle and open are named", async () => {
-  const concertina = await Concertina.open({ dir: freshDir() });
-  await assert.rejects(concertina.unfold({ messages: "x" }), { name: "TypeError", message: 'messages is "x"; it must be an array' });
-  await assert.rejects(concertina.unfold({ messages: [], sessionId: 7 }), { name: "TypeError", message: "sessionId is number; it must be a string" });
-  await assert.rejects(concertina.settle({ sessionIds: [1] }), { name: "TypeError", message: "sessionIds[0] is number; it must be a string" });
-  await assert.rejects(concertina.inherit({ parent: { sessionId }, child: { sessionId: "c" }, named: "x" }), { name: "TypeError", message: 'named is "x"; it must be an array' });
-  await assert.rejects(Concertina.open({ dir: freshDir(), retention: "never" }), { name: "TypeError", message: 'retention is "never"; it must be one of "clock", "host"' });
-});
-
 test("a sub-agent that is given one name finds that original alone", async () => {
   const { concertina, shown } = await folded();
   const ids = [idIn(shown[2].content[0].text), idIn(shown.at(-1).content[0].text)];

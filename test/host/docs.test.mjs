@@ -5,15 +5,14 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 
+import { root } from "../../scripts/steps.mjs";
 import { withoutCompilers } from "../tools.mjs";
 import { Host } from "./host.mjs";
 import { startProvider } from "./provider.mjs";
 import { fillWorkspace, turns } from "./session.mjs";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGE = path.join(ROOT, "docs/quickstart.md");
+const PAGE = path.join(root, "docs/quickstart.md");
 const RUN_THE_TESTS = turns.find(({ user }) => user.includes("Run the tests"));
 
 let host;
@@ -128,8 +127,8 @@ Next: [what the words mean](concepts.md), [options](options.md), [when something
 
 /** Every command of OpenClaw that a page names, as it stands there. */
 function named() {
-  const pages = ["README.md", ...fs.readdirSync(path.join(ROOT, "docs")).filter((name) => name.endsWith(".md")).map((name) => path.join("docs", name))];
-  const text = pages.map((page) => fs.readFileSync(path.join(ROOT, page), "utf8")).join("\n");
+  const pages = ["README.md", ...fs.readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => path.join("docs", name))];
+  const text = pages.map((page) => fs.readFileSync(path.join(root, page), "utf8")).join("\n");
   const found = [...text.matchAll(/^openclaw ([^#\n]+)|`openclaw ([^`]+)`/gm)].map(([, line, inline]) => (line ?? inline).trim());
   return [...new Set(found)];
 }
