@@ -2,25 +2,16 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 import { Concertina } from "openclaw-concertina";
 
-import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
-
-const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
-const runWith = (input, ...args) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", input });
-const run = (...args) => runWith("", ...args);
-const written = (name, text) => {
-  const file = path.join(freshDir(), name);
-  writeFileSync(file, text);
-  return file;
-};
+import { cli, run, runWith } from "./cli.mjs";
+import { freshDir, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
 test("it says what there is, and its version", () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
@@ -92,10 +83,10 @@ test("a text is compressed, from a file or from standard input, and restored byt
   assert.equal(short.status, 0, short.stderr);
   assert.ok(short.stdout.length < log.length / 2);
   assert.match(short.stderr, /^[\d,]+ tokens, [\d,]+ after: \d+\.\d % saved\n$/);
-  assert.equal(runWith(log, "compress", "-").stdout, short.stdout);
-  assert.equal(runWith(short.stdout, "restore", "-").stdout, log);
+  assert.equal(runWith({ input: log }, "compress", "-").stdout, short.stdout);
+  assert.equal(runWith({ input: short.stdout }, "restore", "-").stdout, log);
   assert.deepEqual(JSON.parse(run("compress", file, "--json").stdout).text, short.stdout);
-  const nothing = runWith("", "compress", "-");
+  const nothing = runWith({ input: "" }, "compress", "-");
   assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [0, "", "0 tokens, 0 after: 0.0 % saved\n"]);
 });
 
@@ -106,8 +97,8 @@ test("what is left out of a text is kept in a file, and without it the text is n
   const short = run("compress", file, "--command", "cargo test", "--originals", kept);
   assert.equal(short.status, 0, short.stderr);
   assert.match(short.stdout, /\[\[REWIND:sha256:/);
-  assert.equal(runWith(short.stdout, "restore", "-", "--originals", kept).stdout, report);
-  const without = runWith(short.stdout, "restore", "-");
+  assert.equal(runWith({ input: short.stdout }, "restore", "-", "--originals", kept).stdout, report);
+  const without = runWith({ input: short.stdout }, "restore", "-");
   assert.equal(without.status, 1);
   assert.match(without.stderr, /markers stay/);
   assert.equal(run("compress", file, "--originals", kept).status, 1, "never over a file that is there");
@@ -115,9 +106,9 @@ test("what is left out of a text is kept in a file, and without it the text is n
 
 test("what cannot be restored is said, with 1", () => {
   const log = Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`).join("\n");
-  const short = runWith(log, "compress", "-").stdout;
+  const short = runWith({ input: log }, "compress", "-").stdout;
   assert.match(short, /^\[\[FOLD:/);
-  const twice = runWith(short, "compress", "-");
+  const twice = runWith({ input: short }, "compress", "-");
   assert.deepEqual([twice.stdout, twice.status], ["", 1]);
   assert.match(twice.stderr, /standard input is folded already/);
   const changed = short.replace("\n", "\n\n");
@@ -126,11 +117,11 @@ test("what cannot be restored is said, with 1", () => {
     [changed, /standard input: 1 folds stay: they were changed since/],
     [`as it was said:\n${changed}`, /1 folds stay/],
   ]) {
-    const { stderr, status } = runWith(input, "restore", "-");
+    const { stderr, status } = runWith({ input }, "restore", "-");
     assert.equal(status, 1);
     assert.match(stderr, says);
   }
-  assert.equal(runWith("no [[FOLD: here", "restore", "-").status, 0);
+  assert.equal(runWith({ input: "no [[FOLD: here" }, "restore", "-").status, 0);
 });
 
 test("a reader that stops is no failure, and a disk that is full is one, in one line", async () => {
@@ -270,7 +261,7 @@ test("one session has the same figures in each form", () => {
   const claudeCode = lines(anthropic, (message) => ({ type: message.role, message, timestamp: new Date(message.timestamp).toISOString() }));
   const openclaw = lines(recorded, (message) => ({ type: "message", message }));
   const [first, ...others] = [openclaw, claudeCode, JSON.stringify(recorded), JSON.stringify(anthropic), JSON.stringify(openai)].map((text) => {
-    const { total, shares, folded, read } = JSON.parse(runWith(text, "analyze", "-", "--json").stdout);
+    const { total, shares, folded, read } = JSON.parse(runWith({ input: text }, "analyze", "-", "--json").stdout);
     const tokensOf = (kind) => shares.find((share) => share.kind === kind)?.tokens ?? 0;
     return { messages: read[0].messages, requests: total.requests, without: total.withoutTokens, sent: total.sentTokens, exec: tokensOf("result of exec"), read: tokensOf("result of read"), args: tokensOf("tool-call arguments"), user: tokensOf("user text"), reasons: folded.map(({ reason, tool }) => `${reason} ${tool}`).sort().join(), folded: folded.reduce((sum, { before }) => sum + before, 0) };
   });

@@ -1,10 +1,17 @@
-// Conversations for tests.
-import { mkdtempSync } from "node:fs";
+// Conversations for tests, and where they are put.
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 /** A directory for one test; the system removes it. */
 export const freshDir = () => mkdtempSync(path.join(tmpdir(), "concertina-test-"));
+
+/** A file of a directory of its own. */
+export function written(name, bytes) {
+  const file = path.join(freshDir(), name);
+  writeFileSync(file, bytes);
+  return file;
+}
 
 /** Lines that do not repeat, so that nothing but folding makes them short. */
 export function noise(lines, seed = 1) {

@@ -1,18 +1,15 @@
 // A store's file that was damaged: what says so, and how work goes on.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { Concertina } from "openclaw-concertina";
 
 import { PluginState } from "../dist/plugin/state.js";
+import { run } from "./cli.mjs";
 import { freshDir, noise, staleConversation, toolRound } from "./conversation.mjs";
 
-const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
-const run = (...args) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8" });
 const setAside = (dir) => readdirSync(dir).filter((name) => /^concertina\.sqlite\.damaged-\d{4}-\d{2}-\d{2}$/.test(name));
 
 /** A directory with a store that has something in it. */

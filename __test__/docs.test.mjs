@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { Concertina } from "openclaw-concertina";
 
 import { root } from "../scripts/steps.mjs";
+import { cli } from "./cli.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 const run = promisify(execFile);
@@ -68,7 +69,7 @@ test("every command line of the library that a page shows runs", async () => {
   writeFileSync(path.join(dir, "session.jsonl"), session.map((message) => `${JSON.stringify({ type: "message", message })}\n`).join(""));
   const bin = path.join(dir, "bin");
   mkdirSync(bin);
-  writeFileSync(path.join(bin, "npx"), `#!/bin/sh\nshift\nexec "${process.execPath}" "${path.join(root, "dist", "node", "lib", "cli.js")}" "$@"\n`, { mode: 0o755 });
+  writeFileSync(path.join(bin, "npx"), `#!/bin/sh\nshift\nexec "${process.execPath}" "${cli}" "$@"\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
   const store = await Concertina.open({ dir: path.join(dir, "DIR") });
   await store.assemble({ sessionId: "session", messages: session });
@@ -96,7 +97,7 @@ test("every npm script that a page names is there", () => {
 
 test("every command of ours that a page names is one", async () => {
   const inHost = textOf("plugin/cli.ts");
-  const { stdout: alone } = await run(process.execPath, [path.join(root, "dist", "node", "lib", "cli.js"), "--help"]);
+  const { stdout: alone } = await run(process.execPath, [cli, "--help"]);
   for (const page of pages) {
     for (const [, name] of textOf(page).matchAll(/\bopenclaw concertina (\w+)/g)) assert.ok(inHost.includes(`"${name}`), `${page}: openclaw concertina ${name}`);
     for (const [, name] of textOf(page).matchAll(/\bnpx openclaw-concertina (\w+)/g)) assert.match(alone, new RegExp(`^ {2}${name}\\b`, "m"), `${page}: npx openclaw-concertina ${name}`);

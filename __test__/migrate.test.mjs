@@ -1,15 +1,12 @@
 // One store copied into another, and the errors of a database that is not there. With a database: postgres/tests and test/host/shared-store.test.mjs.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { Concertina, migrate } from "openclaw-concertina";
 
+import { run, runWith } from "./cli.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 
-const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
-const run = (args, env = {}) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", env: { ...process.env, ...env } });
 /** Nobody listens there. */
 const NOWHERE = "postgresql://me:hidden-in-the-harbour@127.0.0.1:1/x?sslmode=disable";
 
@@ -37,11 +34,11 @@ test("a copy shows and fetches what the store did, and a store that is not empty
 
 test("the command copies, and says what", async () => {
   const { dir } = await filled();
-  const copied = run(["migrate", dir, freshDir()]);
+  const copied = run("migrate", dir, freshDir());
   assert.match(copied.stdout, /^[1-9]\d* originals of 1 sessions copied, with [1-9]\d* placeholders and 0 requests; read back and compared\n$/);
   assert.deepEqual([copied.stderr, copied.status], ["", 0]);
-  assert.equal(JSON.parse(run(["migrate", dir, freshDir(), "--json"]).stdout).rows.sessions, 1);
-  const missing = run(["migrate", freshDir(), freshDir()]);
+  assert.equal(JSON.parse(run("migrate", dir, freshDir(), "--json").stdout).rows.sessions, 1);
+  const missing = run("migrate", freshDir(), freshDir());
   assert.deepEqual([missing.status, /holds no store/.test(missing.stderr)], [1, true]);
 });
 
@@ -52,6 +49,6 @@ test("a database that is away is named, and its password is not", async () => {
     assert.ok(!error.message.includes("hidden"));
     return true;
   });
-  const asked = run(["stats", "--url", "env:STORE"], { STORE: NOWHERE });
+  const asked = runWith({ env: { ...process.env, STORE: NOWHERE } }, "stats", "--url", "env:STORE");
   assert.deepEqual([asked.status, asked.stderr.includes("127.0.0.1:1/x"), asked.stderr.includes("hidden")], [1, true, false]);
 });

@@ -1,16 +1,16 @@
 // The page as a document: what is in it, and what cannot get out of it. How it looks and works is tested in a browser, in test/host.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { Concertina } from "openclaw-concertina";
 
+import { root } from "../scripts/steps.mjs";
 import { sampleFigures, sampleHealth, samplePeriods } from "../test/host/sample-figures.mjs";
+import { run } from "./cli.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 
 const { originalPage, page, periodsOf, writeReport } = createRequire(import.meta.url)("../dist/node/lib/page.js");
@@ -70,18 +70,16 @@ test("a report is a file of its owner, and never written over another", () => {
 });
 
 test("what the commands write as a page is what they print as JSON", async () => {
-  const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
-  const session = fileURLToPath(new URL("../fixtures/sessions/excerpt-prototype.messages.json", import.meta.url));
+  const session = path.join(root, "fixtures", "sessions", "excerpt-prototype.messages.json");
   const dir = freshDir();
   const store = await Concertina.open({ dir });
   await store.assemble({ sessionId: "one", messages: staleConversation(), now: NOW });
   await store.close();
   for (const [index, args] of [["analyze", session], ["stats", "--dir", dir]].entries()) {
     const file = path.join(dir, `${index}.html`);
-    const run = (...more) => execFileSync(process.execPath, [cli, ...args, ...more], { encoding: "utf8" });
-    assert.equal(run("--html", file), "");
+    assert.equal(run(...args, "--html", file).stdout, "");
     const { periods } = JSON.parse(elements(readFileSync(file, "utf8"), "script")[0].text);
-    const printed = JSON.parse(run("--json"));
+    const printed = JSON.parse(run(...args, "--json").stdout);
     // What is analysed is stored in a new place each time.
     assert.deepEqual({ ...periods.at(-1).figures, store: undefined }, { ...printed, store: undefined });
     assert.deepEqual(periods.map(({ days }) => days), index === 0 ? [0] : [1, 7, 30, 0]);

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import path from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 
-import { freshDir } from "./conversation.mjs";
+import { written } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
 const { unfoldFile } = require("../dist/node/lib/unfold-file.js");
@@ -25,12 +23,6 @@ const unfolding = {
     return { messages: unfoldedMessages, unfolded, missing: ["0123456789abcdef"] };
   },
 };
-
-function written(name, bytes) {
-  const file = path.join(freshDir(), name);
-  writeFileSync(file, bytes);
-  return file;
-}
 
 const escaped = JSON.stringify(ORIGINAL);
 const lines = [

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync, linkSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { Concertina } from "openclaw-concertina";
 
+import { run } from "./cli.mjs";
 import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const sessionId = "s1";
-const cli = fileURLToPath(new URL("../dist/node/lib/cli.js", import.meta.url));
-const run = (...args) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8" });
 const idIn = (text) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(text)?.[1];
 
 /** A session with placeholders of both moments, and as it was. */
