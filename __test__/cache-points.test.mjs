@@ -5,15 +5,13 @@ import test from "node:test";
 
 import { Concertina, compressMessages } from "openclaw-concertina";
 
-import { freshDir, noise } from "./conversation.mjs";
+import { freshDir, isFolded, noise, talk } from "./conversation.mjs";
 
 const MARK = { cache_control: { type: "ephemeral", ttl: "1h" } };
 const sessionId = "s";
 const line = "the very same line of output, again and again\n";
 const TEXT = line.repeat(200) + noise(300);
 const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
-const isFolded = (value) => /\[REF_ID: [0-9a-f]{16}/.test(JSON.stringify(value));
-const talk = (turns) => Array.from({ length: turns }, (_, turn) => [{ role: "user", content: `and then ${turn}?` }, { role: "assistant", content: "done" }]).flat();
 
 const part = (text, mark) => ({ type: "text", text, ...mark });
 const user = { role: "user", content: "go" };

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "openclaw-concertina";
 
-import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
+import { freshDir, idIn, isFolded, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
 const sessionId = "s1";
-const idIn = (text) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(text)?.[1];
 
 async function opened(options = {}) {
   const dir = options.dir ?? freshDir();
@@ -269,13 +268,10 @@ test("the store's files belong to their owner alone", { skip: process.platform =
 });
 
 test("an unusable directory is an error with a code", async () => {
-  const dir = path.join(freshDir(), "file");
-  writeFileSync(dir, "in the way");
+  const dir = written("file", "in the way");
   await assert.rejects(Concertina.open({ dir }), { code: "CONCERTINA_STORE_UNAVAILABLE" });
-  const foreign = freshDir();
-  mkdirSync(foreign, { recursive: true });
-  writeFileSync(path.join(foreign, "concertina.sqlite"), "not a database, but long enough to look like one ".repeat(100));
-  await assert.rejects(Concertina.open({ dir: foreign }), { code: "CONCERTINA_STORE_DAMAGED" });
+  const foreign = written("concertina.sqlite", "not a database, but long enough to look like one ".repeat(100));
+  await assert.rejects(Concertina.open({ dir: path.dirname(foreign) }), { code: "CONCERTINA_STORE_DAMAGED" });
 });
 
 test("a closed Concertina says so", async () => {
@@ -327,7 +323,7 @@ test("the first placeholder of a session explains them all, and no other does", 
   const early = await concertina.assemble({ sessionId, messages: [...rounds.slice(0, 3), ...later] });
   const all = await concertina.assemble({ sessionId, messages: [...rounds, ...later] });
   assert.deepEqual([explained(early.messages), explained(all.messages)], [1, 1]);
-  assert.equal(all.messages.filter((message) => idIn(JSON.stringify(message))).length, 3);
+  assert.equal(all.messages.filter(isFolded).length, 3);
   assert.deepEqual(all.messages[2], early.messages[2]);
   // As after the host's compaction: the placeholder that explained has left.
   const compacted = [...rounds.slice(3), ...toolRound("call_4", "exec", { command: "sh 4.sh" }, noise(200, 4), 401), ...later];
@@ -343,7 +339,7 @@ test("a placeholder at birth explains, too, and then none that comes later", asy
   const second = await concertina.admitToolResult({ sessionId, message: toolRound("c2", "exec", { command: "sh 2.sh" }, noise(400, 2), 2)[1] });
   const born = [user("go", 0), toolRound("c1", "exec", { command: "sh 1.sh" }, "", 1)[0], first.message, toolRound("c2", "exec", { command: "sh 2.sh" }, "", 2)[0], second.message];
   const { messages } = await concertina.assemble({ sessionId, messages: [...born, ...staleConversation()] });
-  assert.ok(idIn(JSON.stringify(messages.slice(born.length))), "something is folded later");
+  assert.ok(isFolded(messages.slice(born.length)), "something is folded later");
   assert.deepEqual([explains(first.message), explains(second.message), explains(messages.slice(born.length))], [true, false, false]);
   const elsewhere = await concertina.admitToolResult({ sessionId: "another", message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
   assert.ok(explains(elsewhere.message));

@@ -33,6 +33,9 @@ export function toolRound(id, toolName, args, text, timestamp = 1_000_000) {
 /** A user turn. */
 export const user = (text, timestamp = 1_000_000) => ({ role: "user", content: text, timestamp });
 
+/** User turns with an answer each, as providers have them. */
+export const talk = (turns) => Array.from({ length: turns }, (_, turn) => [{ role: "user", content: `and then ${turn}?` }, { role: "assistant", content: "done" }]).flat();
+
 /** A conversation whose first result is stale: `turns` user turns follow it. */
 export function staleConversation(text = noise(200), turns = 6) {
   const messages = [user("run it", 1), ...toolRound("call_1", "exec", { command: "sh build.sh" }, text, 2)];
@@ -41,3 +44,9 @@ export function staleConversation(text = noise(200), turns = 6) {
   }
   return messages;
 }
+
+/** The id that the first placeholder in a message, or in its text, names. */
+export const idIn = (value) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(JSON.stringify(value))?.[1];
+
+/** Whether anything in it is a placeholder. */
+export const isFolded = (value) => idIn(value) !== undefined;

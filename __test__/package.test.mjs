@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import * as esm from "openclaw-concertina";
 
-import { freshDir } from "./conversation.mjs";
+import { written } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -32,8 +31,7 @@ test("the platform's name says which C library Node itself runs on", { skip: pro
   const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
   assert.equal(platformName(), `linux-${process.arch}-${isGlibc ? "gnu" : "musl"}`);
   for (const [loader, is] of [["/lib/ld-musl-aarch64.so.1", true], ["/lib64/ld-linux-x86-64.so.2", false]]) {
-    const file = path.join(freshDir(), "program");
-    writeFileSync(file, Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(700), Buffer.from(`${loader}\0`), Buffer.alloc(100_000)]));
-    assert.equal(usesMusl(file), is, loader);
+    const file = Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(700), Buffer.from(`${loader}\0`), Buffer.alloc(100_000)]);
+    assert.equal(usesMusl(written("program", file)), is, loader);
   }
 });

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { answerFetch, Concertina, countMessageTokens, countTokens, repairToolPairing } from "openclaw-concertina";
 
-import { freshDir, noise } from "./conversation.mjs";
+import { freshDir, idIn, noise } from "./conversation.mjs";
 
 const sessionId = "s1";
 const NOON = Date.UTC(2026, 10, 27, 12);
@@ -126,6 +126,5 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } };
   const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
   const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
-  const [, id] = /REF_ID: (\w+)/.exec(messages[0].content[0].text);
-  assert.deepEqual((await ask({ ref_ids: [id] })).at(-1), image);
+  assert.deepEqual((await ask({ ref_ids: [idIn(messages[0])] })).at(-1), image);
 });

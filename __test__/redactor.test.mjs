@@ -7,7 +7,7 @@ import test from "node:test";
 
 import { Concertina, createContextEngine } from "openclaw-concertina";
 
-import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
+import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const { masked } = createRequire(import.meta.url)("../dist/node/lib/masking.js");
 
@@ -95,7 +95,6 @@ test("the redactor is asked for nothing with `store`, and a text of an exact too
 });
 
 const talk = (turns) => Array.from({ length: turns }, (_, turn) => [user(`and ${turn}?`, 100 + turn * 2), { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 101 + turn * 2 }]).flat();
-const folded = (message) => /\[REF_ID: ([0-9a-f]{16,64})/.exec(JSON.stringify(message))?.[1];
 
 /** Every file of a store, and every original in it, as one text. */
 async function allOf(dir, concertina, shown) {
@@ -124,10 +123,10 @@ for (const secrets of ["keep-inline", "redact"]) {
       const history = [...messages, ...other, ...talk(9)];
       const { redactor, seen } = standIn();
       const { messages: shown } = await concertina.assemble({ sessionId: "s", messages: history, redactor });
-      assert.ok(folded(shown[messages.length + 1]), "what holds no secret is folded");
+      assert.ok(idIn(shown[messages.length + 1]), "what holds no secret is folded");
       assert.doesNotMatch(await allOf(dir, concertina, shown), new RegExp(SECRET));
       const isRedacted = secrets === "redact" && JSON.stringify(messages.filter(({ role }) => role === "toolResult")).includes(SECRET);
-      assert.equal(messages.some((_, at) => folded(shown[at]) && JSON.stringify(history[at]).includes(SECRET)), isRedacted);
+      assert.equal(messages.some((_, at) => idIn(shown[at]) && JSON.stringify(history[at]).includes(SECRET)), isRedacted);
       // Answers are remembered, and what was sent stays.
       seen.length = 0;
       assert.deepEqual((await concertina.assemble({ sessionId: "s", messages: history, redactor })).messages, shown);
@@ -142,13 +141,13 @@ test("with `redact` an assembly stores what the redactor returned of a tool's te
   const text = `${noise(200)}\n${SECRET}\n${noise(100)}`;
   const { redactor } = standIn();
   const { messages } = await concertina.assemble({ sessionId: "s", messages: staleConversation(text), redactor });
-  assert.equal(await original(concertina, folded(messages[2])), redactor(text));
+  assert.equal(await original(concertina, idIn(messages[2])), redactor(text));
 });
 
 test("with `store` an assembly asks no redactor, and a redactor that throws stores nothing", async () => {
   const { redactor, seen } = standIn();
   const storing = await Concertina.open({ dir: freshDir(), secrets: "store", schedule: "every-turn" });
-  assert.ok(folded((await storing.assemble({ sessionId: "s", messages: staleConversation(), redactor })).messages));
+  assert.ok(idIn((await storing.assemble({ sessionId: "s", messages: staleConversation(), redactor })).messages));
   assert.deepEqual(seen, []);
   const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
   const broken = () => { throw new Error("no redactor today"); };
@@ -163,6 +162,6 @@ test("an engine asks the host's redactor, and without one folds as before", asyn
     const complaints = [];
     const engine = createContextEngine(concertina, { compact: async () => ({}), redactor, complain: (...line) => complaints.push(line) });
     const { messages } = await engine.assemble({ sessionId: "s", messages: staleConversation(`${noise(200)}\n${SECRET}`) });
-    assert.deepEqual([folded(messages[2]) !== undefined, complaints], [isFolded, []]);
+    assert.deepEqual([idIn(messages[2]) !== undefined, complaints], [isFolded, []]);
   }
 });

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import path from "node:path";
 import test from "node:test";
 
 import { createSccsIntegration } from "openclaw-concertina";
 
-import { freshDir, noise, toolRound, user } from "./conversation.mjs";
+import { freshDir, idIn, isFolded, noise, toolRound, user, written } from "./conversation.mjs";
 
 class OtherEngine {
   #turns = 0;
@@ -33,7 +31,7 @@ test("a class instance keeps its private state, getters and methods behind the d
   const result = await wrapped.assemble({ sessionId: "s", sessionKey: "agent:main:x", messages: given });
   assert.equal(result.estimatedTokens, 7);
   assert.equal(result.systemPromptAddition, "own words");
-  const id = /\[REF_ID: (\w+)\]/.exec(result.messages[2].content[0].text)[1];
+  const id = idIn(result.messages[2]);
   assert.equal(result.messages[4], given[4], "a read stays exact while fresh");
   assert.deepEqual(wrapped.info, { id: "other", turns: 1 });
   assert.deepEqual(await wrapped.compact(), { compacted: true, turns: 1 });
@@ -48,7 +46,7 @@ test("a frozen engine is wrapped like any other", async () => {
   const engine = Object.freeze({ assemble: async ({ messages: given }) => ({ messages: given }), info: { id: "frozen" }, compact() { return this === engine; } });
   const wrapped = wrapContextEngine(engine);
   const { messages: sent } = await wrapped.assemble({ sessionId: "s", messages: messages() });
-  assert.match(sent[2].content[0].text, /REF_ID/);
+  assert.ok(isFolded(sent[2]));
   assert.deepEqual([Object.keys(wrapped), wrapped.info, wrapped.compact()], [Object.keys(engine), engine.info, true]);
 });
 
@@ -60,8 +58,7 @@ test("switched off it is the very same engine", () => {
 });
 
 test("a store that cannot open leaves the engine's own messages and one line", async () => {
-  const file = path.join(freshDir(), "file");
-  writeFileSync(file, "");
+  const file = written("file", "");
   lines.length = 0;
   const wrapped = createSccsIntegration({ cfg: { sccsStorageDir: file }, logger }).wrapContextEngine(new OtherEngine());
   const given = messages();

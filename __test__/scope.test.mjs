@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { agentOf, Concertina, createContextEngine, createSccsIntegration, scopeOf } from "openclaw-concertina";
 
-import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
+import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 test("a session key names its agent as OpenClaw reads it", () => {
   for (const [key, agent] of [
@@ -49,7 +49,7 @@ test("what the engine folds under a key is found under the same key however it i
   for (const [sessionKey, other] of [["agent:Helper One:x", "agent:helper-one:y"], ["global", undefined]]) {
     const messages = staleConversation(noise(200, sessionKey.length));
     const folded = await engine.assemble({ sessionId: `s of ${sessionKey}`, sessionKey, messages });
-    const refIds = [/\[REF_ID: (\w+)\]/.exec(folded.messages[2].content[0].text)[1]];
+    const refIds = [idIn(folded.messages[2])];
     assert.equal((await concertina.fetch({ refIds, ...scopeOf({ sessionKey: other, sessionId: "s" }) })).found, 1);
     assert.equal((await concertina.fetch({ refIds, agentId: "stranger" })).found, 0);
   }
@@ -59,6 +59,6 @@ test("an integration's tool finds what its engine folded for the same agent", as
   const { wrapContextEngine, tool } = createSccsIntegration({ cfg: { sccsStorageDir: freshDir() }, logger: console, sessionKey: "agent:Helper:x" });
   const given = [user("go"), ...toolRound("c", "exec", { command: "x" }, noise(400))];
   const { messages } = await wrapContextEngine({ assemble: async (parameters) => parameters }).assemble({ sessionId: "s", sessionKey: "agent:helper:x", messages: given });
-  const id = /\[REF_ID: (\w+)\]/.exec(messages[2].content[0].text)[1];
+  const id = idIn(messages[2]);
   assert.deepEqual((await tool.execute("call", { ref_ids: [id] })).content, [{ type: "text", text: given[2].content[0].text }]);
 });

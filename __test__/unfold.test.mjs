@@ -6,10 +6,9 @@ import test from "node:test";
 import { Concertina } from "openclaw-concertina";
 
 import { run } from "./cli.mjs";
-import { freshDir, noise, staleConversation, toolRound, user } from "./conversation.mjs";
+import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const sessionId = "s1";
-const idIn = (text) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(text)?.[1];
 
 /** A session with placeholders of both moments, and as it was. */
 async function folded(dir = freshDir(), options = {}) {
