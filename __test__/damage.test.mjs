@@ -6,9 +6,9 @@ import test from "node:test";
 
 import { Concertina } from "openclaw-concertina";
 
-import { PluginState } from "../dist/plugin/state.js";
 import { run } from "./cli.mjs";
 import { freshDir, isFolded, noise, staleConversation, toolRound } from "./conversation.mjs";
+import { registered } from "./registration.mjs";
 
 const setAside = (dir) => readdirSync(dir).filter((name) => /^concertina\.sqlite\.damaged-\d{4}-\d{2}-\d{2}$/.test(name));
 
@@ -57,17 +57,9 @@ test("a store tells whether its file is whole, and sets a damaged one aside wher
   await concertina.close();
 });
 
-/** The plugin's state over a directory, with what it logs. */
-function gateway(dir) {
-  const logged = [];
-  const logger = { warn: (line) => logged.push(line), error: (line) => logged.push(line), info() {}, debug() {} };
-  const runtime = { state: { resolveStateDir: () => dir }, config: { current: () => undefined } };
-  return { state: new PluginState({ pluginConfig: { sccsStorageDir: dir }, logger, runtime, resolvePath: (name) => name, version: "0" }), logged };
-}
-
 test("a store that is damaged under a running gateway is set aside and opened anew, and one line says so", async () => {
   const dir = await filled();
-  const { state, logged } = gateway(dir);
+  const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
   const assembled = async (sessionId) => {
     const { messages, report } = await state.use((store) => store.assemble({ sessionId, messages: staleConversation() }));
     if (report.warning) state.complain("storing", report.warning, "new content goes to the model unchanged");
@@ -76,10 +68,10 @@ test("a store that is damaged under a running gateway is set aside and opened an
   assert.ok(await assembled("a"));
   // All that is remembered is in the file before it is damaged.
   await state.use((store) => store.sweep({}));
-  logged.length = 0;
+  lines.length = 0;
   damage(dir);
   // Nobody waits for what sets it aside, nor for the line.
-  for (let turn = 0; turn < 1500 && logged.length === 0; turn++) {
+  for (let turn = 0; turn < 1500 && lines.length === 0; turn++) {
     // What a gateway does from turn to turn; sooner or later it reads what is damaged.
     for (const step of [(store) => store.stats(), (store) => store.figures(), (store) => store.sweep({})]) {
       await state.use(step).catch((error) => state.complain("a step", error, "it is done again"));
@@ -87,9 +79,9 @@ test("a store that is damaged under a running gateway is set aside and opened an
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.equal(setAside(dir).length, 1);
-  assert.equal(logged.length, 1, logged.join("\n"));
-  assert.match(logged[0], /is damaged .* was set aside as .*concertina\.sqlite\.damaged-.* a new one is in use/s);
+  assert.equal(lines.length, 1, lines.join("\n"));
+  assert.match(lines[0], /is damaged .* was set aside as .*concertina\.sqlite\.damaged-.* a new one is in use/s);
   assert.ok(await assembled("b"), "work goes on");
-  assert.equal(logged.length, 1, logged.join("\n"));
+  assert.equal(lines.length, 1, lines.join("\n"));
   await (await state.store()).close();
 });

@@ -9,20 +9,15 @@ import { crc32, deflateSync } from "node:zlib";
 import { createEngine } from "../dist/plugin/engine.js";
 import { foldToolResult } from "../dist/plugin/middleware.js";
 import { refreshRules } from "../dist/plugin/rules.js";
-import { PluginState } from "../dist/plugin/state.js";
 import { freshDir, idIn, isFolded, noise, toolRound, user } from "./conversation.mjs";
 import "./host-modules.mjs";
+import { registered } from "./registration.mjs";
 
 const KEY = "agent:main:work";
 const TOOLS = ["exec", "fetch_original_data", "memory_search"];
 
-/** The state of a plugin that was registered with some options, and what it logs. */
-function plugin(pluginConfig = {}, directory = freshDir()) {
-  const lines = [];
-  const log = (line) => lines.push(line);
-  const api = { pluginConfig, logger: { info() {}, warn: log, error: log }, runtime: { state: { resolveStateDir: () => directory } } };
-  return { state: new PluginState(api), lines };
-}
+/** A plugin that was registered with some options: its state, and what it logs. */
+const plugin = (pluginConfig, directory) => registered(directory, { pluginConfig });
 
 /** A turn, with an engine of its own as the host makes one. */
 const assembled = (state, given) =>

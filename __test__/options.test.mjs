@@ -13,9 +13,9 @@ import { healthOf } from "../dist/plugin/health.js";
 import { PluginState } from "../dist/plugin/state.js";
 import { freshDir, staleConversation } from "./conversation.mjs";
 import "./host-modules.mjs";
+import { IN_USE } from "./registration.mjs";
 
 const manifest = JSON.parse(readFileSync(new URL("../openclaw.plugin.json", import.meta.url), "utf8"));
-const IN_USE = { plugins: { slots: { contextEngine: "concertina" } } };
 const IMPOSSIBLE = { nothing: "is like this" };
 
 /** The options of the manifest's schema by their dotted names. */

@@ -10,22 +10,13 @@ import { Concertina } from "openclaw-concertina";
 import { letGoWhenReplaced } from "../dist/plugin/hooks.js";
 import { noteOfMove } from "../dist/plugin/moved.js";
 import { putWhole, withOwner } from "../dist/plugin/own-files.js";
-import { PluginState } from "../dist/plugin/state.js";
 import { freshDir, noise, toolRound } from "./conversation.mjs";
-
-/** What the host hands to one registration, and what that logged. */
-function registered(stateDir, { pluginConfig = {}, ...given } = {}) {
-  const lines = [];
-  const log = (line) => lines.push(line);
-  const config = { plugins: { slots: { contextEngine: "concertina" } } };
-  const api = { config, pluginConfig, logger: { info: log, warn: log, error: log }, runtime: { state: { resolveStateDir: () => stateDir } }, resolvePath: (name) => name, ...given };
-  return { api, state: new PluginState(api), lines };
-}
+import { registered } from "./registration.mjs";
 
 const stats = (store) => store.stats();
 
 test("a store that is let go of closes with its last use, and who comes later has it opened anew", async () => {
-  const { state } = registered(freshDir());
+  const { state } = registered();
   const store = await state.store();
   const used = await state.use(async (open) => {
     await state.letGo();
@@ -54,7 +45,7 @@ test("the host's word that a registration was replaced lets go of its store, and
     for (const cleanup of cleanups.splice(0)) await cleanup({ reason: "restart" });
     await assert.rejects(store.stats(), { code: "CONCERTINA_CLOSED" });
   }
-  letGoWhenReplaced(registered(freshDir()).api, undefined);
+  letGoWhenReplaced(registered().api, undefined);
 });
 
 /** A store with or without an original of this gateway. */
