@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { crc32, deflateSync } from "node:zlib";
 
 import { createEngine } from "../dist/plugin/engine.js";
 import { foldToolResult } from "../dist/plugin/middleware.js";
 import { refreshRules } from "../dist/plugin/rules.js";
+import { png } from "../test/png.mjs";
 import { freshDir, idIn, isFolded, noise, toolRound, user } from "./conversation.mjs";
 import "./host-modules.mjs";
 import { registered } from "./registration.mjs";
@@ -91,23 +91,6 @@ test("a copy for another agent takes over nothing", async () => {
   assert.equal(await found(state, id, "other"), 0);
 });
 
-/** A PNG of colours that no coder makes small, in base64. */
-function picture(width, height) {
-  const chunk = (name, data) => {
-    const body = Buffer.concat([Buffer.from(name), data]);
-    const [size, sum] = [data.length, crc32(body)].map((number) => Buffer.from(number.toString(16).padStart(8, "0"), "hex"));
-    return Buffer.concat([size, body, sum]);
-  };
-  let x = 1;
-  const pixels = Buffer.alloc((1 + 3 * width) * height, 0).map((_, at) => (at % (1 + 3 * width) === 0 ? 0 : (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) >>> 24));
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2], 8);
-  const signature = Buffer.from("89504e470d0a1a0a", "hex");
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(pixels, { level: 0 })), chunk("IEND", Buffer.alloc(0))]).toString("base64");
-}
-
 test("an image that is too large for the host is scaled down, and the model is told where that is not possible", async () => {
   const { state } = plugin();
   await assembled(state);
@@ -115,7 +98,9 @@ test("an image that is too large for the host is scaled down, and the model is t
     const event = { toolName: "screenshot", toolCallId: "c", args: {}, result: { content: [{ type: "image", mimeType: "image/png", data }], details: {} } };
     return (await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY })).result.content;
   };
-  const large = picture(2000, 1000);
+  let x = 1;
+  const grain = () => (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) >>> 24;
+  const large = png(2000, 1000, () => [grain(), grain(), grain()]).toString("base64");
   assert.ok(large.length > 5_000_000);
   const [image] = await shown(large);
   assert.ok(image.type === "image" && image.data.length < 5_000_000, JSON.stringify(image).slice(0, 300));

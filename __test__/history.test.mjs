@@ -4,6 +4,7 @@ import test from "node:test";
 
 import { Concertina, compressMessages } from "openclaw-concertina";
 
+import { png } from "../test/png.mjs";
 import { freshDir, idIn, isFolded, noise, staleConversation, talk, toolRound, user } from "./conversation.mjs";
 
 const sessionId = "s1";
@@ -107,7 +108,7 @@ test("a placeholder is bounded, however many names its original has", async () =
 
 test("an image that leaves keeps its cache breakpoint and its kind of block", async () => {
   const concertina = await opened();
-  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: picture() }, cache_control: { type: "ephemeral" } };
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: png(800, 600, () => [9, 9, 9]).toString("base64") }, cache_control: { type: "ephemeral" } };
   const history = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...talk(6)];
   const { messages } = await concertina.assemble({ sessionId, messages: history });
   const [, shown] = messages[0].content;
@@ -234,15 +235,3 @@ test("a clock that was set back folds nothing twice and thaws nothing", async ()
     await concertina.close();
   }
 });
-
-/** The head of a grey picture of 800 by 600: all that is looked at. */
-function picture() {
-  const head = Buffer.alloc(33);
-  head.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  head.writeUInt32BE(13, 8);
-  head.write("IHDR", 12);
-  head.writeUInt32BE(800, 16);
-  head.writeUInt32BE(600, 20);
-  head.writeUInt8(8, 24);
-  return head.toString("base64");
-}

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-import { freePort } from "../port.mjs";
+import { freePort } from "./port.mjs";
 
 /** Where Debian puts each version. */
 const DEBIAN = "/usr/lib/postgresql";

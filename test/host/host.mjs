@@ -7,8 +7,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { freePort } from "../port.mjs";
 import { callGateway } from "./gateway.mjs";
+import { freePort } from "./port.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const TOKEN = "host-test";

@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import zlib from "node:zlib";
+
+import { png } from "../png.mjs";
 
 const CUSTOMERS = ["Aalto", "Bright & Sons", "Corvid Ltd", "Dahlia", "Etoile", "Fjordline", "Grünwald", "Hinode"];
 
@@ -99,26 +100,7 @@ function serverLog() {
 
 /** A gradient of so many pixels with some grain, so that it does not compress to nothing. */
 export function screenshot(width = 96, height = 96) {
-  const raw = Buffer.alloc((width * 3 + 1) * height);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const at = y * (width * 3 + 1) + 1 + x * 3;
-      raw.set([(x * 2 + ((x * y * 37) % 29)) & 255, (y * 2 + ((x * 53 + y * 17) % 31)) & 255, (x ^ y) & 255], at);
-    }
-  }
-  const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
-    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(data.length);
-    sum.writeUInt32BE(zlib.crc32(body));
-    return Buffer.concat([length, body, sum]);
-  };
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2], 8);
-  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", zlib.deflateSync(raw)), chunk("IEND", Buffer.alloc(0))]);
+  return png(width, height, (x, y) => [(x * 2 + ((x * y * 37) % 29)) & 255, (y * 2 + ((x * 53 + y * 17) % 31)) & 255, (x ^ y) & 255]);
 }
 
 /** Puts the service's files into a workspace. */
