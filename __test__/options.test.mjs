@@ -11,27 +11,13 @@ import plugin from "../dist/plugin/index.js";
 import { HOST_DEFAULTS } from "../dist/node/lib/host-defaults.js";
 import { healthOf } from "../dist/plugin/health.js";
 import { PluginState } from "../dist/plugin/state.js";
+import { at, leaves, put } from "../test/options.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 import "./host-modules.mjs";
 import { IN_USE } from "./registration.mjs";
 
 const manifest = JSON.parse(readFileSync(new URL("../openclaw.plugin.json", import.meta.url), "utf8"));
 const IMPOSSIBLE = { nothing: "is like this" };
-
-/** The options of the manifest's schema by their dotted names. */
-function leaves({ properties }, prefix = "") {
-  return Object.entries(properties).flatMap(([name, schema]) =>
-    schema.default === undefined && schema.properties ? leaves(schema, `${prefix}${name}.`) : [[`${prefix}${name}`, schema]]);
-}
-
-/** Sets what a dotted name names. */
-function put(options, dotted, value) {
-  const [name, inner] = dotted.split(".");
-  if (inner === undefined) options[name] = value;
-  else (options[name] ??= {})[inner] = value;
-}
-
-const at = (options, dotted) => dotted.split(".").reduce((value, name) => value?.[name], options);
 
 /** What the host gives a plugin; it resolves paths during registration only, and a relative one in the plugin's own package. */
 function hostApi({ pluginConfig, config = IN_USE, home = freshDir() }) {

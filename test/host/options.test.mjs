@@ -6,6 +6,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { at, leaves, put } from "../options.mjs";
 import { Host, packedPlugin } from "./host.mjs";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
@@ -79,17 +80,6 @@ after(async () => {
   await provider?.stop();
 });
 
-const at = (options, dotted) => dotted.split(".").reduce((value, name) => value?.[name], options);
-
-/** Sets what a dotted name names. */
-function put(options, dotted, value) {
-  const names = dotted.split(".");
-  const last = names.pop();
-  let holder = options;
-  for (const name of names) holder = holder[name] ??= {};
-  holder[last] = value;
-}
-
 const set = (values) => host.run(["config", "set", "--batch-json", JSON.stringify(Object.entries(values).map(([name, value]) => ({ path: `${CONFIG}.${name}`, value })))]);
 
 /** Waits for as many lines of ours in the log. */
@@ -103,14 +93,9 @@ const installedManifest = () => {
   return path.join(host.state, found);
 };
 
-/** The options of the schema by their dotted names. */
-function namesIn({ properties }, prefix = "") {
-  return Object.entries(properties).flatMap(([name, schema]) => (schema.default === undefined && schema.properties ? namesIn(schema, `${prefix}${name}.`) : [`${prefix}${name}`]));
-}
-
 test("good values are taken, and are what the plugin works with", async () => {
   const { configSchema } = JSON.parse(fs.readFileSync(installedManifest(), "utf8"));
-  assert.deepEqual(Object.keys(VALUES).toSorted(), namesIn(configSchema).toSorted(), "each option of the schema is tried");
+  assert.deepEqual(Object.keys(VALUES).toSorted(), leaves(configSchema).map(([name]) => name).toSorted(), "each option of the schema is tried");
   const { code, output, errors } = await set(Object.fromEntries(Object.entries(VALUES).map(([name, [good]]) => [name, good])));
   assert.equal(code, 0, `${output}${errors}`);
   const { options, warnings, engine, store } = await host.openclawJson(["concertina", "status"]);

@@ -7,7 +7,6 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
 
 import { Host, packedPlugin, say } from "./host.mjs";
@@ -15,6 +14,7 @@ import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
 import { idsIn } from "./reading.mjs";
 import { fillWorkspace, installLog, testOutput, turns } from "./session.mjs";
+import { originalsIn } from "./stored.mjs";
 
 const RESTING = "agent:main:resting";
 const RESET = "agent:main:reset";
@@ -84,19 +84,8 @@ function transcript(sessionId) {
   return rows.map((row) => row.event_json ?? zstdDecompressSync(row.event_zstd).toString()).join("\n");
 }
 
-/** Reads originals through the installed library, at a moment of our choice. */
-async function originals(ids, now) {
-  const [entry] = fs.globSync("**/openclaw-concertina/index.js", { cwd: host.state });
-  const { Concertina } = await import(pathToFileURL(path.join(host.state, entry)).href);
-  const store = await Concertina.open({ dir: path.join(host.state, "concertina") });
-  const found = new Map();
-  for (const id of ids) {
-    const { content, found: count } = await store.fetch({ refIds: [id], agentId: "main", maxChars: 2 ** 31, now });
-    if (count === 1) found.set(id, content[0].text);
-  }
-  await store.close();
-  return found;
-}
+/** The originals that are there at a moment of our choice. */
+const originals = (ids, now) => originalsIn(path.join(host.state, "concertina"), host, ids, now);
 
 /** Every id is the head of the hash of its original's bytes, so the bytes prove themselves. */
 function assertWhole(ids, found) {

@@ -1,14 +1,29 @@
-// What a store's directory holds, as one text to search: the bytes of its files, and every compressed value as it was before.
+// What a store's directory holds: its originals, and everything as one text to search.
 
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
+
+/** Those originals of the main agent that are there, by id, through the library that the host has installed. */
+export async function originalsIn(directory, host, ids, now = Date.now()) {
+  const [entry] = fs.globSync("**/openclaw-concertina/index.js", { cwd: host.state });
+  const { Concertina } = await import(pathToFileURL(path.join(host.state, entry)).href);
+  const store = await Concertina.open({ dir: directory });
+  const originals = new Map();
+  for (const id of ids) {
+    const { content, found } = await store.fetch({ refIds: [id], agentId: "main", maxChars: 2 ** 31, now });
+    if (found === 1) originals.set(id, content[0].text);
+  }
+  await store.close();
+  return originals;
+}
 
 /** How a value begins that zstd has compressed. */
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** Everything below a directory; bytes that are no UTF-8 are replaced. */
+/** Everything below a directory: the bytes of its files, and every compressed value as it was before. Bytes that are no UTF-8 are replaced. */
 export function everythingIn(directory) {
   const names = fs.readdirSync(directory, { recursive: true }).map((name) => path.join(directory, name));
   const files = names.filter((name) => fs.statSync(name).isFile());

@@ -5,14 +5,13 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
 
 import { Host, packedPlugin, say } from "./host.mjs";
 import { numberedLines } from "./odd-results/index.js";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
 import { about, conversation, findResult, idsIn } from "./reading.mjs";
-import { everythingIn } from "./stored.mjs";
+import { everythingIn, originalsIn } from "./stored.mjs";
 
 const SESSION = "agent:main:work";
 const MASKING = "agent:main:masking";
@@ -58,15 +57,8 @@ async function resultOf(name, args) {
   return turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
 }
 
-/** Reads an original from the files that are on the disk now. */
-async function onDisk(id) {
-  const [entry] = fs.globSync("**/openclaw-concertina/index.js", { cwd: host.state });
-  const { Concertina } = await import(pathToFileURL(path.join(host.state, entry)).href);
-  const store = await Concertina.open({ dir: storeFiles() });
-  const { content, found } = await store.fetch({ refIds: [id], agentId: "main", maxChars: 2 ** 31 });
-  await store.close();
-  return found === 1 ? content[0].text : undefined;
-}
+/** An original in the files that are on the disk now. */
+const onDisk = async (id) => (await originalsIn(storeFiles(), host, [id])).get(id);
 
 test("of a result of 5 MB the model is told that the host cut it, and where", async () => {
   const all = numberedLines(5_000_000);
