@@ -991,13 +991,13 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
  * @param concertina an open store, or how to get one on each call; `undefined` while there is none
  */
 export declare function createContextEngine<C extends Compact>(concertina: Concertina | (() => Promise<Concertina | undefined>), options: ContextEngineOptions<C>): ContextEngine<C>;
-/** Message and code of an error, on one line of at most 500 characters. */
-export declare function describe(error: unknown): string;
 /** Native errors -> JavaScript errors with a stable `code`. */
 /** An error with a stable code. */
 export type CodedError = (Error | TypeError) & {
 	code: string;
 };
+/** Message and code of an error, on one line of at most 500 characters. */
+export declare function describe(error: unknown): string;
 /** The tool's name. */
 export declare const FETCH_TOOL = "fetch_original_data";
 /** What the model gives the tool. What follows the ids the schema does not name: the words of an id say it. */

@@ -7,12 +7,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { analyse, analysisText, progressLine, type SessionToAnalyse, titleOf } from "../node/lib/analysis.js";
-import { originalsOf } from "../node/lib/cli/originals.js";
+import { analyse, analysisText, progressLine, type SessionToAnalyse, writeAnalysis } from "../node/lib/analysis.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
 import { agentOf, type Concertina, type ContentBlock, migrate } from "../node/lib/index.js";
 import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
 import { sessionsNamed } from "../node/lib/named-sessions.js";
+import { originalsOf } from "../node/lib/originals.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { readTranscript } from "../node/lib/session-file.js";
 import { healthOf, healthText } from "./health.js";
@@ -188,7 +188,7 @@ async function analyze(state: PluginState, store: Concertina | undefined, { sess
   if (chosen.length === 0) throw new Error("the host has no sessions");
   const { sccsStorageDir: _, ...options } = state.options;
   const analysis = await analyse(chosen.map((one) => ({ name: one.sessionId, read: () => sessionToAnalyse(state, store, one) })), { options, progress: progressLine });
-  if (html !== undefined) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+  if (html !== undefined) writeAnalysis(html, analysis);
   else if (asJson) print(json(analysis));
   else if (analysis.read.length > 0) print(analysisText(analysis));
   for (const { name, error } of analysis.failed) process.stderr.write(`concertina: session ${name}: ${error}\n`);

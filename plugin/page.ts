@@ -8,10 +8,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
+import { originalOf } from "../node/lib/originals.js";
 import { originalPage, page, periodsOf, type Document } from "../node/lib/page.js";
 import { healthOf } from "./health.js";
 import type { PluginApi } from "./host.js";
-import { originalOf } from "./originals.js";
 import type { PluginState } from "./state.js";
 
 const ROUTE = "/plugins/concertina";

@@ -4,7 +4,8 @@
  * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
  */
 
-import { agentOf, answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../node/lib/index.js";
+import { FETCH_DEFINITION } from "../node/lib/fetch-tool.js";
+import { agentOf, answerFetch } from "../node/lib/index.js";
 import type { CallContext, ContentBlock, Tool } from "./host.js";
 import { roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
@@ -12,11 +13,7 @@ import type { PluginState } from "./state.js";
 /** The tool of one conversation. */
 export function createFetchTool(state: PluginState, context: CallContext): Tool {
   return {
-    name: FETCH_TOOL,
-    label: "Fetch original data",
-    description: fetchToolDescription,
-    parameters: fetchToolParameters,
-    catalogMode: "direct-only",
+    ...FETCH_DEFINITION,
     execute: async (_toolCallId, given) => ({ content: await fetchOriginals(state, context, given), details: {} }),
   };
 }

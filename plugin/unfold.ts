@@ -10,8 +10,8 @@ import { join } from "node:path";
 
 import { agentOf, type Concertina, type ContentBlock, type Message } from "../node/lib/index.js";
 import { changeBetween, withChange } from "../node/lib/json-changes.js";
+import { originalOf } from "../node/lib/originals.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
-import { originalOf } from "./originals.js";
 
 /** What was written, and what could not be had. */
 export interface Unfolded {

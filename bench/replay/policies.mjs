@@ -14,8 +14,8 @@ import { hostPruning, serverClearing, softTrimmed, trimmable } from "./pruning.m
 import { isResult, withTexts } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
-const tool = require("../../dist/node/lib/fetch-tool.js");
 const { HOST_DEFAULTS } = require("../../dist/node/lib/host-defaults.js");
+const { FETCH_TOOL_JSON } = require("../../dist/node/lib/turn.js");
 
 const plain = { overhead: 0, admit: (message) => message, assemble: (messages) => messages, send: (messages) => messages, close() {} };
 
@@ -47,10 +47,6 @@ function softTrim() {
   return { ...plain, assemble };
 }
 
-/** Tokens of the fetch tool's definition, which every request carries. */
-const toolTokens = () =>
-  countTokens(JSON.stringify({ name: tool.FETCH_TOOL, description: tool.fetchToolDescription, parameters: tool.fetchToolParameters }));
-
 /** Concertina with a store of its own, or that of a database. Its tool is billed with every request. */
 async function concertina({ config, schedule, prices, model }) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
@@ -62,7 +58,7 @@ async function concertina({ config, schedule, prices, model }) {
   let last = 0;
   return {
     ...plain,
-    overhead: toolTokens(),
+    overhead: countTokens(FETCH_TOOL_JSON),
     async admit(message, args, now) {
       const admitted = await opened.admitToolResult({ sessionId, message, args, now });
       warned(admitted.report);

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import type { Message, Options, Prices } from "./api.js";
-import { census, type Share } from "./census.js";
+import { addShare, census, type Share } from "./census.js";
 import { Concertina } from "./concertina.js";
 import type { Figures } from "./figures.js";
 import { sentRows } from "./figures-text.js";
 import { HOST_DEFAULTS } from "./host-defaults.js";
+import { ALL_CHARS } from "./originals.js";
+import { writeReport } from "./page.js";
 import { type Fold, replay } from "./replay.js";
 import { number, percent, rows, table } from "./table.js";
 
@@ -75,7 +77,7 @@ export async function analyse(sessions: { name: string; read(): Promise<SessionT
         const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
         const sessionId = count === 0 ? own : `${own} #${count + 1}`;
         const outcome = await replay(concertina, messages, { sessionId, sessionKey, prices, progress: (done, of) => progress?.(name, done, of) });
-        for (const share of census(messages)) add(shares, share);
+        for (const share of census(messages)) addShare(shares, share);
         for (const fold of outcome.folds) {
           folds.push(fold);
           if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore) proof = { fold, endedAt: outcome.endedAt };
@@ -117,14 +119,9 @@ function removedWhenStopped(dir: string): () => void {
   return forget;
 }
 
-function add(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {
-  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
-  shares.set(kind, { kind, blocks: share.blocks + blocks, tokens: share.tokens + tokens });
-}
-
 /** An id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
 async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): Promise<Proof> {
-  const { content } = await concertina.fetch({ refIds: [refId], maxChars: 2 ** 31, now });
+  const { content } = await concertina.fetch({ refIds: [refId], maxChars: ALL_CHARS, now });
   const [block] = content;
   const bytes = block?.type === "text" ? Buffer.from(block.text) : Buffer.from(block?.data ?? "", "base64");
   const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -144,8 +141,13 @@ function byReason(folds: Fold[]): Analysis["folded"] {
 }
 
 /** What was analysed, in a few words. */
-export function titleOf({ read }: Analysis): string {
+function titleOf({ read }: Analysis): string {
   return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
+}
+
+/** Writes an analysis as a page, in one file. */
+export function writeAnalysis(file: string, analysis: Analysis): void {
+  writeReport(file, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
 }
 
 /** How many rows of a table are shown. */

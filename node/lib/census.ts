@@ -10,15 +10,16 @@ export interface Share {
   tokens: number;
 }
 
+/** Adds what is of one kind to the rest of it. */
+export function addShare(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {
+  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
+  shares.set(kind, { kind, blocks: share.blocks + blocks, tokens: share.tokens + tokens });
+}
+
 /** Counts the tokens of each kind of content. Largest first. */
 export function census(messages: Message[]): Share[] {
   const shares = new Map<string, Share>();
-  const add = (kind: string, tokens: number) => {
-    const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
-    share.blocks++;
-    share.tokens += tokens;
-    shares.set(kind, share);
-  };
+  const add = (kind: string, tokens: number) => addShare(shares, { kind, blocks: 1, tokens });
   const names = new Map<string, string>();
   for (const message of messages) {
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];

@@ -3,7 +3,7 @@ import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addo
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
-import { awaiting, badArgument, calling, mayBeBoolean, needArray, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
+import { awaiting, badArgument, calling, mayBeBoolean, needArray, needCount, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
@@ -321,7 +321,7 @@ export class Concertina {
     needOptions("input", input, FETCH);
     needStrings("refIds", input.refIds);
     const { maxChars = FETCH_CHARS } = input;
-    if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
+    needCount("maxChars", maxChars);
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as unknown as FetchRequest;
     return awaiting(() => this.#native.fetch({ ...given, maxChars, now: moment(input.now) }));
   }

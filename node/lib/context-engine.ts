@@ -5,7 +5,7 @@
  */
 import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
 import type { Concertina } from "./concertina.js";
-import { needObject } from "./errors.js";
+import { describe, needObject } from "./errors.js";
 import { scopeOf } from "./scope.js";
 
 /** What the host passes to `assemble`. */
@@ -130,10 +130,4 @@ export function createContextEngine<C extends Compact>(
       return { status: "committed" };
     },
   };
-}
-
-/** Message and code of an error, on one line of at most 500 characters. */
-export function describe(error: unknown): string {
-  const { code, message } = (error ?? {}) as { code?: string; message?: string };
-  return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 500);
 }

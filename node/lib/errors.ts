@@ -111,3 +111,16 @@ export function needNumber(name: string, value: unknown, range: "above 0" | "of 
   const fits = typeof value === "number" && Number.isFinite(value) && (range === "above 0" ? value > 0 : value >= 0);
   if (!fits) badArgument(name, String(value), `a number ${range}`);
 }
+
+/** Checks an argument that must be a whole number of at least 1. */
+export function needCount(name: string, value: unknown, most?: number): asserts value is number {
+  if (Number.isInteger(value) && (value as number) >= 1) return;
+  const range = most === undefined ? "" : ` and at most ${most}`;
+  badArgument(name, typeof value === "number" ? String(value) : value, `a whole number of at least 1${range}`);
+}
+
+/** Message and code of an error, on one line of at most 500 characters. */
+export function describe(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: string; message?: string };
+  return `${message ?? String(error)}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 500);
+}

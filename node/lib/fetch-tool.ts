@@ -1,6 +1,6 @@
 /** `fetch_original_data` as hosts register it: definition and handler. */
 import type { ContentBlock } from "./api.js";
-import { badArgument, mayBeString, needObject } from "./errors.js";
+import { badArgument, mayBeString, needCount, needObject } from "./errors.js";
 import { type Concertina, FETCH_CHARS } from "./concertina.js";
 
 /** The tool's name. */
@@ -28,6 +28,15 @@ export const fetchToolParameters: {
   required: ["ref_ids"],
   properties: { ref_ids: { type: "array", items: { type: "string" } } },
 };
+
+/** What hosts register, but for its way to answer. */
+export const FETCH_DEFINITION = {
+  name: FETCH_TOOL,
+  label: "Fetch original data",
+  description: fetchToolDescription,
+  parameters: fetchToolParameters,
+  catalogMode: "direct-only",
+} as const;
 
 /** Who asks. */
 export interface FetchScope {
@@ -59,7 +68,7 @@ export async function answerFetch(concertina: Concertina, parameters: unknown, s
   const { agentId, sessionId, maxChars = FETCH_CHARS, form } = scope;
   mayBeString("agentId", agentId);
   mayBeString("sessionId", sessionId);
-  if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
+  needCount("maxChars", maxChars);
   if (form !== undefined && form !== "anthropic" && form !== "openai") badArgument("form", form, 'absent, "anthropic" or "openai"');
   const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
   if (form === "openai") return toOpenAI(content);
@@ -116,8 +125,6 @@ function textOf(name: string, given: unknown): string | undefined {
 
 function charsOf(asked: unknown, most: number): number {
   if (asked === undefined || asked === null) return most;
-  if (typeof asked !== "number" || !Number.isInteger(asked) || asked < 1) {
-    badArgument("max_chars", typeof asked === "number" ? String(asked) : asked, `a whole number of at least 1 and at most ${most}`);
-  }
+  needCount("max_chars", asked, most);
   return Math.min(asked, most);
 }

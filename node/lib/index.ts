@@ -1,8 +1,9 @@
 /** The public interface of `openclaw-concertina`. */
 export * from "./api.js";
 export { Concertina, FETCH_CHARS } from "./concertina.js";
-export { createContextEngine, describe } from "./context-engine.js";
+export { createContextEngine } from "./context-engine.js";
 export type { AssembleParameters, AssembleResult, CommitParameters, Compact, ContextEngine, ContextEngineOptions } from "./context-engine.js";
+export { describe } from "./errors.js";
 export type { CodedError } from "./errors.js";
 export type { Amount, Figures, FiguresRequest, KnownSession } from "./figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";

@@ -1,6 +1,6 @@
 /** Functions without a store. */
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
-import { badArgument, calling, mayBeString, needArray, needObject, needOptions, needString } from "./errors.js";
+import { calling, mayBeString, needArray, needCount, needObject, needOptions, needString } from "./errors.js";
 import { apply, handOver } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
@@ -63,7 +63,7 @@ export function summarize(text: string, options: { maxChars?: number; hints?: Hi
   needOptions("options", options, ["maxChars", "hints"]);
   const { maxChars = 300, hints = {} } = options;
   needOptions("hints", hints, HINTS);
-  if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
+  needCount("maxChars", maxChars);
   return calling(() => native().summarize(text, hints, maxChars));
 }
 

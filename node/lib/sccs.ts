@@ -9,9 +9,8 @@ import path from "node:path";
 
 import type { AnyMessage, ContentBlock, OpenOptions } from "./api.js";
 import { Concertina } from "./concertina.js";
-import { describe } from "./context-engine.js";
-import { badArgument, needObject } from "./errors.js";
-import { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
+import { badArgument, describe, needObject } from "./errors.js";
+import { answerFetch, FETCH_DEFINITION, type FETCH_TOOL, type fetchToolParameters } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
 /** Where log lines go. */
@@ -73,11 +72,7 @@ export function createSccsIntegration(input: {
     enabled,
     wrapContextEngine: (engine) => (enabled ? decorate(engine, open, input) : engine),
     tool: {
-      name: FETCH_TOOL,
-      label: "Fetch original data",
-      description: fetchToolDescription,
-      parameters: fetchToolParameters,
-      catalogMode: "direct-only",
+      ...FETCH_DEFINITION,
       execute: async (_callId, parameters) => ({
         content: await answerFetch(await open(), parameters, scopeOf({ ...input, sessionId: input.sessionId })),
         details: {},

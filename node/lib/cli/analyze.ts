@@ -1,8 +1,7 @@
 /** What Concertina would do with recorded sessions. */
-import { analyse, analysisText, progressLine, titleOf } from "../analysis.js";
+import { analyse, analysisText, progressLine, writeAnalysis } from "../analysis.js";
 import type { Prices } from "../api.js";
 import type { Options } from "../options.js";
-import { writeReport } from "../page.js";
 import { recordedSessions } from "../session-file.js";
 import { type Command, numberOf, objectOf, print, printJson, SWITCH, TEXT, textOf, UsageError, type Values } from "./command.js";
 
@@ -42,7 +41,7 @@ export const analyze: Command = {
     const analysis = await analyse(named, { options, progress: progressLine });
     failed.push(...analysis.failed.map(({ name, error }) => (error.includes(name) ? error : `${name}: ${error}`)));
     const html = textOf(values, "html");
-    if (html !== undefined) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+    if (html !== undefined) writeAnalysis(html, analysis);
     else if (values.json) printJson(analysis);
     else if (analysis.read.length > 0) print(`${analysisText(analysis)}\n`);
     for (const line of failed) console.error(`openclaw-concertina: ${line}`);

@@ -6,11 +6,11 @@ import { figuresText, removedText } from "../figures-text.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
 import { sessionsNamed } from "../named-sessions.js";
+import { originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
 import { number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
-import { originalsOf } from "./originals.js";
 
 /** The session that an id or a key names, the last seen where there are several. @throws an Error that lists what the store knows. */
 async function sessionOf(concertina: Concertina, named: string): Promise<string> {

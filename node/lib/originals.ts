@@ -1,9 +1,9 @@
-/** Originals as an operator fetches them, with either command line: whole, unless a part is asked for. */
-import type { ContentBlock, FetchRequest } from "../api.js";
-import type { Concertina } from "../concertina.js";
+/** Originals as a person asks for them, on a command line or the page: whole, unless a part is asked for. */
+import type { ContentBlock, FetchRequest } from "./api.js";
+import type { Concertina } from "./concertina.js";
 
 /** More characters than any original has. */
-const ALL_CHARS = 2 ** 31;
+export const ALL_CHARS = 2 ** 31;
 
 /** What was found, and in words what was not. */
 export interface FoundOriginals {
@@ -20,4 +20,10 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
     else found.missing.push(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
   }
   return found;
+}
+
+/** The whole original that an agent may see under this id; undefined where there is none. */
+export async function originalOf(concertina: Concertina, agentId: string, refId: string): Promise<ContentBlock | undefined> {
+  const { blocks } = await originalsOf(concertina, { refIds: [refId], agentId });
+  return blocks[0];
 }
