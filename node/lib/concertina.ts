@@ -1,13 +1,15 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
-import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addon.js";
+import type { NativeConcertina } from "./addon.js";
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
+import { moment, namesOf, needRedactor, placeOf, pricesOf, session, tokensOf } from "./arguments.js";
 import { awaiting, badArgument, calling, mayBeBoolean, needArray, needCount, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
+import { callOf, toolOf } from "./tool-call.js";
 import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
@@ -21,84 +23,11 @@ const ASSEMBLE = [
 /** What `fetch` takes. */
 const FETCH = ["refIds", "sessionId", "agentId", "lines", "chars", "pattern", "maxChars", "now"];
 
-function session(sessionId: unknown, agentId: unknown): Session {
-  needString("sessionId", sessionId);
-  if (sessionId === "") badArgument("sessionId", sessionId, "a name");
-  if (agentId !== undefined) needString("agentId", agentId);
-  return { sessionId, agentId };
-}
-
-function moment(now: unknown, name = "now"): number {
-  if (now === undefined) return Date.now();
-  if (typeof now !== "number" || !Number.isFinite(now)) badArgument(name, String(now), "milliseconds since 1970");
-  return now;
-}
-
-function tokensOf(budget: unknown): number | undefined {
-  if (budget === undefined || budget === null) return undefined;
-  needNumber("tokenBudget", budget, "of at least 0");
-  return Math.trunc(budget);
-}
-
-function pricesOf(prices: unknown): Prices | undefined {
-  if (prices === undefined || prices === null) return undefined;
-  needObject("prices", prices);
-  const given = prices as Record<string, unknown>;
-  needNumber("prices.input", given.input, "above 0");
-  mayBeBoolean("prices.usdPerMillion", given.usdPerMillion);
-  for (const name of ["cacheRead", "cacheWrite", "cacheTtlMs"]) needNumber(`prices.${name}`, given[name], "of at least 0");
-  return given as unknown as Prices;
-}
-
-/** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
-function callOf(message: AnyMessage, toolName: string | undefined, args: unknown): AnyMessage {
-  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {} });
-  try {
-    return { role: "assistant", content: callIds(message).map(call) };
-  } catch {
-    // A getter threw. So it does when the message crosses, and what cannot be read is left alone.
-    return { role: "assistant", content: [] };
-  }
-}
-
-/** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
-function callIds(message: AnyMessage): string[] {
-  const blocks = Array.isArray(message.content) ? (message.content as (Record<string, unknown> | null)[]) : [];
-  const results = blocks.filter((block) => block?.type === "tool_result" || block?.type === "toolResult");
-  return [
-    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
-    ...results.map((block) => stringOf(block ?? {}, ["tool_use_id", "toolUseId", "toolCallId", "id"])),
-  ];
-}
-
-function toolOf(message: AnyMessage): string {
-  return stringOf(message, ["toolName", "name"]);
-}
-
-function stringOf(of: object, names: string[]): string {
-  const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
-  return String(found ?? "");
-}
-
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
 function reportOf(report: Report, changedMeanwhile: number[]): Report {
   if (changedMeanwhile.length === 0) return report;
   const { rows: actions, notFreed } = reallyDone(report.actions, changedMeanwhile);
   return { ...report, actions, tokensAfter: report.tokensAfter + notFreed, changedMeanwhile };
-}
-
-/** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
-export function placeOf({ dir, url, namespace, host }: { dir?: unknown; url?: unknown; namespace?: unknown; host?: unknown }): AddonPlace {
-  if (host !== undefined) needString("host", host);
-  if (url === undefined) {
-    needString("dir", dir);
-    if (namespace !== undefined) badArgument("namespace", namespace, "absent where there is no url");
-    return { dir, host };
-  }
-  needString("url", url);
-  if (dir !== undefined) badArgument("dir", dir, "absent where a url is given");
-  if (namespace !== undefined) needString("namespace", namespace);
-  return { url, namespace, host };
 }
 
 /** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
@@ -455,15 +384,4 @@ export class Concertina {
   async close(): Promise<void> {
     await awaiting(() => this.#native.close());
   }
-}
-
-/** The names of the tools that there are, where the caller says. */
-function namesOf(tools: unknown): string[] | undefined {
-  if (tools === undefined || tools === null) return undefined;
-  if (typeof tools !== "object" || !(Symbol.iterator in tools)) badArgument("availableTools", tools, "a list of names");
-  return [...(tools as Iterable<string>)];
-}
-
-function needRedactor(redactor: unknown): void {
-  if (redactor !== undefined && typeof redactor !== "function") badArgument("redactor", redactor, "a function");
 }

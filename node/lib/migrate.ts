@@ -1,7 +1,7 @@
 /** One store copied into another: from a directory into a database when a second machine comes, and back. */
 import type { Migrated } from "./addon.js";
 import type { StorePlace } from "./api.js";
-import { placeOf } from "./concertina.js";
+import { placeOf } from "./arguments.js";
 import { awaiting, badArgument, needObject } from "./errors.js";
 import { native } from "./native.js";
 

@@ -1,0 +1,33 @@
+/** The call that a tool's result answers, in whichever provider's shape the result is. */
+import type { AnyMessage } from "./api.js";
+
+/** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
+export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown): AnyMessage {
+  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {} });
+  try {
+    return { role: "assistant", content: callIds(message).map(call) };
+  } catch {
+    // A getter threw. So it does when the message crosses, and what cannot be read is left alone.
+    return { role: "assistant", content: [] };
+  }
+}
+
+/** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
+function callIds(message: AnyMessage): string[] {
+  const blocks = Array.isArray(message.content) ? (message.content as (Record<string, unknown> | null)[]) : [];
+  const results = blocks.filter((block) => block?.type === "tool_result" || block?.type === "toolResult");
+  return [
+    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+    ...results.map((block) => stringOf(block ?? {}, ["tool_use_id", "toolUseId", "toolCallId", "id"])),
+  ];
+}
+
+/** The tool that a result names. */
+export function toolOf(message: AnyMessage): string {
+  return stringOf(message, ["toolName", "name"]);
+}
+
+function stringOf(of: object, names: string[]): string {
+  const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
+  return String(found ?? "");
+}
