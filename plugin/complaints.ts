@@ -7,6 +7,7 @@
  */
 
 import { describe } from "../node/lib/index.js";
+import { keep, ofProcess } from "./remembered.js";
 
 const AGAIN_AFTER_MS = 600_000;
 /** Kinds of failures remembered; the oldest is forgotten first, and would only be said again. */
@@ -17,12 +18,7 @@ interface Said {
   heldBack: number;
 }
 
-const SAID = Symbol.for("openclaw-concertina.complaints");
-
-function said(): Map<string, Said> {
-  const shared = globalThis as { [SAID]?: Map<string, Said> };
-  return (shared[SAID] ??= new Map());
-}
+const said = ofProcess<Said>("complaints");
 
 /** The line to log for a failure of a step, or undefined when the same was said less than ten minutes ago. */
 export function complaintLine(step: string, error: unknown, consequence: string, now = Date.now()): string | undefined {
@@ -39,15 +35,12 @@ export function isNews(line: string, now = Date.now()): boolean {
 
 /** How often something was held back since it was last said, or undefined when it has to be held back now. */
 function heldBack(kind: string, now: number): number | undefined {
-  const before = said().get(kind);
+  const before = said.get(kind);
   if (before !== undefined && now - before.at < AGAIN_AFTER_MS && now >= before.at) {
     before.heldBack++;
     return undefined;
   }
-  said().delete(kind);
-  said().set(kind, { at: now, heldBack: 0 });
-  const [oldest] = said().keys();
-  if (said().size > MOST && oldest !== undefined) said().delete(oldest);
+  keep(said, kind, { at: now, heldBack: 0 }, MOST);
   return before?.heldBack ?? 0;
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { FETCH_CHARS } from "../node/lib/index.js";
+import { keep, ofProcess } from "./remembered.js";
 
 /** What the host takes as one tool result from so many tokens of context on, in characters, with room for its own words. */
 const TAKES = [
@@ -13,27 +14,17 @@ const TAKES = [
   { tokens: 100_000, chars: 31_900 },
 ] as const;
 
-/** Sessions remembered; the oldest is forgotten first, and gets what every window takes. */
-const MOST_SESSIONS = 1000;
-
-const BUDGETS = Symbol.for("openclaw-concertina.budgets");
-
-function budgets(): Map<string, number> {
-  const shared = globalThis as { [BUDGETS]?: Map<string, number> };
-  return (shared[BUDGETS] ??= new Map());
-}
+/** By session. One that was forgotten gets what every window takes. */
+const budgets = ofProcess<number>("budgets");
 
 /** Notes the budget of a turn, in tokens. */
 export function noteBudget(sessionId: string, tokens: number | undefined): void {
-  budgets().delete(sessionId);
-  if (tokens === undefined) return;
-  budgets().set(sessionId, tokens);
-  const [oldest] = budgets().keys();
-  if (budgets().size > MOST_SESSIONS && oldest !== undefined) budgets().delete(oldest);
+  if (tokens === undefined) budgets.delete(sessionId);
+  else keep(budgets, sessionId, tokens);
 }
 
 /** Most characters of one answer in a session. */
 export function roomIn(sessionId: string | undefined): number {
-  const budget = budgets().get(sessionId ?? "") ?? 0;
+  const budget = budgets.get(sessionId ?? "") ?? 0;
   return TAKES.find(({ tokens }) => budget >= tokens)?.chars ?? FETCH_CHARS;
 }

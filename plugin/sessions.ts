@@ -5,8 +5,7 @@
  * and never content.
  */
 
-/** Entries kept of each kind; the oldest is forgotten first. */
-const MOST = 1000;
+import { keep } from "./remembered.js";
 
 /** Whose content it is. */
 export interface Scope {
@@ -95,11 +94,4 @@ export class Sessions {
   parent(childKey: string | undefined): Scope | undefined {
     return this.#parents.get(childKey ?? "");
   }
-}
-
-function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST && oldest !== undefined) map.delete(oldest);
 }
