@@ -1,20 +1,17 @@
 //! Code on real files: what the code stages save, and that the result is still code. The tables print with `--nocapture`.
 
 mod corpus;
+mod stages;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Language, Segment};
-use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{Edit, FusionContext, Prior, Stage, fold};
 use concertina::tokens::count;
 use concertina_grammars as grammars;
-
-fn stage(name: &str) -> &'static dyn Stage {
-    STAGES.iter().copied().find(|stage| stage.name() == name).expect("a registered stage")
-}
+use stages::{edited, stage};
 
 /// The stage's edits that save tokens, checked against its contract.
 fn edits(stage: &dyn Stage, text: &str, language: Language, preset: Preset) -> Vec<Edit> {
@@ -37,17 +34,6 @@ fn saves(text: &str, edit: &Edit) -> bool {
     let end = text.ceil_char_boundary((edit.range.end + 16).min(text.len()));
     let after = [&text[start..edit.range.start], &edit.text, &text[edit.range.end..end]].concat();
     count(&after, Encoding::O200kBase) < count(&text[start..end], Encoding::O200kBase)
-}
-
-fn rewrite(text: &str, edits: &[Edit]) -> String {
-    let mut rewritten = String::new();
-    let mut at = 0;
-    for edit in edits {
-        rewritten.push_str(&text[at..edit.range.start]);
-        rewritten.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    rewritten + &text[at..]
 }
 
 fn grammar(language: Language, name: &str) -> &'static tree_sitter::Language {
@@ -185,7 +171,7 @@ fn code_without_comments_still_parses_and_shows_every_definition() {
         for (language, input) in code_inputs() {
             let (name, text) = (&input.name, input.text().expect("code is text"));
             let edits = edits(neurosyntax, text, language, preset);
-            let after = rewrite(text, &edits);
+            let after = edited(text, &edits);
             let again = self::edits(neurosyntax, &after, language, preset);
             assert!(again.is_empty(), "{name} at {preset:?}: more to do in its own output: {again:?}");
             let row = rows.entry(language.as_str()).or_default();
@@ -228,7 +214,7 @@ fn folded_code_comes_back_byte_for_byte() {
             }
             restored.push_str(&text[at..]);
             assert_eq!(restored, text, "{name}");
-            let after = rewrite(text, &all);
+            let after = edited(text, &all);
             let row = rows.entry(language.as_str()).or_default();
             row.files += 1;
             row.fired += usize::from(!all.is_empty());
@@ -244,12 +230,10 @@ const MARKER_TOKENS: usize = 20;
 
 #[test]
 fn the_python_benchmark_is_a_fifth_shorter_and_still_parses() {
-    let Some(root) = corpus::root() else { return };
-    let path = root.join("../peers/inputs/tc1_python.py");
-    let Ok(text) = std::fs::read_to_string(path) else { return };
+    let Some(text) = corpus::peer("tc1_python.py") else { return };
     let before = count(&text, Encoding::O200kBase);
     for (preset, least) in [(Preset::Balanced, 20.0), (Preset::Max, 25.3)] {
-        let after = rewrite(&text, &edits(stage("neurosyntax"), &text, Language::Python, preset));
+        let after = edited(&text, &edits(stage("neurosyntax"), &text, Language::Python, preset));
         let tokens = count(&after, Encoding::O200kBase) + MARKER_TOKENS;
         let saved = 100.0 - 100.0 * tokens as f64 / before as f64;
         println!("tc1 at {}: {before} -> {tokens}, {saved:.1} % saved", preset.as_str());

@@ -1,23 +1,18 @@
 //! What the code stages make of one small file per language: comments gone, directives and strings untouched.
 
+mod stages;
+
 use std::path::Path;
 
 use concertina::config::Preset;
 use concertina::content::{ContentType, Language, Segment};
 use concertina::pipeline::FusionContext;
-use concertina::pipeline::stages::STAGES;
+use stages::{edited, stage};
 
 fn without_comments(text: &str, language: Language, preset: Preset) -> String {
-    let neurosyntax = STAGES.iter().find(|stage| stage.name() == "neurosyntax").expect("a registered stage");
     let segments = [Segment::whole(text, ContentType::Code, Some(language))];
     let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
-    let (mut rewritten, mut at) = (String::new(), 0);
-    for edit in neurosyntax.apply(&context) {
-        rewritten.push_str(&text[at..edit.range.start]);
-        rewritten.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    rewritten + &text[at..]
+    edited(text, &stage("neurosyntax").apply(&context))
 }
 
 #[test]

@@ -2,37 +2,26 @@
 //! turn.
 
 mod corpus;
+mod engines;
 
-use std::sync::Arc;
-
-use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock, FinishedTurn};
+use concertina::assemble::{AssembleOptions, Engine, FetchedBlock, FinishedTurn};
 use concertina::config::{Config, RulesScope, Schedule};
 use concertina::store::figures::FiguresQuery;
-use concertina::store::{Scope, SqliteStore, StoreOptions};
+use concertina::store::{Scope, StoreOptions};
+use engines::{fetch, scope};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
-}
 
 fn open(dir: &TempDir) -> Engine {
     open_with(dir, Config::default())
 }
 
 fn open_with(dir: &TempDir, config: Config) -> Engine {
-    let options = StoreOptions { busy_timeout_ms: 50, ..StoreOptions::default() };
-    let store = SqliteStore::open(dir.path(), options).expect("a fresh directory opens");
-    Engine::new(Arc::new(store), config).expect("the options are good")
+    engines::open_with(dir, config, StoreOptions { busy_timeout_ms: 50, ..StoreOptions::default() })
 }
 
 fn result(text: &str) -> Value {
     json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": [{ "type": "text", "text": text }] })
-}
-
-fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
-    let asked = Fetch { ref_ids: vec![id.to_owned()], max_chars: usize::MAX, ..Fetch::default() };
-    engine.fetch(&scope(), &asked, 0).expect("a fetch").blocks.remove(0)
 }
 
 /// Six user turns after a message, so that it is stale.
@@ -86,8 +75,7 @@ fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
     let mut messages = aged(shown.clone());
     messages[1]["content"][0]["text"] = json!(shown["content"][0]["text"]);
     let config = Config { min_tokens_to_squeeze: 50, ..Config::default() };
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
-    let engine = Engine::new(Arc::new(store), config).unwrap();
+    let engine = engines::open(&dir, config);
     let folded = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 3);
     if let Some(action) = folded.report.actions.first() {
         assert_eq!(action.ref_id, admitted.report.actions[0].ref_id, "nothing is stored twice");
@@ -243,8 +231,7 @@ fn what_was_decided_stays_when_the_store_cannot_take_more() {
 #[test]
 fn earlier_bytes_change_only_in_a_logged_epoch() {
     let mut sessions = 0;
-    for input in corpus::inputs("sessions") {
-        let Ok(messages) = serde_json::from_slice::<Vec<Value>>(&input.bytes) else { continue };
+    for (name, messages) in corpus::sessions() {
         sessions += 1;
         let dir = TempDir::new().unwrap();
         let mut engine = open(&dir);
@@ -255,16 +242,16 @@ fn earlier_bytes_change_only_in_a_logged_epoch() {
         for end in turns.iter().copied().step_by(turns.len().div_ceil(12)) {
             let history = &messages[..end];
             let reply = engine.assemble(&scope(), history, &AssembleOptions::default(), end as i64);
-            assert_eq!(reply.report.warning, None, "{}", input.name);
+            assert_eq!(reply.report.warning, None, "{name}");
             let now = reply.rewrite.apply(history);
             if reply.report.epoch.is_none() {
-                assert_eq!(now[..sent.len()], sent[..], "{} at {end}", input.name);
+                assert_eq!(now[..sent.len()], sent[..], "{name} at {end}");
             }
             // A restart in the middle changes nothing either.
             engine = open(&dir);
             let again = engine.assemble(&scope(), history, &AssembleOptions::default(), end as i64);
-            assert_eq!(again.report.epoch, None, "{} at {end}", input.name);
-            assert_eq!(again.rewrite.apply(history), now, "{} at {end}", input.name);
+            assert_eq!(again.report.epoch, None, "{name} at {end}");
+            assert_eq!(again.rewrite.apply(history), now, "{name} at {end}");
             sent = now;
         }
     }
@@ -273,8 +260,7 @@ fn earlier_bytes_change_only_in_a_logged_epoch() {
 
 #[test]
 fn every_fold_of_a_session_brings_back_its_bytes() {
-    for input in corpus::inputs("sessions") {
-        let Ok(messages) = serde_json::from_slice::<Vec<Value>>(&input.bytes) else { continue };
+    for (name, messages) in corpus::sessions() {
         let dir = TempDir::new().unwrap();
         let engine = open(&dir);
         let reply = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 1);
@@ -290,7 +276,7 @@ fn every_fold_of_a_session_brings_back_its_bytes() {
                     assert_eq!(base64_simd::STANDARD.decode_to_vec(base64).expect("base64"), bytes);
                 }
             }
-            assert!(action.tokens_after < action.tokens_before, "{}", input.name);
+            assert!(action.tokens_after < action.tokens_before, "{name}");
         }
     }
 }

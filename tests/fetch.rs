@@ -1,18 +1,16 @@
 //! An answer is never longer than asked for, whatever is asked, and always says what is missing.
 
+mod engines;
+
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule};
 use concertina::reference::{Original, RefId};
-use concertina::store::{Batch, Scope, SqliteStore, StoreOptions};
+use concertina::store::Batch;
+use engines::scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
-}
 
 fn put(engine: &Engine, text: &str) -> RefId {
     put_labelled(engine, text, "test")
@@ -27,12 +25,7 @@ fn put_labelled(engine: &Engine, text: &str, label: &str) -> RefId {
 }
 
 fn open(dir: &TempDir) -> Engine {
-    open_with(dir, Config::default())
-}
-
-fn open_with(dir: &TempDir, config: Config) -> Engine {
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
-    Engine::new(Arc::new(store), config).unwrap()
+    engines::open(dir, Config::default())
 }
 
 fn texts(engine: &Engine, fetch: &Fetch) -> Vec<String> {
@@ -275,7 +268,7 @@ fn folded(engine: &Engine, messages: &[Value]) -> (Vec<Value>, Vec<String>) {
 #[test]
 fn the_numbers_that_a_placeholder_tells_are_those_that_are_fetched() {
     let dir = TempDir::new().unwrap();
-    let engine = open_with(&dir, Config { schedule: Schedule::CacheAware, ..Config::default() });
+    let engine = engines::open(&dir, Config { schedule: Schedule::CacheAware, ..Config::default() });
     let (messages, ids) = folded(&engine, &read_and_written().0);
     let shown = messages[2]["content"][0]["text"].as_str().unwrap();
     assert!(shown.contains("lines 300–499"), "{shown}");

@@ -3,15 +3,17 @@
 //! step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no placeholder stands for a
 //! block that no epoch folded, and no call with a breakpoint loses a part of its arguments.
 
+mod engines;
+
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::history::{Reason, fates};
 use concertina::reference::{ContentHash, Marker, find_markers};
-use concertina::store::{Retention, Scope, SqliteStore, Store, StoreOptions};
+use concertina::store::{Retention, SqliteStore, Store, StoreOptions};
 use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
+use engines::scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -167,14 +169,9 @@ struct Host {
     log: Vec<String>,
 }
 
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
-}
-
 fn open(dir: &TempDir, schedule: Schedule) -> Engine {
     let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
-    let store = SqliteStore::open(dir.path(), options).expect("a directory of ours opens");
-    Engine::new(Arc::new(store), config(schedule)).expect("the options are good")
+    engines::open_with(dir, config(schedule), options)
 }
 
 fn config(schedule: Schedule) -> Config {

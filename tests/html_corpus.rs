@@ -2,6 +2,7 @@
 //! where. `--nocapture` prints the table.
 
 mod corpus;
+mod stages;
 
 use std::sync::LazyLock;
 
@@ -9,16 +10,15 @@ use std::ops::{Range, RangeInclusive};
 
 use concertina::config::Preset;
 use concertina::content::{ContentType, Hints, Segment};
-use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, restore};
 use regex::{Captures, Regex};
+use stages::stage;
 
 /// The page as the stage alone writes it.
 fn text_of(page: &str) -> String {
-    let stage = STAGES.iter().find(|stage| stage.name() == "tokenOpt").expect("a registered stage");
     let segments = [Segment::whole(page, ContentType::Html, None)];
     let context = FusionContext::of(page, &segments);
-    let edits = stage.apply(&context);
+    let edits = stage("tokenOpt").apply(&context);
     assert_eq!(edits.len(), 1, "one edit for a page");
     edits[0].text.clone()
 }
@@ -142,7 +142,6 @@ fn most_of_a_page_is_markup() {
 
 #[test]
 fn lines_of_a_page_fold_only_where_the_markup_stays() {
-    let stage = STAGES.iter().find(|stage| stage.name() == "structuralCollapse").expect("a registered stage");
     let row =
         |n: u32| format!("<tr><td class=\"name\">part {n}</td><td class=\"size\">{}</td></tr>\n", n * 7919 % 1000);
     let rows: String = (0..40).map(row).collect();
@@ -156,7 +155,7 @@ fn lines_of_a_page_fold_only_where_the_markup_stays() {
         segment(page.end..text.len(), ContentType::Log),
     ];
     for (preset, folds) in [(Preset::Lossless, true), (Preset::Balanced, false), (Preset::Max, false)] {
-        let edits = stage.apply(&FusionContext { preset, ..FusionContext::of(&text, &segments) });
+        let edits = stage("structuralCollapse").apply(&FusionContext { preset, ..FusionContext::of(&text, &segments) });
         let is_apart = |range: &Range<usize>| range.end <= page.start || range.start >= page.end;
         assert!(!edits.is_empty(), "{preset:?}: the log folds");
         assert_eq!(edits.iter().any(|edit| !is_apart(&edit.range)), folds, "{preset:?}");

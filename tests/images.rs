@@ -1,18 +1,18 @@
 //! Images: shrunk to what a model perceives, never larger, and back byte for byte.
 
 mod corpus;
+mod engines;
 
 use std::io::Cursor;
-use std::sync::Arc;
 
-use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
+use concertina::assemble::{AssembleOptions, Engine, FetchedBlock};
 use concertina::config::{Config, Encoding, Preset};
 use concertina::pipeline::images::{ShrunkImage, shrink_image};
 use concertina::pipeline::{BlockAction, FusionEngine, MessagesOptions, compress_messages};
 use concertina::reference::{Media, find_markers};
-use concertina::store::{Scope, SqliteStore, StoreOptions};
 use concertina::tokens;
 use concertina::tokens::vision::{ImageSize, Provider};
+use engines::{fetch, scope};
 use image::codecs::gif::GifEncoder;
 use image::{DynamicImage, Frame, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
@@ -295,18 +295,8 @@ fn an_image_before_another_result_of_the_same_message_stays() {
     assert!(done.rewrite.is_empty(), "its note would move what references name by number");
 }
 
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
-}
-
 fn open(dir: &TempDir, preset: Preset) -> Engine {
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).expect("a fresh directory opens");
-    Engine::new(Arc::new(store), Config { preset, ..Config::default() }).expect("the defaults are good")
-}
-
-fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
-    let asked = Fetch { ref_ids: vec![id.to_owned()], max_chars: usize::MAX, ..Fetch::default() };
-    engine.fetch(&scope(), &asked, 0).expect("a fetch").blocks.remove(0)
+    engines::open(dir, Config { preset, ..Config::default() })
 }
 
 #[test]

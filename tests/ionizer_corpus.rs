@@ -1,33 +1,28 @@
 //! The ionizer on real JSON and tables: everything comes back, and the totals hold. `--nocapture` prints the table.
 
 mod corpus;
+mod stages;
 
 use concertina::config::{Encoding, Preset};
-use concertina::content::{ContentType, Hints, Segment};
+use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::ionizer::Ionizer;
 use concertina::pipeline::{FusionContext, Stage, fold};
 use concertina::tokens;
+use stages::edited;
 
 /// Folds a text as one segment, proves the fold, and returns the new text.
 fn folded(name: &str, text: &str, content_type: ContentType) -> String {
     let segments = [Segment::whole(text, content_type, None)];
-    let _hints = Hints::default();
     let context = FusionContext { preset: Preset::Lossless, ..FusionContext::of(text, &segments) };
     let edits = Ionizer.apply(&context);
     assert_eq!(edits, Ionizer.apply(&context), "{name}: the same text folds the same way");
-    let mut out = String::new();
-    let mut at = 0;
-    for edit in edits {
-        assert!(edit.lossless && edit.range.start >= at, "{name}");
+    for edit in &edits {
+        assert!(edit.lossless, "{name}");
         let (fold, length) = fold::parse(&edit.text).expect("an edit is a whole fold");
         assert_eq!(length, edit.text.len(), "{name}");
         assert!(Ionizer.unfold(&fold).as_deref() == Some(&text[edit.range.clone()]), "{name} does not come back");
-        out.push_str(&text[at..edit.range.start]);
-        out.push_str(&edit.text);
-        at = edit.range.end;
     }
-    out.push_str(&text[at..]);
-    out
+    edited(text, &edits)
 }
 
 /// Percent of tokens saved over all files of a kind; prints each.
@@ -61,24 +56,12 @@ fn tables_come_back_and_save_a_third() {
 
 #[test]
 fn tool_results_come_back_whatever_they_are() {
-    for input in corpus::inputs("sessions") {
-        let Some(text) = input.text() else { continue };
-        let Ok(messages) = serde_json::from_str::<serde_json::Value>(text) else { continue };
-        let mut texts = Vec::new();
-        strings(&messages, &mut texts);
-        for text in texts.iter().filter(|text| text.len() > 200 && text.contains(['{', '['])) {
-            folded(&input.name, text, ContentType::Json);
-            folded(&input.name, text, ContentType::Text);
-            folded(&input.name, text, ContentType::Table);
+    for (name, messages) in corpus::sessions() {
+        let texts = messages.iter().flat_map(corpus::strings);
+        for text in texts.filter(|text| text.len() > 200 && text.contains(['{', '['])) {
+            folded(&name, text, ContentType::Json);
+            folded(&name, text, ContentType::Text);
+            folded(&name, text, ContentType::Table);
         }
-    }
-}
-
-fn strings<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
-    match value {
-        serde_json::Value::String(text) => found.push(text),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
-        serde_json::Value::Object(items) => items.values().for_each(|item| strings(item, found)),
-        _ => {}
     }
 }

@@ -2,18 +2,18 @@
 //! `--nocapture` prints the table.
 
 mod corpus;
+mod stages;
 
 use concertina::config::Preset;
 use concertina::content::{ContentType, Segment};
-use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{
     CompressOptions, Compressed, Edit, FusionContext, FusionEngine, Prior, Stage, fold, restore,
 };
 use regex::Regex;
-use serde_json::Value;
+use stages::stage;
 
 fn log_crunch() -> &'static dyn Stage {
-    *STAGES.iter().find(|stage| stage.name() == "logCrunch").expect("a registered stage")
+    stage("logCrunch")
 }
 
 /// What the stage alone makes of a log.
@@ -44,8 +44,8 @@ fn errors(text: &str) -> Vec<&str> {
 fn real_logs_shrink_by_well_over_half_and_keep_every_error_in_sight() {
     let mut all = [0; 3];
     println!("{:52} {:>7} {:>7} {:>6} {:>6}  errors", "file", "tokens", "folded", "saved", "max");
-    let peer = corpus::root().map(|root| root.join("../peers/inputs/tc3_build.log")).filter(|path| path.exists());
-    let peer = peer.map(|path| corpus::Input { name: "tc3_build.log".into(), bytes: std::fs::read(path).unwrap() });
+    let peer = corpus::peer("tc3_build.log");
+    let peer = peer.map(|text| corpus::Input { name: "tc3_build.log".into(), bytes: text.into_bytes() });
     for file in corpus::inputs("logs").into_iter().chain(peer) {
         let text = String::from_utf8_lossy(&file.bytes).into_owned();
         let (folded, max) = (compress(&text, Preset::Balanced, None), compress(&text, Preset::Max, None));
@@ -97,23 +97,11 @@ fn any_real_text_comes_back_byte_for_byte_from_the_stage_alone() {
             check(&text.replace('\n', "\r\n"), Preset::Max);
         }
     }
-    for file in corpus::inputs("sessions") {
-        if let Some(session) = file.text().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
-            let mut texts = Vec::new();
-            collect(&session, &mut texts);
-            for text in texts.into_iter().step_by(3) {
-                check(text, Preset::Lossless);
-            }
+    for (_, messages) in corpus::sessions() {
+        let texts = messages.iter().flat_map(corpus::strings).filter(|text| (400..40_000).contains(&text.len()));
+        for text in texts.step_by(3) {
+            check(text, Preset::Lossless);
         }
-    }
-}
-
-fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) if (400..40_000).contains(&text.len()) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
-        Value::Object(fields) => fields.values().for_each(|item| collect(item, texts)),
-        _ => {}
     }
 }
 

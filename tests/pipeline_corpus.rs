@@ -1,6 +1,5 @@
 //! The universal properties over every real input, for each stage alone and for all together.
 
-#[path = "corpus/mod.rs"]
 mod corpus;
 mod properties;
 
@@ -16,31 +15,18 @@ use concertina::pipeline::{
 };
 use concertina::transcript::{Kind, Transcript};
 use properties::{Case, check, check_but, engines};
-use serde_json::Value;
 
 const KINDS: [&str; 9] = ["code", "diffs", "html", "json", "logs", "prose", "rules", "search", "tables"];
-
-fn messages(bytes: &[u8]) -> Vec<Value> {
-    match serde_json::from_slice(bytes) {
-        Ok(Value::Array(messages)) => messages,
-        Ok(Value::Object(mut object)) => match object.remove("messages") {
-            Some(Value::Array(messages)) => messages,
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
-}
 
 /// Every text of the corpus: files, and the tool results of sessions.
 static TEXTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let files = KINDS.iter().flat_map(|kind| corpus::inputs(kind));
     let mut texts: Vec<(String, String)> =
         files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
-    for session in corpus::inputs("sessions") {
-        let messages = messages(&session.bytes);
+    for (session, messages) in corpus::sessions() {
         for (index, block) in Transcript::read(&messages).blocks() {
             if let (Kind::Text(text), Some(_)) = (block.kind, block.result) {
-                texts.push((format!("{} message {index}", session.name), text.to_owned()));
+                texts.push((format!("{session} message {index}"), text.to_owned()));
             }
         }
     }
@@ -148,10 +134,9 @@ fn sessions_keep_every_word_of_users_and_every_field() {
     let (mut tokens_before, mut tokens_after) = (0, 0);
     let mut actions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut unstable = Vec::new();
-    for session in corpus::inputs("sessions") {
-        let messages = messages(&session.bytes);
+    for (session, messages) in corpus::sessions() {
         let done = compress_messages(&engine, &messages, &options, &|| 0.0);
-        assert!(done.tokens_after <= done.tokens_before, "{}", session.name);
+        assert!(done.tokens_after <= done.tokens_before, "{session}");
         let after = done.rewrite.apply(&messages);
         let (before, shown) = (Transcript::read(&messages), Transcript::read(&after));
         // The note of a smaller image stands behind the blocks of its message.
@@ -159,7 +144,7 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         let pairs =
             pairs.flat_map(|(index, (old, new))| old.blocks.iter().zip(&new.blocks).map(move |pair| (index, pair)));
         for (index, (old, new)) in pairs {
-            let place = format!("{} message {index}", session.name);
+            let place = format!("{session} message {index}");
             match (old.kind, new.kind) {
                 (Kind::Text(old_text), Kind::Text(new_text)) if old_text != new_text => {
                     assert!(old.result.is_some(), "{place}: only tool results change");
@@ -176,7 +161,7 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         }
         let again = compress_messages(&engine, &after, &options, &|| 0.0);
         if !again.rewrite.is_empty() {
-            unstable.push((session.name, again.blocks.into_iter().next()));
+            unstable.push((session, again.blocks.into_iter().next()));
         }
         tokens_before += done.tokens_before;
         tokens_after += done.tokens_after;

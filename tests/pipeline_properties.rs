@@ -1,6 +1,5 @@
 //! The universal properties over generated texts, and over the shapes that break things.
 
-#[path = "corpus/mod.rs"]
 mod corpus;
 mod properties;
 

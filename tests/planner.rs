@@ -2,28 +2,22 @@
 //! epochs are opened when they cost nothing or have paid.
 
 mod corpus;
-
-use std::sync::Arc;
+mod engines;
 
 use concertina::assemble::{AssembleOptions, Engine, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::plan::prices::Prices;
 use concertina::reference::ContentHash;
-use concertina::store::{Scope, SqliteStore, StoreOptions};
+use concertina::store::Scope;
+use engines::scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const HOUR_MS: i64 = 3_600_000;
 
 fn open(dir: &TempDir) -> Engine {
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).expect("a directory of ours opens");
     // With few names in a placeholder folding pays soon, though nothing was saved at birth.
-    let config = Config { schedule: Schedule::CacheAware, keep_names: 20, ..Config::default() };
-    Engine::new(Arc::new(store), config).expect("the options are good")
-}
-
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
+    engines::open(dir, Config { schedule: Schedule::CacheAware, keep_names: 20, ..Config::default() })
 }
 
 fn options() -> AssembleOptions {
@@ -52,10 +46,7 @@ fn chain(messages: &[Value]) -> Vec<ContentHash> {
 #[test]
 fn what_was_sent_stays_until_an_epoch_is_logged_over_restarts_and_in_every_process() {
     let (mut sessions, mut requests, mut epochs) = (0, 0, 0);
-    let recorded = corpus::inputs("sessions").into_iter().filter_map(|input| {
-        serde_json::from_slice::<Vec<Value>>(&input.bytes).ok().map(|messages| (input.name, messages))
-    });
-    for (name, messages) in recorded.chain([("made".to_owned(), session(100))]) {
+    for (name, messages) in corpus::sessions().chain([("made".to_owned(), session(100))]) {
         sessions += 1;
         let (dir, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let (mut engine, mut elsewhere) = (open(&dir), open(&other));

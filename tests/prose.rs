@@ -1,8 +1,6 @@
 //! What shortening prose must never do, over every real text; judged by plain patterns of this file, not by the segmenter.
 
-#[path = "corpus/mod.rs"]
 mod corpus;
-#[path = "shortening/mod.rs"]
 mod shortening;
 
 use concertina::config::Encoding;

@@ -1,18 +1,20 @@
 //! RLE on real texts: what it saves, and that every byte comes back. `--nocapture` prints the table.
 
 mod corpus;
+mod stages;
 
-use concertina::config::Preset;
+use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Segment};
-use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{Edit, FusionContext, Stage, fold};
+use concertina::tokens::count;
+use stages::{edited, stage};
 
 fn rle() -> &'static dyn Stage {
-    *STAGES.iter().find(|stage| stage.name() == "rle").expect("a registered stage")
+    stage("rle")
 }
 
 fn tokens(text: &str) -> usize {
-    tiktoken::get_encoding("o200k_base").expect("built in").count(text)
+    count(text, Encoding::O200kBase)
 }
 
 fn edits(text: &str, content_type: ContentType) -> Vec<Edit> {
@@ -22,19 +24,15 @@ fn edits(text: &str, content_type: ContentType) -> Vec<Edit> {
 }
 
 fn run(text: &str, content_type: ContentType) -> String {
-    let mut out = String::new();
-    let mut end = 0;
-    for edit in edits(text, content_type) {
+    let edits = edits(text, content_type);
+    for edit in &edits {
         let old = &text[edit.range.clone()];
         let (fold, len) = fold::parse(&edit.text).expect("a fold");
         assert!(edit.lossless && len == edit.text.len());
         assert_eq!(rle().unfold(&fold).as_deref(), Some(old));
         assert!(tokens(&edit.text) < tokens(old));
-        out += &text[end..edit.range.start];
-        out += &edit.text;
-        end = edit.range.end;
     }
-    out + &text[end..]
+    edited(text, &edits)
 }
 
 #[test]

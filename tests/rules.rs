@@ -1,8 +1,6 @@
 //! What shortening rule files must never do, over every real text; judged by plain patterns of this file, not by the segmenter.
 
-#[path = "corpus/mod.rs"]
 mod corpus;
-#[path = "shortening/mod.rs"]
 mod shortening;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,12 +5,14 @@
 
 mod corpus;
 mod search_diff;
+mod stages;
 
 use std::collections::BTreeSet;
 
 use concertina::config::Preset;
 use concertina::pipeline::Stage;
-use search_diff::{crunched, diff_changes, folded, stage, tokens};
+use search_diff::{crunched, diff_changes, folded, tokens};
+use stages::stage;
 
 /// The table of one kind of file; returns tokens before and after.
 fn table(stage: &dyn Stage, inputs: &[(String, String)], preset: Preset) -> (usize, usize) {
@@ -39,9 +41,7 @@ fn saved((before, after): (usize, usize)) -> f64 {
 
 /// One of the fusion reference's own inputs, next to the corpus.
 fn peer(name: &str) -> Option<Vec<(String, String)>> {
-    let path = corpus::root()?.join("../peers/inputs").join(name);
-    let text = std::fs::read_to_string(path).ok()?;
-    Some(vec![(name.to_owned(), text)])
+    Some(vec![(name.to_owned(), corpus::peer(name)?)])
 }
 
 /// The hits of grep's own output: path, number, text.
@@ -164,21 +164,10 @@ fn every_real_text_comes_back() {
                 folded(stage, &text);
             }
         }
-        for input in corpus::inputs("sessions") {
-            let Some(Ok(session)) = input.text().map(serde_json::from_str::<serde_json::Value>) else { continue };
-            for text in texts(&session).into_iter().filter(|text| text.len() > 200) {
+        for (_, messages) in corpus::sessions() {
+            for text in messages.iter().flat_map(corpus::strings).filter(|text| text.len() > 200) {
                 folded(stage, text);
             }
         }
-    }
-}
-
-/// Every string of a JSON value.
-fn texts(value: &serde_json::Value) -> Vec<&str> {
-    match value {
-        serde_json::Value::String(text) => vec![text],
-        serde_json::Value::Array(items) => items.iter().flat_map(texts).collect(),
-        serde_json::Value::Object(fields) => fields.values().flat_map(texts).collect(),
-        _ => Vec::new(),
     }
 }

@@ -2,12 +2,14 @@
 //! is linear.
 
 mod search_diff;
+mod stages;
 
 use concertina::config::Preset;
 use concertina::pipeline::fold::Fold;
 use proptest::prelude::*;
 use proptest::sample::select;
-use search_diff::{crunched, diff_changes, edits, folded, replaced, stage};
+use search_diff::{crunched, diff_changes, edits, folded};
+use stages::{edited, stage};
 
 const PATHS: &[&str] = &[
     "src/a.rs",
@@ -200,7 +202,7 @@ proptest! {
     fn every_changed_line_keeps_sign_text_and_number(text in diff(), preset in select(vec![Preset::Balanced, Preset::Max])) {
         let stage = stage("diffCrunch");
         let changes: Vec<_> = edits(stage, &text, preset).into_iter().filter(|edit| !edit.lossless).collect();
-        let shortened = replaced(&text, &changes);
+        let shortened = edited(&text, &changes);
         prop_assert!(shortened.len() <= text.len());
         prop_assert_eq!(diff_changes(&shortened), diff_changes(&text));
         let is_plain = text.contains("diff --git a/src/a.rs b/src/a.rs\nindex");

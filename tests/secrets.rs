@@ -1,6 +1,5 @@
 //! The scan for secrets on real tool outputs: silent where there is none, and not distracted by what stands around one.
 
-#[path = "corpus/mod.rs"]
 mod corpus;
 
 use std::collections::BTreeMap;
@@ -8,7 +7,6 @@ use std::time::Instant;
 
 use concertina::store::secrets::find_secrets;
 use concertina::transcript::{Kind, Transcript};
-use serde_json::Value;
 
 const KINDS: [&str; 5] = ["logs", "json", "code", "search", "diffs"];
 
@@ -55,10 +53,9 @@ fn blocks() -> Vec<(&'static str, String, String)> {
             blocks.extend(input.text().map(|text| (kind, input.name.clone(), text.to_owned())));
         }
     }
-    for session in corpus::inputs("sessions") {
-        let Ok(Value::Array(messages)) = serde_json::from_slice(&session.bytes) else { continue };
+    for (session, messages) in corpus::sessions() {
         for (index, block) in Transcript::read(&messages).blocks() {
-            let name = format!("{} message {index}", session.name);
+            let name = format!("{session} message {index}");
             match (block.kind, &block.result) {
                 (Kind::Text(text), Some(_)) => blocks.push(("results", name, text.to_owned())),
                 (Kind::Call(call), _) => blocks.push(("arguments", name, call.arguments.to_json())),

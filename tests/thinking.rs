@@ -2,12 +2,12 @@
 //!
 //! The provider here signs a model's thinking with all that stands before it, and refuses a request as the real ones do.
 
-use std::sync::Arc;
+mod engines;
 
 use concertina::assemble::{AssembleOptions, Engine};
 use concertina::config::{Config, Schedule, Thinking};
 use concertina::reference::ContentHash;
-use concertina::store::{Scope, SqliteStore, StoreOptions};
+use engines::scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -20,14 +20,9 @@ enum Shape {
 }
 
 fn open(dir: &TempDir, thinking: Thinking) -> Engine {
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
     let config =
         Config { schedule: Schedule::CacheAware, stale_calls: 3, keep_names: 10, thinking, ..Config::default() };
-    Engine::new(Arc::new(store), config).unwrap()
-}
-
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
+    engines::open(dir, config)
 }
 
 fn parts(message: &Value) -> impl Iterator<Item = &Value> {

@@ -1,23 +1,18 @@
 //! Messages -> as they were before anything stood in their place: nothing but what the host gave is left.
 
 mod corpus;
-
-use std::sync::Arc;
+mod engines;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
 use concertina::reference::{Marker, Original};
-use concertina::store::{Batch, Scope, SqliteStore, StoreOptions};
+use concertina::store::{Batch, Scope};
+use engines::scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn scope() -> Scope {
-    Scope { agent_id: "main".into(), session_id: "s".into() }
-}
-
 fn open(dir: &TempDir, config: Config) -> Engine {
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
-    Engine::new(Arc::new(store), Config { secrets: Secrets::Store, ..config }).unwrap()
+    engines::open(dir, Config { secrets: Secrets::Store, ..config })
 }
 
 fn unfolded(engine: &Engine, scope: Option<&Scope>, messages: &[Value]) -> Vec<Value> {
@@ -39,24 +34,19 @@ fn folded(engine: &Engine, messages: &[Value]) -> Vec<Value> {
     reply.rewrite.apply(&born)
 }
 
-fn recorded() -> Vec<(String, Vec<Value>)> {
+fn recorded() -> impl Iterator<Item = (String, Vec<Value>)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/demo/taking-over.messages.json.gz");
     let unpacked = std::process::Command::new("gzip").args(["-dc", path]).output().unwrap();
     assert!(unpacked.status.success());
-    let mut sessions = vec![("demo".to_owned(), serde_json::from_slice(&unpacked.stdout).unwrap())];
-    for input in corpus::inputs("sessions") {
-        if let Ok(messages) = serde_json::from_slice::<Vec<Value>>(&input.bytes) {
-            sessions.push((input.name, messages));
-        }
-    }
-    sessions
+    let demo = serde_json::from_slice(&unpacked.stdout).unwrap();
+    std::iter::once(("demo".to_owned(), demo)).chain(corpus::sessions())
 }
 
 #[test]
 fn a_recorded_session_comes_back_as_it_was() {
     let limit = std::env::var("CONCERTINA_SESSIONS").map_or(3, |limit| limit.parse().unwrap());
     let (mut sessions, mut folds) = (0, 0);
-    for (name, messages) in recorded().into_iter().take(limit) {
+    for (name, messages) in recorded().take(limit) {
         sessions += 1;
         for schedule in [Schedule::EveryTurn, Schedule::CacheAware] {
             let dir = TempDir::new().unwrap();

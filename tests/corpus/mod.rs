@@ -1,12 +1,15 @@
 //! Real inputs for tests: the corpus directory (`CONCERTINA_CORPUS`, else `../shared/corpus`) where it is present, and always
 //! the project's own fixtures, so that no test passes by having looked at nothing.
 
+#![allow(dead_code, reason = "not every binary uses every part")]
+
 use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 /// One real input.
 pub(crate) struct Input {
     /// Path below its root, for messages.
-    #[allow(dead_code, clippy::allow_attributes, reason = "not every binary names its inputs")]
     pub(crate) name: String,
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
@@ -14,7 +17,6 @@ pub(crate) struct Input {
 
 impl Input {
     /// Its text, where it is UTF-8.
-    #[allow(dead_code, clippy::allow_attributes, reason = "not every test binary needs text")]
     pub(crate) fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
     }
@@ -43,6 +45,27 @@ pub(crate) fn inputs(kind: &str) -> Vec<Input> {
         eprintln!("no corpus directory: testing {kind} on the project's own fixtures only");
     }
     found
+}
+
+/// The recorded sessions: those inputs that are an array of messages, with their names.
+pub(crate) fn sessions() -> impl Iterator<Item = (String, Vec<Value>)> {
+    let inputs = inputs("sessions").into_iter();
+    inputs.filter_map(|input| Some((input.name, serde_json::from_slice::<Vec<Value>>(&input.bytes).ok()?)))
+}
+
+/// One of the fusion reference's own inputs, where they lie next to the corpus.
+pub(crate) fn peer(name: &str) -> Option<String> {
+    std::fs::read_to_string(root()?.join("../peers/inputs").join(name)).ok()
+}
+
+/// Every string in a JSON value.
+pub(crate) fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(fields) => fields.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn collect(root: &Path, dir: &Path, found: &mut Vec<Input>) {

@@ -3,13 +3,10 @@
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::Segment;
-use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens::count;
 
-pub fn stage(name: &str) -> &'static dyn Stage {
-    STAGES.iter().copied().find(|stage| stage.name() == name).expect("a registered stage")
-}
+use crate::stages::edited;
 
 pub fn edits(stage: &dyn Stage, text: &str, preset: Preset) -> Vec<Edit> {
     let content_type = stage.content_types()[0];
@@ -20,18 +17,6 @@ pub fn edits(stage: &dyn Stage, text: &str, preset: Preset) -> Vec<Edit> {
         ..FusionContext::of(text, if text.is_empty() { &[] } else { &segments })
     };
     stage.apply(&context)
-}
-
-pub fn replaced(text: &str, edits: &[Edit]) -> String {
-    let mut out = String::new();
-    let mut at = 0;
-    for edit in edits {
-        assert!(at <= edit.range.start, "edits are sorted and apart");
-        out.push_str(&text[at..edit.range.start]);
-        out.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    out + &text[at..]
 }
 
 pub fn tokens(text: &str) -> usize {
@@ -54,7 +39,7 @@ pub fn folded(stage: &dyn Stage, text: &str) -> String {
             kept.push(edit);
         }
     }
-    replaced(text, &kept)
+    edited(text, &kept)
 }
 
 /// What the engine makes of a text with this stage alone: reversible edits with their marker where they pay, then folds.
@@ -68,7 +53,7 @@ pub fn crunched(stage: &dyn Stage, text: &str, preset: Preset) -> String {
     if changes.is_empty() {
         return lossless;
     }
-    let shortened = replaced(text, &changes);
+    let shortened = edited(text, &changes);
     let worth_more = |edit: &Edit| !edit.lossless && tokens(&edit.text) < tokens(&shortened[edit.range.clone()]);
     let again: Vec<Edit> = edits(stage, &shortened, preset).into_iter().filter(worth_more).collect();
     assert_eq!(again, [], "the stage finds more to do in its own output");

@@ -1,7 +1,6 @@
 //! The real texts that shortening words is tested on: files of prose and rules whole, and pieces of what sessions say.
 
 use concertina::transcript::{Kind, Transcript};
-use serde_json::Value;
 
 use crate::corpus;
 
@@ -11,14 +10,13 @@ pub(crate) fn texts(step: usize, bytes: usize) -> Vec<(String, String)> {
     let mut texts: Vec<(String, String)> =
         files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
     let mut seen = 0;
-    for session in corpus::inputs("sessions") {
-        let Ok(Value::Array(messages)) = serde_json::from_slice(&session.bytes) else { continue };
+    for (session, messages) in corpus::sessions() {
         for (index, block) in Transcript::read(&messages).blocks() {
             let Kind::Text(text) = block.kind else { continue };
             seen += 1;
             if seen % step == 0 {
                 let end = text.floor_char_boundary(text.len().min(bytes));
-                texts.push((format!("{} message {index}", session.name), text[..end].to_owned()));
+                texts.push((format!("{session} message {index}"), text[..end].to_owned()));
             }
         }
     }

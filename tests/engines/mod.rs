@@ -1,0 +1,32 @@
+//! An engine over a store in a directory, and the one session that most tests need.
+
+#![allow(dead_code, reason = "not every test binary uses every part")]
+
+use std::sync::Arc;
+
+use concertina::assemble::{Engine, Fetch, FetchedBlock};
+use concertina::config::Config;
+use concertina::store::{Scope, SqliteStore, StoreOptions};
+use tempfile::TempDir;
+
+/// Whose everything is.
+pub(crate) fn scope() -> Scope {
+    Scope { agent_id: "main".into(), session_id: "s".into() }
+}
+
+/// Opens an engine.
+pub(crate) fn open(dir: &TempDir, config: Config) -> Engine {
+    open_with(dir, config, StoreOptions::default())
+}
+
+/// Opens an engine over a store with options of its own.
+pub(crate) fn open_with(dir: &TempDir, config: Config, options: StoreOptions) -> Engine {
+    let store = SqliteStore::open(dir.path(), options).expect("a directory of ours opens");
+    Engine::new(Arc::new(store), config).expect("the options are good")
+}
+
+/// The whole original with an id.
+pub(crate) fn fetch(engine: &Engine, id: &str) -> FetchedBlock {
+    let asked = Fetch { ref_ids: vec![id.to_owned()], max_chars: usize::MAX, ..Fetch::default() };
+    engine.fetch(&scope(), &asked, 0).expect("a fetch").blocks.remove(0)
+}
