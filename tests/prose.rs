@@ -8,6 +8,7 @@ use concertina::prose::{Intensity, Kind, Objective, Receipt, compress_prose, exp
 use concertina::tokens;
 use proptest::prelude::*;
 use regex::Regex;
+use shortening::lost;
 
 /// Longest piece of one session text that is looked at, in bytes.
 const SESSION_TEXT_BYTES: usize = 6000;
@@ -29,18 +30,6 @@ fn technical() -> Regex {
         r"|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+(?:\.\w+)+\b|\b\w+(?:-\w+)+\b|\b[A-Z]{3,}\b|\b\w+\(\)",
     ))
     .expect("the pattern is valid")
-}
-
-/// The first of these tokens that does not come again in order.
-fn lost<'a>(tokens: &[&'a str], text: &str) -> Option<&'a str> {
-    let mut at = 0;
-    tokens.iter().copied().find(|token| match text[at..].find(token.trim()) {
-        Some(found) => {
-            at += found + token.trim().len();
-            false
-        }
-        None => true,
-    })
 }
 
 /// How many bytes shorter a text is by what its receipt lists.

@@ -44,18 +44,9 @@ fn without_diagrams(text: &str) -> String {
     diagram.replace_all(text, "").into_owned()
 }
 
-/// How often each token stands there; a header that is repeated in its rows may come more often.
+/// The first of these tokens that is gone. A table's header moves into its rows: there the order is another.
 fn missing<'a>(tokens: &[&'a str], text: &str) -> Option<&'a str> {
-    let mut at = 0;
-    let in_order = tokens.iter().copied().find(|token| match text[at..].find(token.trim()) {
-        Some(found) => {
-            at += found + token.trim().len();
-            false
-        }
-        None => true,
-    });
-    // A table's header moves into its rows: there the order is another.
-    in_order.filter(|token| !text.contains(token.trim()))
+    shortening::lost(tokens, text).filter(|token| !text.contains(token.trim()))
 }
 
 fn options(level: RulesLevel, objective: Objective, max_chars: Option<usize>) -> RulesOptions {

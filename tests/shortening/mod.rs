@@ -1,4 +1,5 @@
-//! The real texts that shortening words is tested on: files of prose and rules whole, and pieces of what sessions say.
+//! The real texts that shortening words is tested on, files of prose and rules whole and pieces of what sessions say, and what must not
+//! be lost of them.
 
 use concertina::transcript::{Kind, Transcript};
 
@@ -23,4 +24,16 @@ pub(crate) fn texts(step: usize, bytes: usize) -> Vec<(String, String)> {
     assert!(texts.len() >= 5, "no input at all");
     println!("{} texts, of sessions each {step}th of {seen}", texts.len());
     texts
+}
+
+/// The first of these tokens that does not come again in order.
+pub(crate) fn lost<'a>(tokens: &[&'a str], text: &str) -> Option<&'a str> {
+    let mut at = 0;
+    tokens.iter().copied().find(|token| match text[at..].find(token.trim()) {
+        Some(found) => {
+            at += found + token.trim().len();
+            false
+        }
+        None => true,
+    })
 }
