@@ -4,6 +4,8 @@
 //! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Texts are generated, and each is met once, because counts
 //! are remembered: runs over a file are processes of their own.
 
+#[path = "../clock/mod.rs"]
+mod clock;
 mod growth;
 mod shapes;
 
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use clock::now;
 use concertina::config::Encoding;
 use concertina::pipeline::{CompressOptions, FusionEngine};
 use concertina::tokens;
@@ -150,20 +153,6 @@ fn text(piece: Piece, size: usize, seed: u64) -> String {
         text.push_str("\n]\n");
     }
     text
-}
-
-/// Milliseconds that the process had a core for: code is parsed on a thread of its own.
-#[cfg(unix)]
-fn now() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
-}
-
-/// Milliseconds of the wall clock, where the system does not tell more.
-#[cfg(not(unix))]
-fn now() -> f64 {
-    static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
-    START.elapsed().as_secs_f64() * 1e3
 }
 
 fn millis<T>(work: impl FnOnce() -> T) -> (f64, T) {
