@@ -1,12 +1,12 @@
 // Builds the addon and the JavaScript: `npm run build`. With --checked the addon is built as tests are: in half the time, nearly as
 // fast, with the compiler's checks in it; with `--target T` for a platform of the table in platforms.mjs, as it is released; with --javascript not at all.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { binaryOf, platforms, rustTarget } from "./platforms.mjs";
-import { install, main, root, run } from "./steps.mjs";
+import { installDevelopment, main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -37,13 +37,13 @@ async function buildAddon({ profile, platform }) {
 
 /** Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy; the plugin is ESM. */
 export async function compileTypeScript() {
-  if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages");
+  await installDevelopment();
   await run("compile TypeScript", process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"]);
   writeFileSync(path.join(root, "dist", "node", "lib", "package.json"), '{ "type": "commonjs" }\n');
 }
 
 /** Copies the page's files, with the library that draws its charts. Every report carries that library, and so its licence. */
-export function copyPage() {
+function copyPage() {
   const [from, to] = [path.dirname(require.resolve("uplot/package.json")), path.join(root, "dist", "plugin", "page")];
   cpSync(path.join(root, "plugin", "page"), to, { recursive: true });
   const licence = readFileSync(path.join(from, "LICENSE"), "utf8").trim();

@@ -54,7 +54,7 @@ function layOut(packageManifest, files) {
 }
 
 /** Lays out every package that can be packed here. @returns their directories, the root package first */
-export function layOutAll() {
+function layOutAll() {
   rmSync(path.join(root, "npm"), { recursive: true, force: true });
   const published = rootManifest();
   const built = platforms.filter(({ name }) => existsSync(path.join(root, "native", binaryOf(name))));

@@ -39,9 +39,14 @@ export function run(title, command, args, { quiet = false, env = {}, cwd = root 
   });
 }
 
-/** Installs what a lock file says, without install scripts. Not `npm ci`: it refuses locks without every platform's optional binaries. */
-export function install(title, dir = root) {
-  return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { quiet: true, cwd: dir });
+/** Installs what is named, or what a lock file says, without install scripts. Not `npm ci`: it refuses locks without every platform's optional binaries. */
+export function install(title, dir, ...names) {
+  return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", ...names], { quiet: true, cwd: dir });
+}
+
+/** Installs the development packages where they are missing. */
+export async function installDevelopment() {
+  if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages", root);
 }
 
 /** Runs a module's script, where the module is the program, and ends the process with its outcome. */

@@ -1,7 +1,7 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
 // With a name (`npm test rust`, `lint`, `library`, `release`, `host`) it runs that part only. `npm run test:long` looks for what no test knows.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -9,7 +9,7 @@ import { startRegistry } from "../test/registry.mjs";
 import { build } from "./build.mjs";
 import { fuzz } from "./fuzz.mjs";
 import { pack } from "./pack.mjs";
-import { CHECKED, install, main, root, run } from "./steps.mjs";
+import { CHECKED, install, installDevelopment, main, root, run } from "./steps.mjs";
 
 const host = path.join(root, "test", "host");
 
@@ -102,7 +102,7 @@ main(import.meta, async () => {
   const asked = process.argv.slice(2);
   const unknown = asked.find((name) => !(name in parts));
   if (unknown) throw new Error(`there is no part ${unknown}; parts are ${Object.keys(parts).join(", ")}`);
-  if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages");
+  await installDevelopment();
   const all = Object.keys(parts).filter((name) => !LONG.includes(name));
   for (const name of asked.length > 0 ? asked : all) await parts[name]();
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { main, root, run } from "../scripts/steps.mjs";
+import { install, main, root, run } from "../scripts/steps.mjs";
 
 const library = pathToFileURL(path.join(root, "index.js")).href;
 
@@ -24,7 +24,7 @@ main(import.meta, async () => {
     cpSync(path.join(from, "src"), path.join(dir, "src"), { recursive: true });
     for (const [name, text] of Object.entries(MODULES)) writeFileSync(path.join(dir, "src", name), text);
     writeFileSync(path.join(dir, "package.json"), '{ "private": true, "type": "module" }');
-    await run("install vitest", "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "vitest@3"], { quiet: true, cwd: dir });
+    await install("install vitest", dir, "vitest@3");
     await run("test as ClawSqueezer does", process.execPath, ["node_modules/vitest/vitest.mjs", "run", "squeeze", "repair", "heartbeat-large", "sanity"], { cwd: dir });
   } finally {
     rmSync(dir, { recursive: true });

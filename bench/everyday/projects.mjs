@@ -23,7 +23,7 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
  * Makers by name. Each gets the folder to fill, `sh` (runs a command there, with the tools installed), and the scratch folder. One that
  * returns a path runs its commands there instead.
  */
-export const makers = {
+const makers = {
   project: () => root,
   empty() {},
 

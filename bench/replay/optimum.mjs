@@ -19,7 +19,7 @@
 // the optimum (`exact` is false).
 
 /** Most calls and most positions at which epochs of one stretch are tried. */
-export const GRID = 160;
+const GRID = 160;
 
 /** Reads candidates off the requests of a replay. */
 export class Candidates {

@@ -24,7 +24,7 @@ function misfit({ message, code = "" }: Error & { code?: string }): CodedError |
 }
 
 /** Turns what the addon raised into an `Error`, or a `TypeError` where the caller made a mistake. */
-export function toError(raised: unknown): unknown {
+function toError(raised: unknown): unknown {
   if (!(raised instanceof Error)) return raised;
   if (!raised.message.startsWith("{")) return misfit(raised) ?? raised;
   let told: Raised;
