@@ -31,6 +31,13 @@ test("the same failure of a step is one line in ten minutes, which then says how
   assert.match(say(failure("AWAY"), 20), /and 1 times since/);
 });
 
+test("a store that cannot be used is one line, whatever step finds that", () => {
+  for (const code of ["CONCERTINA_STORE_UNAVAILABLE", "CONCERTINA_STORE_NEWER"]) {
+    assert.match(complaintLine("storing", failure(code), "so", 0), /^concertina: storing failed/);
+    assert.equal(complaintLine("the sweep", failure(code), "so", 1), undefined);
+  }
+});
+
 test("failures without a code are told apart by what they say", () => {
   assert.ok(complaintLine("a step", new Error("one"), "so", 0));
   assert.ok(complaintLine("a step", new Error("two"), "so", 0));
