@@ -2,6 +2,9 @@
 //!
 //! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum` set
 //! after `journal_mode=WAL` is silently ignored and the file never shrinks.
+//!
+//! Whoever has a file open when a newer program migrates it reads on. So a version either leaves what the one before reads as it was, or
+//! takes away what that one's statements name.
 
 use std::path::Path;
 use std::thread;
