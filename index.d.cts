@@ -655,7 +655,10 @@ export type StorePlace = ({
 };
 /** Where a store lives, how long it keeps originals, and every option. */
 export type OpenOptions = StorePlace & {
-	/** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
+	/**
+	 * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. Programs
+	 * that list sessions of their own in one store each need a `host`, or each ends the sessions of the others.
+	 */
 	retention?: "clock" | "host";
 	/** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
 	today?: string;
@@ -857,7 +860,8 @@ export declare class Concertina {
 	}>;
 	/**
 	 * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it does. The
-	 * time to live of what a session held begins with its end.
+	 * time to live of what a session held begins with its end. All that open the store without a `host` are one host: what they list must be
+	 * what any of them has.
 	 */
 	settle(input: {
 		sessionIds: string[];

@@ -164,6 +164,21 @@ test("stats and purge take the key of a conversation, and list what is known for
   assert.doesNotMatch(run("stats", "--dir", dir).stdout, /NaN/);
 });
 
+test("a session that a gateway has is purged only where that is asked for", async () => {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir, host: "one", retention: "host" });
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(400))[1] });
+  await concertina.close();
+  const kept = run("purge", "s", "--dir", dir, "--yes");
+  assert.deepEqual([kept.stdout, kept.status], ["", 1]);
+  assert.match(kept.stderr, /session s was not purged: a gateway of this store \(one\) has it and would .*; --elsewhere purges it all the same/);
+  const asked = run("purge", "s", "--dir", dir, "--elsewhere");
+  assert.deepEqual([asked.stdout, asked.status], ["", 2]);
+  assert.match(asked.stderr, /Mind that a gateway of this store \(one\) has it\.\n/);
+  assert.equal(run("fetch", report.actions[0].refId, "--dir", dir).status, 0);
+  assert.equal(JSON.parse(run("purge", "s", "--dir", dir, "--elsewhere", "--yes", "--json").stdout).originals, 1);
+});
+
 test("a sweep goes by the options of the store's owner, and by others only where that is said", async () => {
   const dir = freshDir();
   const owner = { sccsStorageTtlSeconds: 30 * 86_400 };

@@ -1,6 +1,6 @@
 // A store's file that was damaged: what says so, and how work goes on.
 import assert from "node:assert/strict";
-import { closeSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -55,6 +55,23 @@ test("a store tells whether its file is whole, and sets a damaged one aside wher
   assert.deepEqual(setAside(dir), ["concertina.sqlite.damaged-2026-01-31"]);
   assert.equal((await concertina.stats()).originals, 0);
   await concertina.close();
+});
+
+test("a store that a newer version wrote is left as it is by the gateway, and one line says what to do", async () => {
+  const dir = await filled();
+  const file = path.join(dir, "concertina.sqlite");
+  const opened = openSync(file, "r+");
+  // SQLite keeps the version of a schema here.
+  writeSync(opened, Buffer.from([0, 0, 0, 99]), 0, 4, 60);
+  closeSync(opened);
+  const before = readFileSync(file);
+  const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
+  assert.equal(await state.use((store) => store.stats()), undefined);
+  assert.deepEqual([lines.length, setAside(dir)], [1, []], lines.join("\n"));
+  assert.match(lines[0], /opening the store failed \(.* was written by a newer version: its version is 99; .* update it .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/);
+  assert.deepEqual(readFileSync(file), before);
+  const { status, stderr } = run("stats", "--dir", dir);
+  assert.deepEqual([status, /was written by a newer version/.test(stderr)], [1, true], stderr);
 });
 
 test("a store that is damaged under a running gateway is set aside and opened anew, and one line says so", async () => {

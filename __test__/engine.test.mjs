@@ -167,6 +167,21 @@ test("while it is off, its store is told all the same which sessions the host ha
   assert.deepEqual(told, ["told"]);
 });
 
+test("while the host uses another engine, the store is told all the same which sessions the host has", async () => {
+  const directory = freshDir();
+  await born(plugin({}, directory).state, 1);
+  const { state } = plugin({}, directory);
+  const told = [];
+  state.settle = async () => told.push("told");
+  const event = { toolName: "exec", toolCallId: "c", args: {}, result: { content: [{ type: "text", text: noise(1500, 2) }], details: {} } };
+  for (let call = 0; call < 3; call++) {
+    assert.equal(await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY }), undefined);
+  }
+  await state.letGo();
+  await state.use((store) => store.stats());
+  assert.deepEqual(told, ["told"]);
+});
+
 test("what is under way when the host replaces the registration ends as it would have, and the store is closed then", async () => {
   const { state, lines } = plugin();
   // A sweep is a use of its own, for which the store would wait.

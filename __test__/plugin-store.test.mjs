@@ -1,7 +1,7 @@
 // Where the plugin's store is, whose it is, and when it is closed.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 
@@ -46,6 +46,35 @@ test("the host's word that a registration was replaced lets go of its store, and
     await assert.rejects(store.stats(), { code: "CONCERTINA_CLOSED" });
   }
   letGoWhenReplaced(registered().api, undefined);
+});
+
+test("a copy of a state directory is another gateway where others may have its store, and says so once", async () => {
+  const [parent, outside] = [freshDir(), freshDir()];
+  const [first, copy, moved] = ["first", "copy", "moved"].map((name) => path.join(parent, name));
+  const said = [];
+  const nameIn = async (stateDir, pluginConfig) => {
+    const { state, lines } = registered(stateDir, { pluginConfig });
+    const { host } = await state.place();
+    said.push(...lines);
+    return host;
+  };
+  const shared = [{ sccsStorageDir: outside }, { sccsStorageDir: "../common" }, { sccsStoreUrl: "postgresql://db.example/work" }];
+  const name = await nameIn(first, {});
+  for (const options of shared) assert.equal(await nameIn(first, options), name);
+  for (const [at, options] of shared.entries()) {
+    const dir = `${copy}${at}`;
+    cpSync(first, dir, { recursive: true });
+    // What it has of its own was copied along.
+    for (const own of [{}, { sccsStorageDir: "large" }, { sccsStorageDir: path.join(dir, "..large") }]) assert.equal(await nameIn(dir, own), name);
+    assert.deepEqual(said, []);
+    const another = await nameIn(dir, options);
+    assert.notEqual(another, name);
+    assert.match(said.pop(), new RegExp(`a copy of that of gateway ${name}, .*: this one is gateway ${another} from now on`));
+    for (const again of [...shared, {}]) assert.equal(await nameIn(dir, again), another);
+  }
+  renameSync(first, moved);
+  for (const options of shared) assert.equal(await nameIn(moved, options), name);
+  assert.deepEqual(said, []);
 });
 
 /** A store with or without an original of this gateway. */

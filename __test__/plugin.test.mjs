@@ -31,6 +31,13 @@ test("the same failure of a step is one line in ten minutes, which then says how
   assert.match(say(failure("AWAY"), 20), /and 1 times since/);
 });
 
+test("a store that cannot be used is one line, whatever step finds that", () => {
+  for (const code of ["CONCERTINA_STORE_UNAVAILABLE", "CONCERTINA_STORE_NEWER"]) {
+    assert.match(complaintLine("storing", failure(code), "so", 0), /^concertina: storing failed/);
+    assert.equal(complaintLine("the sweep", failure(code), "so", 1), undefined);
+  }
+});
+
 test("failures without a code are told apart by what they say", () => {
   assert.ok(complaintLine("a step", new Error("one"), "so", 0));
   assert.ok(complaintLine("a step", new Error("two"), "so", 0));
@@ -143,12 +150,12 @@ test("what another gateway has is purged only where that is asked for, and asked
   const purge = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions, settle }).get("purge");
   for (const given of [{}, { yes: true }]) {
     const { said, status } = await runOf(context, purge, { session: "of two", ...given });
-    assert.match(said, /^concertina: session of two was not purged: another gateway of this store \(two\) has it, too/);
+    assert.match(said, /^concertina: session of two was not purged: a gateway of this store \(two\) has it and would show placeholders/);
     assert.match(said, /"openclaw concertina purge --session of two --elsewhere"/);
     assert.equal(status, 1);
   }
   const questioned = await runOf(context, purge, { session: "of two", elsewhere: true });
-  assert.match(questioned.said, /removes 1 originals for good\. The host no longer has its transcript\. Another gateway of this store \(two\) has it, too\. Nothing was purged/);
+  assert.match(questioned.said, /removes 1 originals for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/);
   assert.deepEqual([asked, told], [3, 3], "once for each purge");
   assert.deepEqual([await has("one"), await has("two")], [true, true]);
   await runOf(context, purge, { session: "of two", elsewhere: true, yes: true });
@@ -160,7 +167,7 @@ test("a chat purges no session that another gateway has, too", async () => {
   const store = await opened("one");
   const state = { use: (run) => run(store), complain: (step, error) => assert.fail(error) };
   for (const args of ["purge", "purge confirmed"]) {
-    assert.match((await runSlashCommand(state, { args, sessionId: "of two" })).text, /another gateway of this store \(two\) has it, too/);
+    assert.match((await runSlashCommand(state, { args, sessionId: "of two" })).text, /a gateway of this store \(two\) has it/);
   }
   assert.match((await runSlashCommand(state, { args: "purge confirmed", sessionId: "of one" })).text, /1/);
   await store.close();
@@ -176,7 +183,7 @@ test("a reset forgets no session that another gateway has, and says so", async (
   await store.close();
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
   assert.equal(lines.length, 1);
-  assert.match(lines[0], /^session of two was not purged: another gateway of this store \(two\)/);
+  assert.match(lines[0], /^session of two was not purged: a gateway of this store \(two\)/);
 });
 
 test("the end of a session makes no store", async () => {
@@ -186,10 +193,12 @@ test("the end of a session makes no store", async () => {
 
 test("a gateway's name is drawn once, and again where a full disk left an empty file", () => {
   const dir = freshDir();
-  const id = hostId(dir);
-  assert.equal(hostId(dir), id);
+  const id = hostId(dir, true, assert.fail);
+  assert.equal(hostId(dir, true, assert.fail), id);
   const files = readdirSync(path.join(dir, "concertina"));
   assert.deepEqual(files, ["concertina.host-id"]);
   writeFileSync(path.join(dir, "concertina", files[0]), "");
-  assert.match(hostId(dir), /^[0-9a-f-]{36}$/);
+  assert.match(hostId(dir, true, assert.fail), /^[0-9a-f-]{36}$/);
+  writeFileSync(path.join(dir, "concertina", files[0]), "by-hand\n");
+  assert.equal(hostId(dir, true, assert.fail), "by-hand");
 });

@@ -1,6 +1,6 @@
 /**
  * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held back. So does a store
- * that is away, whatever step finds that.
+ * that is away, or that this version is too old for, whatever step finds that.
  *
  * The host evaluates this module several times in one process, and a store that stays away fails in all copies alike: the record of
  * what was said is the process's own.
@@ -44,9 +44,12 @@ function heldBack(kind: string, now: number): number | undefined {
   return before?.heldBack ?? 0;
 }
 
-/** What counts as the same failure. A store that cannot be used fails in every step alike. */
+/** A store that cannot be used fails in every step alike. */
+const ALIKE = new Set(["CONCERTINA_STORE_UNAVAILABLE", "CONCERTINA_STORE_NEWER"]);
+
+/** What counts as the same failure. */
 function kindOf(step: string, error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") return `${step}\n${describe(error)}`;
-  return code === "CONCERTINA_STORE_UNAVAILABLE" ? code : `${step}\n${code}`;
+  return ALIKE.has(code) ? code : `${step}\n${code}`;
 }

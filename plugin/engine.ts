@@ -63,7 +63,7 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
       if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) {
         // While it is off, too, its store has to know which sessions this gateway still shows.
-        if (state.hasStore) state.sweepWhenDue();
+        state.sweepWhenDue();
         return untouched;
       }
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);

@@ -1,6 +1,7 @@
 /** Sessions as an operator names them, with what the store and the host know of each: both are asked once. */
 
-import type { Concertina, KnownSession } from "../node/lib/index.js";
+import { elsewhereOf, whyKept as whyKeptElsewhere } from "../node/lib/elsewhere.js";
+import type { Concertina } from "../node/lib/index.js";
 import { type NamedSession, sessionsNamed } from "../node/lib/named-sessions.js";
 import type { PluginState } from "./state.js";
 
@@ -28,20 +29,9 @@ export async function foundSessions(state: PluginState, store: Concertina, name:
   return [found(first), ...others.map(found)];
 }
 
-/** Which other gateways of the store have a session. */
-function elsewhereOf(sessions: KnownSession[], sessionId: string): string[] {
-  const has = sessions.filter((known) => known.sessionId === sessionId);
-  return [...new Set(has.flatMap(({ elsewhere }) => elsewhere))];
-}
-
 /** Why a session is not purged as others are; undefined where no other gateway has it. */
-export function whyKept({ sessionId, elsewhere }: Pick<FoundSession, "sessionId" | "elsewhere">): string | undefined {
-  if (elsewhere.length === 0) return undefined;
-  return (
-    `session ${sessionId} was not purged: another gateway of this store (${elsewhere.join(", ")}) has it, too, and would show placeholders that nobody can ` +
-    `fetch; "openclaw concertina purge --session ${sessionId} --elsewhere" purges it all the same. ` +
-    `A gateway's name stands in concertina/concertina.host-id in its state directory`
-  );
+export function whyKept(session: Pick<FoundSession, "sessionId" | "elsewhere">): string | undefined {
+  return whyKeptElsewhere(session, `"openclaw concertina purge --session ${session.sessionId} --elsewhere"`);
 }
 
 /** The same of a session that is named by its id alone, for which the store is asked. */

@@ -22,6 +22,8 @@ export async function foldToolResult(
   event: ToolResultEvent,
   context: ToolResultContext,
 ): Promise<{ result: ToolResult } | undefined> {
+  // Where the host uses another engine, nothing else tells the store which sessions this gateway still shows.
+  state.sweepWhenDue();
   const folded = await fold(state, event, context);
   // An image that was too large may have been scaled down.
   const unheard = refused(folded ?? event.result.content);

@@ -1,6 +1,7 @@
 /** `openclaw concertina purge`: says first what it would strand, and strands nothing of another gateway unless that is asked for. */
 
 import { isAgreed } from "../node/lib/cli/asking.js";
+import { haveIt } from "../node/lib/elsewhere.js";
 import type { Concertina, Removed } from "../node/lib/index.js";
 import { type FoundSession, foundSessions, whyKept } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
@@ -31,7 +32,7 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
     ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${shown.sessionId}" writes it with the originals in place.`
     : "The host no longer has its transcript.";
   const others = new Set(sessions.flatMap(({ elsewhere }) => elsewhere));
-  const also = others.size > 0 ? ` Another gateway of this store (${[...others].join(", ")}) has it, too.` : "";
+  const also = others.size > 0 ? ` Mind that ${haveIt([...others])}.` : "";
   const ids = sessions.map(({ sessionId }) => sessionId).join(", ");
   const warning = `Purging session ${ids} removes ${doomed.originals} originals for good. ${strands}${also}`;
   if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);

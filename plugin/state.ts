@@ -6,7 +6,7 @@
  */
 
 import { existsSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 
 import type { OptionsInForce } from "../node/lib/addon.js";
 import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
@@ -155,7 +155,9 @@ export class PluginState {
 
   /** Where the store lives. @throws where the host cannot resolve the address of a database. */
   async place(): Promise<StorePlace> {
-    const host = hostId(this.#api.runtime.state.resolveStateDir());
+    const stateDir = this.#api.runtime.state.resolveStateDir();
+    const isOwn = !this.isShared && isWithin(stateDir, this.directory());
+    const host = hostId(stateDir, !isOwn, (line) => this.warn(line));
     if (!this.isShared) return { dir: this.directory(), host };
     const url = await resolvedSecret(this.given.sccsStoreUrl, SETTING, this.config);
     return { url, namespace: this.options.sccsStoreNamespace, host };
@@ -246,10 +248,10 @@ export class PluginState {
     this.#keep(line.replace(/^concertina: /, ""));
   }
 
-  /** Tells the store which sessions the host still has, and removes what expired: at most hourly; nobody waits for it. */
+  /** Tells the store, where there is one, which sessions the host still has, and removes what expired: at most hourly; nobody waits for it. */
   sweepWhenDue(): void {
     const now = Date.now();
-    if (now - this.#sweptAt < SWEEP_EVERY_MS) return;
+    if (now - this.#sweptAt < SWEEP_EVERY_MS || !this.hasStore) return;
     this.#sweptAt = now;
     const swept = this.use(async (store) => {
       await this.settle(store);
@@ -274,6 +276,12 @@ export class PluginState {
 /** The date by which files are named, in UTC. */
 export function today(): string {
   return new Date().toISOString().slice(0, 10);
+}
+
+/** Whether a directory is another one or in it. */
+function isWithin(outer: string, directory: string): boolean {
+  const way = relative(outer, directory);
+  return !isAbsolute(way) && way.split(sep)[0] !== "..";
 }
 
 /**

@@ -48,12 +48,20 @@ pub enum Error {
         /// The system's words.
         reason: String,
     },
-    /// The database file is not a database of ours, is damaged, or comes from a newer version.
+    /// The database file is not a database of ours, or is damaged.
     #[error("the store at {path} is damaged or foreign: {reason}")]
     StoreDamaged {
         /// The database file.
         path: String,
         /// What was found.
+        reason: String,
+    },
+    /// A newer version of this program wrote the store, before it was opened or while it was open. Nothing in it was changed.
+    #[error("the store at {path} was written by a newer version: {reason}")]
+    StoreNewer {
+        /// The database file.
+        path: String,
+        /// Its version, those that are known, and what to do.
         reason: String,
     },
     /// The database file was deleted or replaced under the store since the caller read from it.
@@ -100,6 +108,7 @@ impl Error {
             Self::StoreLocked { .. } => "CONCERTINA_STORE_LOCKED",
             Self::StoreFull { .. } => "CONCERTINA_STORE_FULL",
             Self::StoreDamaged { .. } => "CONCERTINA_STORE_DAMAGED",
+            Self::StoreNewer { .. } => "CONCERTINA_STORE_NEWER",
             Self::StoreReplaced { .. } => "CONCERTINA_STORE_REPLACED",
             Self::OriginalDamaged { .. } => "CONCERTINA_ORIGINAL_DAMAGED",
             Self::Closed => "CONCERTINA_CLOSED",

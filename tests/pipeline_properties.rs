@@ -69,8 +69,12 @@ fn line() -> impl Strategy<Value = String> {
 fn text() -> impl Strategy<Value = String> {
     let block = (prop::collection::vec(line(), 0..12), 1..4_usize)
         .prop_map(|(lines, times)| vec![lines.join("\n"); times].join("\n"));
-    (prop::collection::vec(block, 0..6), prop::sample::select(vec!["\n", "\n\n", "\r\n"]), any::<bool>())
-        .prop_map(|(blocks, joint, again)| if again { [&blocks[..], &blocks[..]].concat() } else { blocks }.join(joint))
+    let joint = prop::sample::select(vec!["\n", "\n\n", "\r\n"]);
+    let before = prop::sample::select(vec!["", "", "", "web-1  | ", ">> ", "2026-11-21T10:00:00Z "]);
+    (prop::collection::vec(block, 0..6), joint, any::<bool>(), before).prop_map(|(blocks, joint, again, before)| {
+        let text = if again { [&blocks[..], &blocks[..]].concat() } else { blocks }.join(joint);
+        text.split_inclusive('\n').flat_map(|line| [before, line]).collect::<String>()
+    })
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use super::{Dice, text};
 type Make = fn(usize) -> String;
 
 /// Repeated until the text is long enough, and named by themselves.
-const UNITS: [&str; 61] = [
+const UNITS: [&str; 64] = [
     // Nothing to cut at.
     "x",
     " ",
@@ -65,6 +65,9 @@ const UNITS: [&str; 61] = [
     "SELECT ",
     "May 5, 2024 ",
     "[1/3] > x: a\n",
+    ">> {\"a\":[\n",
+    "web-1  | {\"a\": 1}\nweb-1  | {\n",
+    "2026-01-01T00:00:00Z {\"a\": 1}\n",
     // Terminals.
     "\x1b[1;",
     "a\r",

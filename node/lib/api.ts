@@ -41,7 +41,10 @@ export type StorePlace = (
 
 /** Where a store lives, how long it keeps originals, and every option. */
 export type OpenOptions = StorePlace & {
-  /** `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. */
+  /**
+   * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. Programs
+   * that list sessions of their own in one store each need a `host`, or each ends the sessions of the others.
+   */
   retention?: "clock" | "host";
   /** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
   today?: string;

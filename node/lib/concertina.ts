@@ -284,7 +284,8 @@ export class Concertina {
 
   /**
    * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it does. The
-   * time to live of what a session held begins with its end.
+   * time to live of what a session held begins with its end. All that open the store without a `host` are one host: what they list must be
+   * what any of them has.
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     needObject("input", input);

@@ -24,8 +24,10 @@ pub(crate) enum Failure {
     Unheard(String),
     /// What the transaction was made for is no longer so.
     Outdated,
-    /// Not intact, another program's, or of a version that this program does not know: what was found.
+    /// Not intact, or another program's: what was found.
     Damaged(String),
+    /// Of a version that this program does not know and cannot work on: what was found.
+    Newer(String),
     /// Not the database that the caller has read from.
     Replaced,
     /// The size limit is reached.
@@ -104,6 +106,7 @@ impl Failure {
             Self::Sql(error) => error,
             Self::Away(reason) | Self::Unheard(reason) => return Error::StoreUnavailable { path, reason },
             Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
+            Self::Newer(reason) => return Error::StoreNewer { path, reason },
             Self::Replaced => return Error::StoreReplaced { path },
             Self::Outdated => return Error::StoreLocked { path, waited_ms },
             Self::NoRoom => return Error::StoreFull { path, reason: NO_ROOM.to_owned() },
@@ -129,7 +132,9 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sql(error) => f.write_str(&reason(error)),
-            Self::Away(reason) | Self::Unheard(reason) | Self::Damaged(reason) => f.write_str(reason),
+            Self::Away(reason) | Self::Unheard(reason) | Self::Damaged(reason) | Self::Newer(reason) => {
+                f.write_str(reason)
+            }
             Self::Outdated => f.write_str("others were in the way"),
             Self::Replaced => f.write_str("it was replaced"),
             Self::NoRoom => f.write_str(NO_ROOM),

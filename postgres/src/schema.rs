@@ -71,7 +71,7 @@ fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome
 }
 
 fn too_old(why: &str, versions: &[Version]) -> Failure {
-    Failure::Damaged(format!("{why}; this program knows versions 1 to {}: install a newer release", versions.len()))
+    Failure::Newer(format!("{why}; this program knows versions 1 to {}: install a newer release", versions.len()))
 }
 
 fn migrate(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {

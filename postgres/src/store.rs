@@ -50,7 +50,8 @@ impl PostgresStore {
     /// # Errors
     /// [`concertina::error::Error::BadArgument`] for an address or a namespace that is none;
     /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses, or certificates cannot be read;
-    /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's or comes from a newer version (it is left as it is).
+    /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's, and [`concertina::error::Error::StoreNewer`] when it
+    /// comes from a newer version (it is left as it is).
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::behind::behind_prefixes;
 use super::escapes::visible;
 use super::hints::{Expected, expected};
 use super::lines::lines;
 use super::numbered::strip_numbers;
-use super::prefixes::without_prefix;
 use super::search::Survey;
 use super::seen::{Page, Question, Seen, View, filled};
 use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
@@ -82,13 +82,13 @@ pub(super) struct Kind {
     /// Whether structure proves it, so that no hint can say otherwise.
     pub(super) is_proved: bool,
     /// Whether its lines stand behind prefixes.
-    is_prefixed: bool,
+    pub(super) is_prefixed: bool,
 }
 
 impl Kind {
     pub(super) const UNKNOWN: Self = Self::of(ContentType::Unknown);
 
-    const fn of(content_type: ContentType) -> Self {
+    pub(super) const fn of(content_type: ContentType) -> Self {
         Self { content_type, language: None, is_proved: false, is_prefixed: false }
     }
 
@@ -100,11 +100,13 @@ impl Kind {
         Self { language, ..Self::of(ContentType::Code) }
     }
 
-    /// The parts of a text of this kind. Behind prefixes everything reads as the lines of a log: what knows its form would
-    /// read the prefixes, too.
+    /// The parts of a text of this kind. Behind prefixes everything but code reads as the lines of a log: what knows its form
+    /// would read the prefixes, too.
     pub(super) fn segments(self, view: View) -> Vec<Segment> {
         if self.is_prefixed {
-            return vec![Segment { range: view.range(), content_type: ContentType::Log, language: None }];
+            let is_code = self.content_type == ContentType::Code;
+            let content_type = if is_code { ContentType::Code } else { ContentType::Log };
+            return vec![Segment { range: view.range(), content_type, language: self.language }];
         }
         segments::split(view, self.content_type, self.language)
     }
@@ -175,7 +177,10 @@ fn judge_sample(sample: View) -> Kind {
     if html::is_document(sample.text()) {
         return Kind::proved(ContentType::Html);
     }
-    let Some(bare) = strip_numbers(sample.lines) else { return behind_prefixes(sample, judge_lines(sample)) };
+    let Some(bare) = strip_numbers(sample.lines) else {
+        let plain = judge_lines(sample);
+        return behind_prefixes(sample, plain).map_or(plain, |(_, kind)| kind);
+    };
     let page = Page::of(&bare);
     let bare = page.view();
     let inner = judge_lines(bare);
@@ -202,46 +207,7 @@ fn is_contradicted(sample: View) -> bool {
         && !shape(&code::skeleton(rest)).is_code()
 }
 
-/// How many prefixes stand one behind the other at most: a container, a stream, a time.
-const MAX_PREFIXES: usize = 3;
-
-/// What the lines are behind the prefixes that they share, where that says more than `plain`, the lines with them.
-fn behind_prefixes(sample: View, plain: Kind) -> Kind {
-    use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
-    if plain.is_proved {
-        return plain;
-    }
-    let mut next = without_prefix(sample.lines);
-    let mut is_stamped = false;
-    for _ in 0..MAX_PREFIXES {
-        let Some(bare) = next else { break };
-        is_stamped |= bare.is_stamp;
-        let page = Page::of(&bare.text);
-        let is_json = json::is_json(&bare.text);
-        let inner = if is_json { Kind::of(Json) } else { judge_lines(page.view()) };
-        let says_more = match (plain.content_type, inner.content_type) {
-            (_, Html) => false,
-            (_, Json) => true,
-            // Few names before a bar: who printed it, not a first column.
-            (Table, Code | Diff | Log | Search | Text) => bare.is_bar,
-            // What has a time is a log, whatever it tells.
-            (Log, _) if is_stamped => false,
-            (Log, Code) | (Unknown, Code) => inner.language.is_some(),
-            (Log | Text | Unknown | Code, Diff | Search | Table) => true,
-            (Text | Unknown | Code, Log) | (Unknown | Code, Text) => true,
-            (Text, Code) => inner.language.is_some(),
-            (Code, Code) => true,
-            _ => false,
-        };
-        if says_more {
-            return Kind { is_proved: false, is_prefixed: inner.content_type != Text, ..inner };
-        }
-        next = without_prefix(page.view().lines);
-    }
-    plain
-}
-
-fn judge_lines(sample: View) -> Kind {
+pub(super) fn judge_lines(sample: View) -> Kind {
     let blocks = Blocks::of(sample);
     let length = sample.range().len();
     if blocks.diff * 2 >= length {

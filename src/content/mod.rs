@@ -3,6 +3,7 @@
 //! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
 //! Structural markers weigh more than hints, hints more than lexical evidence.
 
+mod behind;
 mod code;
 mod detect;
 pub mod diff;
@@ -27,6 +28,7 @@ mod words;
 
 use std::ops::Range;
 
+pub use behind::{Prefixes, prefixes};
 pub use detect::detect;
 pub(crate) use lines::head;
 pub(crate) use words::is_word_byte;

@@ -195,6 +195,28 @@ pub fn renumbered(text: &str) -> Cow<'_, str> {
     if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(whole + &text[copied..]) }
 }
 
+/// How many bytes of each line, as `\n` parts them, are its number, where all lines have the next one, from the first that has a number to
+/// the last, and few stand around them.
+pub(super) fn lengths(text: &str) -> Option<Vec<usize>> {
+    let mut lengths = Vec::new();
+    let (mut numbered, mut filled) = (0usize, 0usize);
+    let (mut last, mut has_ended) = (None, false);
+    for line in text.split('\n') {
+        filled += usize::from(!line.trim().is_empty());
+        let found = NumberedLine::parse(line);
+        lengths.push(found.map_or(0, |found| found.prefix.len()));
+        match found {
+            Some(found) if !has_ended && last.is_none_or(|last| found.number == last + 1) => {
+                numbered += 1;
+                last = Some(found.number);
+            }
+            Some(_) => return None,
+            None => has_ended = last.is_some(),
+        }
+    }
+    (numbered > 1 && numbered * 10 >= filled * 6).then_some(lengths)
+}
+
 /// Lines without their numbers, when most of them carry consecutive ones; else `None`.
 ///
 /// A few lines before, between and after may go without (`[File: a.rs]`, `(5 more lines above)`): they are left out.
@@ -315,6 +337,14 @@ mod tests {
             "1\tAnn\t3\n2\tBob\t4\n3\tCy\t5\n",
         ] {
             assert_eq!(listed_lines(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn numbers_stand_before_lines_where_all_of_them_follow_each_other() {
+        assert_eq!(lengths("[File: a]\n 9→a\n10→\n11→c\n\n"), Some(vec![0, 5, 5, 5, 0, 0]));
+        for none in ["", "a\nb", "7→a", "1→a\n3→b\n4→c", "1→a\n2→b\nc\n3→d", "1→a\n2→b\nc\nd\ne"] {
+            assert_eq!(lengths(none), None, "{none}");
         }
     }
 

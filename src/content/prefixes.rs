@@ -1,6 +1,6 @@
 //! Lines that all begin alike, `web-1  | `, `[1/3] `, `stdout: `, `> ` -> the lines without it.
 //!
-//! Who printed a line says nothing about what it is. Only for judging: the text itself keeps its prefixes.
+//! Who printed a line says nothing about what it is: lines are judged without it, and folded without it where that saves more.
 
 use std::collections::HashSet;
 
@@ -100,8 +100,7 @@ impl Form {
                 for stream in [" stdout F", " stderr F", " stdout P", " stderr P"] {
                     end += if line[end..].starts_with(stream) { stream.len() } else { 0 };
                 }
-                let blanks = line[end..].bytes().take_while(|byte| *byte == b' ' || *byte == b'\t').count();
-                return (blanks > 0).then_some(("", end + blanks));
+                return line[end..].starts_with([' ', '\t']).then_some(("", end + 1));
             }
         };
         is_name(name).then_some((name, end))
@@ -125,15 +124,43 @@ fn is_name(word: &str) -> bool {
         })
 }
 
+/// A prefix that nearly all lines of a text have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Prefix {
+    form: Form,
+    /// How many blanks more stand behind it in all lines.
+    blanks: usize,
+}
+
+impl Prefix {
+    /// Whether it is a time stamp.
+    pub(super) fn is_stamp(self) -> bool {
+        self.form == Form::Stamp
+    }
+
+    /// Whether it is a name and a bar.
+    pub(super) fn is_bar(self) -> bool {
+        self.form == Form::Bar
+    }
+
+    /// Where it ends in a line; 0 where the line has none.
+    pub(super) fn end(self, line: &str) -> usize {
+        self.form.parse(line).map_or(0, |(_, end)| end + blanks(&line[end..]).min(self.blanks))
+    }
+}
+
+/// How many blanks a line begins with.
+fn blanks(line: &str) -> usize {
+    line.bytes().take_while(|byte| *byte == b' ' || *byte == b'\t').count()
+}
+
 /// A text without the prefix that nearly all of its lines have.
 #[derive(Debug)]
 pub(super) struct Bare {
     /// The lines; those without the prefix as they are.
     pub(super) text: String,
-    /// Whether the prefix is a time stamp.
-    pub(super) is_stamp: bool,
-    /// Whether it is a name and a bar.
-    pub(super) is_bar: bool,
+    /// What was taken off.
+    pub(super) prefix: Prefix,
 }
 
 /// Takes off the prefix that four of five lines share, in the first form that fits.
@@ -150,17 +177,21 @@ pub(super) fn without_prefix(lines: &[Seen]) -> Option<Bare> {
                 return None;
             }
         }
-        let formed = || filled(lines).filter(has_form).filter_map(|line| form.parse(line.text));
-        let is_short = formed().map(|(name, _)| name).collect::<HashSet<&str>>().len() <= form.names(found);
+        let formed = || filled(lines).filter(has_form).filter_map(|line| Some((line.text, form.parse(line.text)?)));
+        let is_short = formed().map(|(_, (name, _))| name).collect::<HashSet<&str>>().len() <= form.names(found);
         if found < least || !is_short {
             return None;
         }
-        let mut bare = String::new();
+        // Of the blanks behind a time those that all lines have: what is more indents what the line tells.
+        let rests = || formed().map(|(line, (_, end))| &line[end..]).filter(|rest| !rest.trim().is_empty());
+        let shared = if form == Form::Stamp { rests().map(blanks).min().unwrap_or(0) } else { 0 };
+        let prefix = Prefix { form, blanks: shared };
+        let mut text = String::new();
         for line in lines {
-            bare.push_str(&line.text[form.parse(line.text).map_or(0, |(_, end)| end)..]);
-            bare.push('\n');
+            text.push_str(&line.text[prefix.end(line.text)..]);
+            text.push('\n');
         }
-        Some(Bare { text: bare, is_stamp: form == Form::Stamp, is_bar: form == Form::Bar })
+        Some(Bare { text, prefix })
     })
 }
 
@@ -193,6 +224,7 @@ mod tests {
                 "{\"a\":1}|{\"a\":2}",
             ),
             (&["2026-11-22 10:00:00,123 a", "2026-11-22 10:00:01,200 b"], "a|b"),
+            (&["12:00:01.123  {", "12:00:01.124    \"a\": 1", "12:00:01.125  }", "12:00:01.126  "], "{|  \"a\": 1|}|"),
         ] {
             assert_eq!(bare(lines).as_deref(), Some(expected), "{lines:?}");
         }

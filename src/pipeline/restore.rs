@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::fold::{self, Fold};
 use super::hashing::FastMap;
 use super::stages::STAGES;
-use super::{FusionContext, Stage};
+use super::{FusionContext, Stage, prefixes};
 use crate::config::{Encoding, Preset};
 use crate::content::Segment;
 use crate::reference::{Media, Original, RefId};
@@ -144,7 +144,7 @@ fn unfold_once<'a, 'k>(
         let replaced = known(&text[at..end], before.text.len()).map(Cow::Borrowed).or_else(|| {
             fold.body = (lines > 0).then(|| text[line_ends[line] + 1..end].to_owned());
             let is_fold = fold.to_string() == text[at..end];
-            is_fold.then(|| genuine(stage, &fold, &mut before).map(Cow::Owned))?
+            is_fold.then(|| genuine(stage, &fold, &mut before, false).map(Cow::Owned))?
         });
         if let Some(replaced) = replaced {
             if before.text.len() + replaced.len() + (text.len() - end) > UNFOLDED_MAX_BYTES {
@@ -158,10 +158,16 @@ fn unfold_once<'a, 'k>(
     found.then(|| before.text + &text[copied..])
 }
 
-/// What a fold replaced, when it is genuine.
-pub(super) fn genuine(stage: &dyn Stage, fold: &Fold, before: &mut Prior) -> Option<String> {
-    let replaced = stage.unfold_after(fold, before)?;
-    stage.is_canonical(fold, &replaced, before).then_some(replaced)
+/// What a fold replaced, when it is genuine, or `is_sure` to be.
+pub(super) fn genuine(stage: &dyn Stage, fold: &Fold, before: &mut Prior, is_sure: bool) -> Option<String> {
+    let mut replaced = |fold: &Fold| {
+        let replaced = stage.unfold_after(fold, before)?;
+        (is_sure || stage.is_canonical(fold, &replaced, before)).then_some(replaced)
+    };
+    replaced(fold).or_else(|| {
+        let (prefixes, bare) = prefixes::told(fold)?;
+        (is_sure || prefixes.is_canonical()).then(|| prefixes.put(&replaced(&bare)?))?
+    })
 }
 
 /// Whether a stage, applied to a text of one of its types, folds all of it into this fold.

@@ -2,22 +2,27 @@
 //!
 //! A pass decides edit by edit: an edit is dropped when it does not save real tokens, when it takes a part of something that
 //! looks like a marker, or when it claims to be lossless and its fold does not come undone to the very text it replaced.
+//!
+//! Where lines stand behind prefixes, stages that fold by structure are shown the lines alone, too; what they want to change there is an
+//! edit of the text like any other.
 
 use std::iter::Peekable;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::counter::LineCounter;
 use super::custom::{Answers, Question};
 use super::draft::{Draft, Origins};
 use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
 use super::measure::saving;
+use super::peeled::Peeled;
 use super::report::{Attempts, Sum, Tally};
 use super::restore::{Proofs, genuine};
 use super::segments::map_segments;
 use super::sequence::{FusionPipeline, Step, Work};
 use super::{CompressOptions, Edit, FusionContext, Prior, Remembered, Stage, fold};
 use crate::config::Preset;
-use crate::content::{ContentType, Detection, Language, Segment, detect};
+use crate::content::{ContentType, Detection, Hints, Language, Segment, detect};
 use crate::tokens;
 
 /// What passes over one text share.
@@ -98,10 +103,18 @@ impl Passes<'_> {
             let mut sealed = draft.sealed();
             let mut bids: Vec<Bid> = Vec::new();
             let mut fired = Vec::new();
+            let shows_lines = is_codec(&steps[contest.start]) && self.detected.is_some();
+            let behind =
+                if shows_lines { Behind::all(&frame.context(draft.text(), &segments, &sealed)) } else { Vec::new() };
             for index in contest {
                 let step = &steps[index];
                 let context = frame.context(draft.text(), &segments, &sealed);
-                let fires = may_fire(step, &context);
+                let sealed_behind: Vec<_> = behind.iter().map(|part| part.lines.to_lines(&sealed)).collect();
+                let shown = behind.iter().zip(&sealed_behind);
+                let shown: Vec<(&Peeled, FusionContext)> = shown
+                    .map(|(part, sealed)| (&part.lines, frame.context(&part.lines.text, &part.segments, sealed)))
+                    .collect();
+                let fires = may_fire(step, &context) || shown.iter().any(|(_, context)| may_fire(step, context));
                 let gated = (self.clock)();
                 self.attempts[index].gate_ms += gated - started;
                 started = gated;
@@ -109,8 +122,9 @@ impl Passes<'_> {
                     continue;
                 }
                 fired.push(index);
-                let edits = self.propose(step, &context, &draft, &mut pass.proofs)?;
+                let edits = self.propose(step, &context, &shown, &draft, &mut pass.proofs)?;
                 let more: Vec<Bid> = edits.into_iter().map(|(edit, saved)| Bid { step: index, edit, saved }).collect();
+                let more = if shown.is_empty() { more } else { best(more) };
                 if index + 1 < next {
                     // What saves much, or is gone already, is not up to those that come after.
                     let settled = more.iter().filter(|bid| self.is_settled(bid, draft.text()));
@@ -194,28 +208,68 @@ impl Passes<'_> {
         detection
     }
 
-    /// The edits of one step that hold, with the tokens that each saves.
+    /// The edits of one step that hold, with the tokens that each saves. It is shown the text, and lines behind prefixes alone.
     fn propose(
         &self,
         step: &Step,
         context: &FusionContext,
+        shown: &[(&Peeled, FusionContext)],
         draft: &Draft,
         proofs: &mut Proofs,
     ) -> Result<Vec<(Edit, isize)>, Question> {
-        let (edits, stage) = match &step.work {
+        let (offers, stage) = match &step.work {
             Work::Detect => return Ok(Vec::new()),
-            Work::Custom => (self.answers.edits(&step.name, context)?, None),
+            Work::Custom => {
+                let edits = self.answers.edits(&step.name, context)?;
+                (edits.into_iter().map(|edit| (edit, false)).collect::<Vec<_>>(), None)
+            }
             Work::Native(stage) => {
-                let edits = stage.apply(context);
-                if let Err(wrong) = check(&**stage, context, &edits) {
-                    debug_assert!(false, "{wrong}");
-                    return Ok(Vec::new());
+                let mut offers = if may_fire(step, context) { offered(&**stage, context) } else { Vec::new() };
+                for (lines, alone) in shown.iter().filter(|(_, alone)| may_fire(step, alone)) {
+                    let moved = |(edit, is_sure): (Edit, bool)| Some((lines.to_edit(context, edit)?, is_sure));
+                    offers.extend(offered(&**stage, alone).into_iter().filter_map(moved));
                 }
-                (edits, Some(&**stage))
+                offers.sort_by_key(|(edit, _)| edit.range.start);
+                (offers, Some(&**stage))
             }
         };
-        let mut filter = Filter::new(self.original, context, draft, stage, proofs, &edits);
-        Ok(edits.into_iter().filter_map(|edit| filter.accept(edit)).collect())
+        let mut filter = Filter::new(self.original, context, draft, stage, proofs, &offers);
+        Ok(offers.into_iter().filter_map(|(edit, is_sure)| filter.accept(edit, is_sure)).collect())
+    }
+}
+
+/// What a stage proposes, each edit with whether its fold is certain to be canonical.
+fn offered(stage: &dyn Stage, context: &FusionContext) -> Vec<(Edit, bool)> {
+    let edits = stage.apply(context);
+    if let Err(wrong) = check(stage, context, &edits) {
+        debug_assert!(false, "{wrong}");
+        return Vec::new();
+    }
+    let offer = |edit: Edit| {
+        let is_sure = edit.lossless && stage.folds_alike_alone(context, &edit);
+        (edit, is_sure)
+    };
+    edits.into_iter().map(offer).collect()
+}
+
+/// Lines that stand behind prefixes in a text, with the segments that they have alone.
+struct Behind {
+    lines: Peeled,
+    segments: Vec<Segment>,
+}
+
+impl Behind {
+    /// All of a text but its code, which has stages of its own.
+    fn all(context: &FusionContext) -> Vec<Self> {
+        let hints = Hints { path: context.hints.path.clone(), ..Hints::default() };
+        let mut counter = LineCounter::new(context.text, 1);
+        let lines = |segment: &Segment| {
+            let Range { start, end } = segment.range;
+            Peeled::of(&context.text[start..end], start, counter.line(start))
+        };
+        let is_open = |segment: &&Segment| segment.content_type != ContentType::Code && context.is_free(&segment.range);
+        let parts = context.segments.iter().filter(is_open).filter_map(lines);
+        parts.map(|lines| Self { segments: detect(&lines.text, &hints).segments, lines }).collect()
     }
 }
 
@@ -316,16 +370,16 @@ impl<'a> Filter<'a> {
         draft: &'a Draft,
         stage: Option<&'a dyn Stage>,
         proofs: &'a mut Proofs,
-        edits: &[Edit],
+        offers: &[(Edit, bool)],
     ) -> Self {
-        let markers = if edits.is_empty() { Vec::new() } else { marker_ranges(context.text) };
-        let noted = edits.iter().any(has_notes);
+        let markers = if offers.is_empty() { Vec::new() } else { marker_ranges(context.text) };
+        let noted = offers.iter().any(|(edit, _)| has_notes(edit));
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
         Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable(), proofs }
     }
 
-    fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
+    fn accept(&mut self, mut edit: Edit, is_sure: bool) -> Option<(Edit, isize)> {
         let replaced = &self.context.text[edit.range.clone()];
         if edit.text == replaced || cuts_marker(&self.markers, &edit.range) {
             return None;
@@ -338,11 +392,11 @@ impl<'a> Filter<'a> {
         renumber(&mut priced, replaced, |_, _| None);
         let saved = saving(self.context.text, &priced, self.context.encoding);
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
-        (worth_it && (!edit.lossless || self.is_proved(&edit, replaced))).then_some((edit, saved))
+        (worth_it && (!edit.lossless || self.is_proved(&edit, replaced, is_sure))).then_some((edit, saved))
     }
 
     /// Whether the fold of a lossless edit comes undone to what it replaced.
-    fn is_proved(&mut self, edit: &Edit, replaced: &str) -> bool {
+    fn is_proved(&mut self, edit: &Edit, replaced: &str, is_sure: bool) -> bool {
         let (Some(stage), Some((fold, _))) = (self.stage, fold::parse(&edit.text)) else { return false };
         // Sealed parts are never cut by an edit, so a piece that holds a fold is either before the edit or after it.
         while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < edit.range.start) {
@@ -355,9 +409,7 @@ impl<'a> Filter<'a> {
                 (range.start, *text) = (edit.range.start, rest);
             }
         }
-        let is_sure = stage.folds_alike_alone(self.context, edit);
-        let undone =
-            if is_sure { stage.unfold_after(&fold, &mut self.before) } else { genuine(stage, &fold, &mut self.before) };
+        let undone = genuine(stage, &fold, &mut self.before, is_sure);
         let is_proved = undone.is_some_and(|text| text == replaced);
         if is_proved {
             self.proofs.add(&edit.text, self.before.text().len(), replaced.len());

@@ -40,7 +40,8 @@ pub type Millis = i64;
 /// A durable store. All methods block; callers choose the thread.
 ///
 /// A call that finds that the file was deleted or replaced under it works on what is there now, and says so once in
-/// [`Store::notices`].
+/// [`Store::notices`]. What a newer program has migrated meanwhile may be read on, but is not written:
+/// [`crate::error::Error::StoreNewer`].
 pub trait Store: Send + Sync {
     /// The ids that markers of these contents print: 16 digits, longer where another original has the same prefix, and the
     /// same as before for what is already stored.

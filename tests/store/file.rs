@@ -1,5 +1,6 @@
 //! What the SQLite store does to its file, and what it does when the file is not what it should be.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -94,16 +95,12 @@ fn a_directory_that_is_a_file_is_unavailable() {
 fn a_file_that_is_not_ours_is_named_and_left_as_it_is() {
     let foreign = tempfile::tempdir().unwrap();
     sql(foreign.path()).execute_batch("CREATE TABLE t (x); PRAGMA user_version = 1").unwrap();
-    let newer = tempfile::tempdir().unwrap();
-    drop(open(newer.path()).unwrap());
-    sql(newer.path()).execute_batch("PRAGMA user_version = 7; PRAGMA journal_mode = DELETE").unwrap();
     let garbage = tempfile::tempdir().unwrap();
     fs::write(garbage.path().join(FILE), noise(1, 10_000)).unwrap();
     let text = tempfile::tempdir().unwrap();
     fs::write(text.path().join(FILE), "notes").unwrap();
     for (dir, found) in [
         (foreign, "another program's database, with application id 0x00000000 and 1 tables"),
-        (newer, "its version is 7; this program knows versions 1 to 5: install the newer release that wrote it"),
         (garbage, "not a database"),
         (text, "not a database"),
     ] {
@@ -117,6 +114,37 @@ fn a_file_that_is_not_ours_is_named_and_left_as_it_is() {
             other => panic!("{found}: {other:?}"),
         }
         assert_eq!(fs::read(&path).unwrap(), before, "{found}");
+    }
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_said_to_be_one_and_never_set_aside() {
+    let no_sql = "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW v AS SELECT FROM')";
+    // The schema of the second one cannot be read here.
+    for further in ["", no_sql] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(open(dir.path()).unwrap());
+        let newer = format!("PRAGMA user_version = 7; PRAGMA journal_mode = DELETE; {further}");
+        sql(dir.path()).execute_batch(&newer).unwrap();
+        let before = fs::read(dir.path().join(FILE)).unwrap();
+        let names =
+            || fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect::<BTreeSet<_>>();
+        let names_before = names();
+        let aside = SqliteStore::open_or_set_aside(dir.path(), options(), "2026-01-31").map(drop);
+        for opened in [open(dir.path()).map(drop), aside] {
+            let error = opened.unwrap_err();
+            assert_eq!(error.code(), "CONCERTINA_STORE_NEWER", "{error}");
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "the store at {} was written by a newer version: its version is 7; this program knows versions 1 to 5: \
+                     update it and start it again, or use another directory",
+                    dir.path().join(FILE).display()
+                )
+            );
+        }
+        assert_eq!(fs::read(dir.path().join(FILE)).unwrap(), before);
+        assert_eq!(names(), names_before);
     }
 }
 

@@ -10,7 +10,7 @@ use concertina::reference::{ContentHash, Original};
 use concertina::store::{Batch, SqliteStore, Store};
 use rusqlite::Connection;
 
-use crate::suite::{START, context, options, projection, put, scope};
+use crate::suite::{EXPIRED, START, batch_of, context, options, projection, put, scope};
 
 const FILE: &str = "concertina.sqlite";
 
@@ -109,6 +109,55 @@ fn a_batch_made_from_another_file_is_refused() {
     // A placeholder whose original went with the old file is refused as ever.
     let orphan = Batch { projections: vec![projection("block", "\"short\"", "text")], ..replay(after.generation) };
     assert!(matches!(store.commit(&me, &orphan, START), Err(Error::BadArgument { .. })));
+}
+
+#[test]
+fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, me) = (open(dir.path()), scope("main", "s"));
+    put_text(&store, "before");
+    let sql = |statements: &str| Connection::open(dir.path().join(FILE)).unwrap().execute_batch(statements).unwrap();
+    let batch = batch_of(&store, vec![Original::text("after", "test")]);
+    sql("CREATE TABLE later (x); PRAGMA user_version = 6");
+    for refused in [
+        store.commit(&me, &batch, START).map(drop),
+        store.commit_turn(&me, &"1".into(), START).map(drop),
+        store.end_session("s", START),
+        store.sweep(START + EXPIRED).map(drop),
+        store.purge("s").map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(
+            matches!(&error, Error::StoreNewer { reason, .. } if reason.starts_with("its version is 6; ")),
+            "{error}"
+        );
+    }
+    assert!(is_there(&store, "before") && !is_there(&store, "after"));
+    let stats = store.stats(None).unwrap();
+    assert_eq!((stats.originals, stats.turns), (1, 0));
+    // Nothing is lost: the same batch goes through where the newer program is undone.
+    sql("PRAGMA user_version = 5");
+    store.commit(&me, &batch, START).unwrap();
+    assert!(is_there(&store, "after"));
+}
+
+#[test]
+fn what_a_newer_program_keeps_in_another_way_is_no_damage() {
+    const NO_SQL: &str = "INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW v AS SELECT FROM')";
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    put_text(&store, "before");
+    let sql = |statements: &str| Connection::open(dir.path().join(FILE)).unwrap().execute_batch(statements).unwrap();
+    sql("DROP TABLE printed; PRAGMA user_version = 6");
+    let error = store.ledger(&scope("main", "s")).unwrap_err();
+    assert!(matches!(error, Error::StoreNewer { .. }), "{error}");
+    // Other connections read the schema again after the table.
+    sql(&format!("PRAGMA writable_schema = ON; {NO_SQL}; CREATE TABLE later (x)"));
+    let error = store.check(Some("2026-01-31")).unwrap_err();
+    assert!(matches!(error, Error::StoreNewer { .. }), "{error}");
+    assert!(
+        fs::read_dir(dir.path()).unwrap().all(|entry| !entry.unwrap().path().to_str().unwrap().contains("damaged"))
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 
 import type { Concertina } from "../concertina.js";
+import { elsewhereOf, haveIt, whyKept } from "../elsewhere.js";
 import { figuresText, removedText } from "../figures-text.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
@@ -78,14 +79,18 @@ export const sweep: Command = {
 
 export const purge: Command = {
   usage: "SESSION",
-  about: ["forget a session, by its id or key; asks first", "--yes                without asking", "--json"],
-  options: { ...STORE, yes: SWITCH, json: SWITCH },
+  about: ["forget a session, by its id or key; asks first", "--elsewhere          also where a gateway of the store has it", "--yes                without asking", "--json"],
+  options: { ...STORE, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
   takes: { least: 1, most: 1 },
   run: ([named = ""], values) =>
     withStore(values, async (concertina) => {
-      const sessionId = await sessionOf(concertina, named);
+      const known = await concertina.sessions();
+      const [{ sessionId }] = sessionsNamed(named, known);
+      const elsewhere = elsewhereOf(known, sessionId);
+      const why = whyKept({ sessionId, elsewhere }, "--elsewhere");
+      if (!values.elsewhere && why !== undefined) throw new Error(why);
       const doomed = await concertina.purge({ sessionId, dry: true });
-      const warning = `This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.`;
+      const warning = `This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.${elsewhere.length > 0 ? ` Mind that ${haveIt(elsewhere)}.` : ""}`;
       if (!(await mayRemove(values, warning))) return;
       const removed = await concertina.purge({ sessionId });
       if (values.json) printJson(removed);

@@ -75,7 +75,7 @@ fn programs_of_two_versions_work_on_one_database_for_one_release() {
     program(&cluster, "two", &and([NEXT, AFTER_NEXT])).unwrap();
     assert_eq!(versions(&cluster, "two"), [format!("2 {}", NEWEST + 1)]);
     let error = work(&old, 3).unwrap_err();
-    assert!(matches!(error, Error::StoreDamaged { .. }), "{error}");
+    assert!(matches!(error, Error::StoreNewer { .. }), "{error}");
     let known = format!("; this program knows versions 1 to {NEWEST}");
     assert!(
         error.to_string().contains(&format!("needs a program that knows version {}{known}", NEWEST + 1)),

@@ -85,7 +85,7 @@ fn a_newer_version_and_another_programs_schema_are_refused() {
         .sql("UPDATE newer.store SET version = 7, oldest = 6; CREATE SCHEMA foreign_one; CREATE TABLE foreign_one.store (a int)");
     let refused = |namespace: &str| PostgresStore::open(&cluster.url(), namespace, options()).map(drop).unwrap_err();
     let error = refused("newer");
-    assert!(matches!(error, Error::StoreDamaged { .. }));
+    assert!(matches!(error, Error::StoreNewer { .. }));
     assert!(error.to_string().contains("is 7; this program knows versions 1 to "), "{error}");
     assert!(error.to_string().contains("install a newer release"), "{error}");
     assert!(refused("foreign_one").to_string().contains("another program's"));

@@ -1,16 +1,15 @@
 //! A code segment of a text -> the bare code in it, and offsets and lines back.
 //!
-//! What other stages sealed is blanked, so that the rest still parses; the line numbers that a tool printed before the lines are
-//! taken off. Changes of the code must stay within a line's text, or begin and end with whole lines, or replace what lies
-//! between two such places.
+//! What other stages sealed is blanked, so that the rest still parses; the line numbers, or whatever else a tool printed before the
+//! lines, are taken off.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::languages::Syntax;
-use crate::content::numbered::NumberedLine;
 use crate::content::{ContentType, Language};
 use crate::pipeline::FusionContext;
+use crate::pipeline::peeled::Peeled;
 use crate::reference::find_markers;
 
 /// Bare code and where it came from.
@@ -21,7 +20,7 @@ pub(in crate::pipeline) struct Source<'a> {
     prelude_rows: usize,
     base: usize,
     first_line: usize,
-    rows: Option<Vec<Row>>,
+    peeled: Option<Peeled>,
 }
 
 /// The code in a text, each piece with its language. What an earlier stage sealed within a piece does not end it.
@@ -46,16 +45,6 @@ pub(in crate::pipeline) fn pieces(context: &FusionContext) -> Vec<(Range<usize>,
     pieces
 }
 
-/// A line of a numbered listing.
-struct Row {
-    /// Where its text starts in the code.
-    code: usize,
-    /// Where it starts in the text.
-    line: usize,
-    /// Where its text starts in the text.
-    text: usize,
-}
-
 impl<'a> Source<'a> {
     /// The code in a range of the context's text that starts with line `first_line`, from 1.
     pub(in crate::pipeline) fn of(
@@ -67,8 +56,14 @@ impl<'a> Source<'a> {
         let text = without_marker_line(&context.text[range.clone()]);
         let sealed = context.sealed.partition_point(|sealed| sealed.end <= range.start);
         let mut sealed = context.sealed[sealed..].iter().take_while(|sealed| sealed.start < range.end).peekable();
-        let mut source =
-            Self { code: Cow::Borrowed(text), prelude: 0, prelude_rows: 0, base: range.start, first_line, rows: None };
+        let mut source = Self {
+            code: Cow::Borrowed(text),
+            prelude: 0,
+            prelude_rows: 0,
+            base: range.start,
+            first_line,
+            peeled: None,
+        };
         if sealed.peek().is_some() {
             let mut bytes = text.as_bytes().to_vec();
             for sealed in sealed {
@@ -77,8 +72,10 @@ impl<'a> Source<'a> {
                 bytes[start..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
             }
             source.code = Cow::Owned(String::from_utf8(bytes).expect("whole characters became blanks"));
-        } else if let Some((code, rows)) = listing(text, range.start) {
-            (source.code, source.rows) = (Cow::Owned(code), Some(rows));
+        } else if let Some(peeled) = Peeled::of(text, range.start, first_line) {
+            source.first_line = peeled.first_line;
+            source.code = Cow::Owned(peeled.text.clone());
+            source.peeled = Some(peeled);
         }
         if !syntax.prelude.is_empty() && !source.code.contains("<?") {
             source.code = Cow::Owned([syntax.prelude, &source.code].concat());
@@ -90,21 +87,18 @@ impl<'a> Source<'a> {
     /// The range of the context's text that a range of the code came from.
     pub(in crate::pipeline) fn to_text(&self, range: &Range<usize>) -> Range<usize> {
         let (start, end) = (range.start.saturating_sub(self.prelude), range.end.saturating_sub(self.prelude));
-        let Some(rows) = &self.rows else { return self.base + start..self.base + end };
-        let row = |at: usize| &rows[rows.partition_point(|row| row.code <= at).saturating_sub(1)];
-        let is_line_start = |at: usize| row(at).code == at;
-        if is_line_start(start) && is_line_start(end) && start < end {
-            return row(start).line..row(end).line;
+        match &self.peeled {
+            Some(peeled) => peeled.to_text(&(start..end)),
+            None => self.base + start..self.base + end,
         }
-        let place = |at: usize| row(at).text + (at - row(at).code);
-        place(start)..place(end)
     }
 
     /// The lines of the context's text, from 1, for rows of the code, from 0; `None` where the numbers that the tool printed
     /// say it.
     pub(in crate::pipeline) fn lines(&self, rows: (usize, usize)) -> Option<(usize, usize)> {
         let line = |row: usize| self.first_line + row - self.prelude_rows;
-        self.rows.is_none().then(|| (line(rows.0), line(rows.1)))
+        let are_told = self.peeled.as_ref().is_some_and(|peeled| peeled.are_numbered);
+        (!are_told).then(|| (line(rows.0), line(rows.1)))
     }
 }
 
@@ -112,34 +106,6 @@ impl<'a> Source<'a> {
 fn without_marker_line(text: &str) -> &str {
     let start = text.trim_end().rfind('\n').map_or(0, |newline| newline + 1);
     if find_markers(&text[start..]).any(|(range, _)| range.start == 0) { &text[..start] } else { text }
-}
-
-/// The code in a listing whose lines are numbered one after the other, but for lines before the first and behind the last.
-fn listing(text: &str, base: usize) -> Option<(String, Vec<Row>)> {
-    let mut code = String::new();
-    let mut rows: Vec<Row> = Vec::new();
-    let mut last = None;
-    let mut ended = false;
-    let mut at = base;
-    for line in text.split_inclusive('\n') {
-        match NumberedLine::parse(line.trim_end_matches('\n')) {
-            Some(found) if !ended && last.is_none_or(|last| found.number == last + 1) => {
-                rows.push(Row { code: code.len(), line: at, text: at + found.prefix.len() });
-                code.push_str(&line[found.prefix.len()..]);
-                last = Some(found.number);
-            }
-            Some(_) => return None,
-            None => ended = last.is_some(),
-        }
-        if ended && rows.last().is_some_and(|row| row.code != code.len()) {
-            rows.push(Row { code: code.len(), line: at, text: at });
-        }
-        at += line.len();
-    }
-    if !ended {
-        rows.push(Row { code: code.len(), line: at, text: at });
-    }
-    (rows.len() > 2).then_some((code, rows))
 }
 
 #[cfg(test)]

@@ -19,8 +19,10 @@ pub(super) enum Failure {
     Sql(rusqlite::Error),
     /// Not intact: what was found.
     Damaged(String),
-    /// Another program's, or of a version that this program does not know: what was found.
+    /// Another program's: what was found.
     Foreign(String),
+    /// Of a version that this program does not know yet: what was found.
+    Newer(String),
     /// Somebody else's turn did not end in time.
     Locked,
     /// The system's reason.
@@ -69,6 +71,7 @@ impl Failure {
         let error = match self {
             Self::Sql(error) => error,
             Self::Damaged(reason) | Self::Foreign(reason) => return Error::StoreDamaged { path, reason },
+            Self::Newer(reason) => return Error::StoreNewer { path, reason },
             Self::Full(reason) => return Error::StoreFull { path, reason },
             Self::Locked => return Error::StoreLocked { path, waited_ms },
             Self::System(error) => return Error::StoreUnavailable { path, reason: error.to_string() },

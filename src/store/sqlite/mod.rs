@@ -58,8 +58,9 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs to another
-    /// user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store or
-    /// comes from a newer version (it is left as it is); [`Error::StoreLocked`] when another process keeps it locked.
+    /// user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store, and
+    /// [`Error::StoreNewer`] when it comes from a newer version (it is left as it is); [`Error::StoreLocked`] when another process
+    /// keeps it locked.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
         Ok(Self::open_with(dir, options, None)?.0)
     }

@@ -3,6 +3,9 @@
 //! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever has it
 //! open, and what is written there is lost. So every use looks first, and a write looks again before it counts as done. A file
 //! that is overwritten in place cannot be told from one that was written by another process; do not restore a backup that way.
+//!
+//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is shown and can be fetched,
+//! and no longer written: what this program would write may be less than the newer one relies on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -197,6 +200,18 @@ impl Opened {
 }
 
 impl Side {
+    /// Works on the connection. Who has the turn alone has it before anybody migrates the file, or after.
+    fn run<T>(&mut self, turn: Turn, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Outcome<T> {
+        if turn == Turn::Alone {
+            schema::check_version(&self.connection)?;
+        }
+        work(&mut self.connection).map_err(|failure| match schema::check_version(&self.connection) {
+            // It met what the newer program keeps in another way; nothing is damaged.
+            Err(newer @ Failure::Newer(_)) => newer,
+            _ => failure,
+        })
+    }
+
     /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that another copy
     /// of SQLite emptied, and found anew when it opened, has the head that it had when it was empty before.
     fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
@@ -216,7 +231,7 @@ impl InUse<'_> {
         work: impl FnOnce(&mut Connection) -> Outcome<T>,
     ) -> Outcome<T> {
         let State::Open(side) = &mut *self.state else { return Err(Failure::Replaced) };
-        let done = work(&mut side.connection);
+        let done = side.run(self.turn, work);
         if !side.connection.is_autocommit() {
             // The rollback after a failure failed too, for example on a disk error; the next BEGIN would find it open.
             drop(side.connection.execute_batch("ROLLBACK"));

@@ -2,6 +2,9 @@
 //!
 //! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum` set
 //! after `journal_mode=WAL` is silently ignored and the file never shrinks.
+//!
+//! Whoever has a file open when a newer program migrates it reads on. So a version either leaves what the one before reads as it was, or
+//! takes away what that one's statements name.
 
 use std::path::Path;
 use std::thread;
@@ -23,6 +26,9 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("version_4.sql"),
     include_str!("version_5.sql"),
 ];
+
+/// The newest version that this program knows.
+const NEWEST: i32 = MIGRATIONS.len() as i32;
 
 /// How long one attempt at opening waits, and how long it is until the next.
 const ATTEMPT: Duration = Duration::from_millis(10);
@@ -76,6 +82,17 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     Ok(connection)
 }
 
+/// Refuses a file of a version that this program does not know yet. Its schema is not looked at: it may hold what cannot be read here.
+pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
+    let version: i32 = connection.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))?;
+    if version <= NEWEST {
+        return Ok(());
+    }
+    Err(Failure::Newer(format!(
+        "its version is {version}; this program knows versions 1 to {NEWEST}: update it and start it again, or use another directory"
+    )))
+}
+
 /// Reads every page of a file, and says what it finds that is not as it should be.
 pub(super) fn check(connection: &Connection) -> Outcome<()> {
     let found: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
@@ -95,14 +112,14 @@ fn log_ahead(connection: &Connection) -> Outcome<()> {
 fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
+    if application == APPLICATION_ID {
+        check_version(connection)?;
+    }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
     match (application, usize::try_from(version)) {
         (0, Ok(0)) if tables == 0 => Ok(Found::Blank),
-        (APPLICATION_ID, Ok(version)) if (1..=MIGRATIONS.len()).contains(&version) => Ok(Found::Ours(version)),
-        (APPLICATION_ID, _) => Err(Failure::Foreign(format!(
-            "its version is {version}; this program knows versions 1 to {}: install the newer release that wrote it, or move its files aside",
-            MIGRATIONS.len()
-        ))),
+        (APPLICATION_ID, Ok(version @ 1..)) => Ok(Found::Ours(version)),
+        (APPLICATION_ID, _) => Err(Failure::Foreign(format!("its version is {version}, which there never was"))),
         _ => Err(Failure::Foreign(format!(
             "it is another program's database, with application id {application:#010x} and {tables} tables and indexes"
         ))),

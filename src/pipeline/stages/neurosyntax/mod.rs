@@ -5,8 +5,8 @@
 //! one note, with annotations that say nothing at run time, and long files are shown as an outline. What tools read in comments
 //! ([`directives`]) stays, and so does every string.
 //!
-//! Where nothing is to be said of a listing but that its lines are numbered, it leaves out numbers ([`numbers`]): a fold hides code
-//! from the next pass, so that is what it does last.
+//! Where nothing is to be said of code but what stands before each of its lines, that goes ([`prefixes`]): a fold hides code from the
+//! next pass, so that is what it does last.
 //!
 //! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is no
 //! known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
@@ -28,7 +28,7 @@ use crate::pipeline::counter::LineCounter;
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
-use crate::pipeline::{Edit, FusionContext, Prior, Stage, numbers};
+use crate::pipeline::{Edit, FusionContext, Prior, Stage, prefixes};
 
 /// From this many bytes on, code is shown as an outline at `max`.
 const OUTLINE_FROM_BYTES: usize = 16 << 10;
@@ -67,7 +67,7 @@ impl Stage for Neurosyntax {
             let changes = rewrite(&source, syntax, context.preset, &free);
             if changes.is_empty() {
                 let parts = free_lines(context.text, context.sealed, range).into_iter();
-                edits.extend(parts.flat_map(|part| numbers::edits(context, self.name(), part)));
+                edits.extend(parts.flat_map(|part| prefixes::edits(context, self.name(), part)));
             }
             edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));
         }
@@ -75,11 +75,11 @@ impl Stage for Neurosyntax {
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        numbers::unfold(fold)
+        prefixes::unfold(fold)
     }
 
     fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        numbers::is_canonical(fold, text)
+        prefixes::is_canonical(fold, text)
     }
 
     fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {

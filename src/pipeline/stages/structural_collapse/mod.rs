@@ -1,7 +1,7 @@
 //! Lines of one shape, wherever they stand -> templates, and rows of what differs: listings, tables, compilers' messages, lists of
 //! imports, records of several lines, whatever they are of. See [`lines`] for how, and its `book` for the notation.
 //!
-//! Of a listing whose lines are numbered only the numbers may go ([`numbers`]), where that saves more.
+//! Of lines behind prefixes only these may go, of a listing the numbers ([`prefixes`]), where that saves more.
 //!
 //! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
 //! folds that want the same lines, those stay that save most.
@@ -20,7 +20,7 @@ use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::measure::{is_worth, saving};
 use crate::pipeline::restore::{Prior, before_marker};
-use crate::pipeline::{Edit, FusionContext, Stage, lines, numbers};
+use crate::pipeline::{Edit, FusionContext, Stage, lines, prefixes};
 
 /// Shorter texts cannot pay for the legend.
 const MIN_BYTES: usize = 120;
@@ -58,20 +58,20 @@ impl Stage for StructuralCollapse {
         let saved =
             |edits: &[Edit]| edits.iter().map(|edit| saving(context.text, edit, context.encoding)).sum::<isize>();
         let best = |(range, worth): (Range<usize>, _)| {
-            let mut listings = numbers::edits(context, self.name(), range.clone());
-            listings.retain(|edit| is_worth(context, edit, worth));
+            let mut bare = prefixes::edits(context, self.name(), range.clone());
+            bare.retain(|edit| is_worth(context, edit, worth));
             let shapes = lines::worthy_edits(context, self.name(), range, worth);
-            if saved(&listings) > saved(&shapes) { listings } else { shapes }
+            if saved(&bare) > saved(&shapes) { bare } else { shapes }
         };
         stretches(context).into_iter().flat_map(best).collect()
     }
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
-        numbers::unfold(fold).or_else(|| lines::unfold(fold))
+        prefixes::unfold(fold).or_else(|| lines::unfold(fold))
     }
 
     fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        numbers::is_canonical(fold, text) || lines::is_canonical(fold, text, |_| false)
+        prefixes::is_canonical(fold, text) || lines::is_canonical(fold, text, |_| false)
     }
 
     fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {

@@ -1,0 +1,135 @@
+//! Lines behind prefixes -> what they are, and how long each prefix is.
+//!
+//! Without a prefix a line may be of something that only the lines alone tell. Those of a common log are not: they are rows, and what
+//! stands before them is a column.
+
+use super::detect::{Kind, judge_lines};
+use super::lines::sample;
+use super::prefixes::{Prefix, without_prefix};
+use super::seen::{Page, View};
+use super::{ContentType, json, numbered};
+
+/// What stands before the lines of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefixes {
+    /// How many bytes of each line, as `\n` parts them; 0 for a line without.
+    pub lengths: Vec<usize>,
+    /// Whether they number the lines.
+    pub are_numbers: bool,
+}
+
+/// Finds what stands before nearly all lines of a text, where these are something else than prose without it: their numbers, or who
+/// printed them and when. Which prefixes they are is told by a sample of the lines.
+pub fn prefixes(text: &str) -> Option<Prefixes> {
+    if let Some(lengths) = numbered::lengths(text) {
+        return Some(Prefixes { lengths, are_numbers: true });
+    }
+    let sample = sample(text);
+    let page = Page::of(&sample);
+    let view = page.view();
+    // Of most texts a few lines say that they have none.
+    without_prefix(view.lines)?;
+    let (prefixes, kind) = behind_prefixes(view, judge_lines(view))?;
+    if kind.content_type == ContentType::Text {
+        return None;
+    }
+    let length = |line: &str| prefixes.iter().fold(0, |end, prefix| end + prefix.end(&line[end..]));
+    let lengths = text.split('\n').map(|line| length(line.strip_suffix('\r').unwrap_or(line))).collect();
+    Some(Prefixes { lengths, are_numbers: false })
+}
+
+/// How many prefixes stand one behind the other at most: a container, a stream, a time.
+const MAX_PREFIXES: usize = 3;
+
+/// The prefixes that lines share, and what the lines are: without the prefixes, where that says more than `plain`, what they are with
+/// them, else `plain`. `None` where nothing is known better without prefixes.
+pub(super) fn behind_prefixes(sample: View, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
+    use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
+    if plain.is_proved {
+        return None;
+    }
+    let mut prefixes = Vec::new();
+    let mut formed = None;
+    let mut next = without_prefix(sample.lines);
+    while let Some(bare) = next.filter(|_| prefixes.len() < MAX_PREFIXES) {
+        prefixes.push(bare.prefix);
+        let is_stamped = prefixes.iter().any(|prefix| prefix.is_stamp());
+        let page = Page::of(&bare.text);
+        let is_json = json::is_json(&bare.text);
+        let inner = if is_json { Kind::of(Json) } else { judge_lines(page.view()) };
+        let says_more = match (plain.content_type, inner.content_type) {
+            (_, Html) => false,
+            (_, Json) => true,
+            // Few names before a bar: who printed it, not a first column.
+            (Table, Code | Diff | Log | Search | Text) => bare.prefix.is_bar(),
+            // What has a time is a log, whatever it tells.
+            (Log, _) if is_stamped => false,
+            (Log, Code) | (Unknown, Code) => inner.language.is_some(),
+            (Log | Text | Unknown | Code, Diff | Search | Table) => true,
+            (Text | Unknown | Code, Log) | (Unknown | Code, Text) => true,
+            (Text, Code) => inner.language.is_some(),
+            (Code, Code) => true,
+            _ => false,
+        };
+        if says_more {
+            return Some((prefixes, Kind { is_proved: false, is_prefixed: inner.content_type != Text, ..inner }));
+        }
+        let has_form = match plain.content_type {
+            // Reports and traces have one, and what a log tells line by line has none.
+            Log => match inner.content_type {
+                Log => page.view().filled().filter(|line| line.is_log()).count() * 2 < page.view().filled().count(),
+                Code => inner.language.is_some(),
+                inner => matches!(inner, Diff | Search | Table),
+            },
+            Search | Table | Unknown => inner.content_type != Text,
+            _ => false,
+        };
+        if formed.is_none() && has_form {
+            formed = Some((prefixes.clone(), plain));
+        }
+        next = without_prefix(page.view().lines);
+    }
+    formed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines without what stands before them.
+    fn bare(text: &str) -> Option<String> {
+        let lines = text.split('\n').zip(prefixes(text)?.lengths).map(|(line, length)| &line[length..]);
+        Some(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn what_has_a_form_is_found_behind_any_prefix() {
+        let document = "{\n  \"a\": [1, 2],\n  \"b\": \"c\",\n  \"d\": null\n}\n";
+        let table = "path,bytes,owner\nsrc/a.rs,120,ann\nsrc/b.rs,4100,bob\nsrc/c.rs,77,ann\n";
+        let trace = "Traceback (most recent call last):\n  File \"/app/server/handlers.py\", line 10, in handle\n    response = self.dispatch(request)\n  File \"/app/shop/orders.py\", line 412, in create\n    raise ValueError(\"no stock\")\nValueError: no stock\n";
+        for inner in [document, table, trace] {
+            for before in
+                ["web-1  | ", "[1/3] ", ">> ", "[pod/web-1/app] ", "2026-11-22T10:00:00.123Z ", "12:00:01.123 "]
+            {
+                let text: String = inner.lines().map(|line| format!("{before}{line}\n")).collect();
+                assert_eq!(bare(&text).as_deref(), Some(inner), "{text}");
+                assert_eq!(bare(&text.replace('\n', "\r\n")), Some(inner.replace('\n', "\r\n")), "{text}");
+            }
+            let text: String = inner.lines().enumerate().map(|(at, line)| format!("{:>6}\t{line}\n", at + 8)).collect();
+            assert_eq!(bare(&text).as_deref(), Some(inner));
+        }
+        let stacked = "2026-11-22T10:00:00Z stdout F [1/2] {\n2026-11-22T10:00:01Z stdout F [2/2]   \"a\": 1\n2026-11-22T10:00:02Z stdout F [2/2] }\n";
+        assert_eq!(bare(stacked).as_deref(), Some("{\n  \"a\": 1\n}\n"));
+    }
+
+    #[test]
+    fn common_logs_prose_and_lines_without_a_prefix_have_nothing_before_them() {
+        let log: String =
+            (10..40).map(|at| format!("2026-11-22T10:00:{at}Z INFO  request {at} was served\n")).collect();
+        let prose = "> The answer was given to all who asked for it.\n> Nobody came back to ask again after that day.\n> So it was left as it stood, and is still there.\n";
+        let few = "web-1  | {\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}\n";
+        for text in ["", "\n", "a\nb\n", "{\n  \"a\": 1\n}\n", "4:a\n90:b\n31:c\n", &log, prose, few] {
+            assert_eq!(bare(text), None, "{text}");
+        }
+    }
+}
