@@ -87,8 +87,8 @@ fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
             r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
-            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|notes|fields|buttons|of \d+)",
-            r"|array of \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
+            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|others|notes|fields|buttons|of \d+)",
+            r"|array of \d+|messages, \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
         ))
         .unwrap()
     });

@@ -48,6 +48,7 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
         return head(text, max_chars);
     }
     let detection = content::detect(text, hints);
+    let is_searched = expected(hints).is_some_and(|expected| expected.content_type == ContentType::Search);
     let mut sheet = Sheet::new(max_chars);
     let written = snapshot::summarize(text, &mut sheet)
         || match (detection.content_type, named(hints, &detection)) {
@@ -58,10 +59,12 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
             (ContentType::Log, None) => log::summarize(text, &mut sheet),
             (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
             (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, &mut sheet),
-            (ContentType::Search, None) => messages::summarize(text, &mut sheet) || search::summarize(text, &mut sheet),
+            (ContentType::Search, None) => {
+                messages::summarize(text, is_searched, &mut sheet) || search::summarize(text, &mut sheet)
+            }
             (ContentType::Table, None) => table::summarize(text, &mut sheet),
             (ContentType::Html, None) => html::summarize(text, &mut sheet),
-            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, &mut sheet),
+            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, is_searched, &mut sheet),
         };
     let written = written || prose(text, hints, detection.content_type, &mut sheet);
     if !written {
