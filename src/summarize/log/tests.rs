@@ -160,7 +160,11 @@ fn tests_that_went_well_mention_no_failure() {
 fn a_package_that_does_not_build_has_failed() {
     let text = many("ok  \texample.com/shop/p", "\t0.4s")
         + "FAIL\texample.com/shop/cart [build failed]\n?   \texample.com/shop/json\t[no test files]\nFAIL\n";
-    assert!(summary(&text, 300).starts_with("log, 63 lines, verdicts: 1 failed 60 passed, "), "{}", summary(&text, 300));
+    assert!(
+        summary(&text, 300).starts_with("log, 63 lines, verdicts: 1 failed 60 passed, "),
+        "{}",
+        summary(&text, 300)
+    );
 }
 
 #[test]
