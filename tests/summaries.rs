@@ -33,7 +33,7 @@ const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed onl
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
     code blocks outline HTML page title links headings names defines imports code only read python javascript typescript java csharp rust \
     ruby swift kotlin scala shell messages errors warnings notes snapshot fields buttons plan changes audit \
-    advisories packages YAML images coverage covered least without";
+    report packages YAML images coverage covered least without";
 
 fn hinted(content_type: ContentType, name: &str) -> Hints {
     let language = match name.rsplit('.').next() {
@@ -88,7 +88,7 @@ fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
             r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|[A-Za-z][\w.\-]*:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
-            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|others|notes|fields|buttons|advisories|objects|of \d+)",
+            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|others|notes|fields|buttons|objects|of \d+)",
             r"|array of \d+|messages, \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
         ))
         .unwrap()

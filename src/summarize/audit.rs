@@ -69,7 +69,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         return false;
     }
     advisories.sort_by_key(|advisory| Reverse(advisory.gravity()));
-    sheet.say(&format!("audit, {} advisories", advisories.len()));
+    sheet.say("audit report");
     sheet.lines(&totals, sheet.share(50));
     let packages: Vec<String> = advisories.iter().map(Advisory::package).collect();
     sheet.list("packages:", &packages, sheet.share(70));
@@ -160,7 +160,7 @@ To address all issues, run:
 ";
         assert_eq!(
             summary(text, 600),
-            "audit, 2 advisories\n3 vulnerabilities (2 high, 1 critical)\n\
+            "audit report\n3 vulnerabilities (2 high, 1 critical)\n\
              packages: ip * critical, braces <3.0.3 high\n\
              ip: ip SSRF: improper categorization, GHSA-2p57-rm9w-gvfp, No fix available\n\
              braces: Uncontrolled resource consumption in braces, GHSA-grv7-fg5c-xmjg, fix available via `npm audit fix`"
@@ -193,7 +193,7 @@ warning: 1 allowed warning found
 ";
         assert_eq!(
             summary(text, 600),
-            "audit, 2 advisories\nerror: 1 vulnerability found!\nwarning: 1 allowed warning found\n\
+            "audit report\nerror: 1 vulnerability found!\nwarning: 1 allowed warning found\n\
              packages: time 0.1.45 6.2 (medium), atty 0.2.14 unmaintained\n\
              time: Potential segfault in the time crate, RUSTSEC-2020-0071, Upgrade to >=0.2.23\n\
              atty: `atty` is unmaintained, RUSTSEC-2024-0375"
