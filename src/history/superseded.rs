@@ -1,7 +1,7 @@
 //! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
 //!
-//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that
-//! says that it succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
+//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that says that it
+//! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
 //! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
 //! Beside that, which written bodies a file has taken: the agent loses less with them than with a result.
 
