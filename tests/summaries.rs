@@ -32,7 +32,8 @@ const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed onl
     arrays objects nulls string number boolean log passed skipped verdicts fatal error warn notice info debug trace lines mention like failure verdict from error types \
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
     code blocks outline HTML page title links headings names defines imports code only read python javascript typescript java csharp rust \
-    ruby swift kotlin scala shell messages errors warnings notes snapshot fields buttons";
+    ruby swift kotlin scala shell messages errors warnings notes snapshot fields buttons plan changes audit \
+    report packages YAML images coverage covered least without";
 
 fn hinted(content_type: ContentType, name: &str) -> Hints {
     let language = match name.rsplit('.').next() {
@@ -86,9 +87,9 @@ fn invented_words(summary: &str, text: &str) -> Vec<String> {
 fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
-            r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
-            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|notes|fields|buttons|of \d+)",
-            r"|array of \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
+            r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|[A-Za-z][\w.\-]*:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
+            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|others|notes|fields|buttons|objects|of \d+)",
+            r"|array of \d+|messages, \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
         ))
         .unwrap()
     });

@@ -193,11 +193,40 @@ pub fn tells_of_failure(text: &str) -> bool {
 pub(super) fn tells_of_no_change(text: &str) -> bool {
     static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
         regex(
-            r"(?i)missing tool result|(?-ui:\bE[A-Z]{3,}:)|denied|rejected|cancell?ed|aborted|interrupted|unable to|not been read|no changes|doesn't want to",
+            r"(?i)missing tool result|(?-ui:\bE[A-Z]{3,}:)|denied|rejected|cancell?ed|aborted|interrupted|unable to|\snot\s|user modified|no changes|doesn't want to",
         )
     });
     let first = text.lines().next().unwrap_or_default();
     NO_CHANGE.is_match(head(first, 400))
+}
+
+/// Whether the answer to a call that writes a whole file tells that it did, in the words of the tools that are known, or by silence.
+pub(super) fn tells_of_writing(text: &str) -> bool {
+    static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r#"(?ix)
+            \A \s* (?: <\w+> \s* )? (?:
+                (?: successfully | wrote | created | updated | saved | overwrote ) (?-u:\b)
+                | (?: done | ok | success | written ) [\x20\t]* (?: [.:,!] (?: \s | \z ) | [(\n] | \z )
+                | (?: the\ )? (?: new\ )? file \s (?: \S+ \s )? (?: was \s | has\ been \s )? (?: successfully \s )?
+                  (?: created | written | updated | saved | overwritten ) (?: \s successfully )? [\x20\t]*
+                  (?: (?: at | to ) (?-u:\b) | [.:,!] (?: \s | \z ) | [(\n] | \z )
+                | the\ following\ files\ were\ successfully (?-u:\b)
+                | \{ [^{}]* " (?: (?: ok | success ) " \s* : \s* true | bytes_?written " \s* : )
+            )"#,
+        )
+    });
+    /// What a shell prints, or a host says, where a command printed nothing.
+    static SILENCE: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"(?ix)
+            \A \s* (?:
+                [^\n]{0,60} (?-u:\b) (?: no | without\ any ) \ output [\])>.]*
+                | <returncode> 0 </returncode> \s* <output> \s* </output>
+            )? \s* \z",
+        )
+    });
+    WRITTEN.is_match(head(text, 400)) || SILENCE.is_match(text)
 }
 
 #[cfg(test)]
@@ -289,11 +318,53 @@ mod tests {
             "[concertina] missing tool result — synthetic error inserted for API compatibility.",
             "File has not been read yet. Read it first before writing to it.",
             "[Request interrupted by user]",
+            "OK, but the file was not touched.",
+            "Successfully overwrote file: a.rs. User modified the `content` to be: x",
         ] {
             assert!(tells_of_no_change(text), "{text}");
         }
         for text in ["done", "Successfully wrote 120 bytes to a.rs", "The file /w/EXAMPLE.md has been updated."] {
             assert!(!tells_of_no_change(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tool_says_that_it_has_written_or_says_nothing() {
+        for text in [
+            "Successfully wrote 120 bytes to a.rs",
+            "File created successfully at: /w/a.rs",
+            "The file /w/a.rs has been updated. Here's the result of running `cat -n` on a snippet of the edited file:\n",
+            "The file /w/a.rs has been updated successfully.",
+            "File written successfully to a.rs",
+            "Wrote file successfully.",
+            "File successfully overwritten.",
+            "<result>\nFile successfully written: /w/a.rs\n</result>",
+            "The following files were successfully edited:\n/w/a.rs",
+            "{\n  \"success\": true,\n  \"path\": \"a.rs\"\n}",
+            "{\"bytes_written\": 12, \"dirs_created\": true}",
+            "done",
+            "Done.",
+            "ok\n",
+            "",
+            "(no output)",
+            "(Bash completed with no output)",
+            "Tool ran without any output",
+            "<returncode>0</returncode>\n<output>\n</output>",
+        ] {
+            assert!(tells_of_writing(text), "{text}");
+        }
+        for text in [
+            "Held for review: a.rs",
+            "Writing outside of the workspace needs approval.",
+            "OK to overwrite a.rs? Answer yes.",
+            "The file /w/a.rs has been updated since it was read.",
+            "File created.rs is locked",
+            "a.rs: cannot overwrite existing file",
+            "{\"success\": false, \"reason\": \"policy\"}",
+            "No output folder is configured.",
+            "<returncode>0</returncode>\n<output>\nblocked\n</output>",
+        ] {
+            assert!(!tells_of_writing(text), "{text}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
 //!
-//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that
+//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that says that it
 //! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
 //! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
 //! Beside that, which written bodies a file has taken: the agent loses less with them than with a result.
@@ -12,7 +12,7 @@ use memchr::memmem;
 use quick_cache::DefaultHashBuilder;
 
 use super::files::{FileUse, Use, file_use, may_change_folder};
-use super::shown::{Lines, Shown, shown, tells_of_failure, tells_of_no_change};
+use super::shown::{Lines, Shown, shown, tells_of_failure, tells_of_no_change, tells_of_writing};
 use super::{At, Reason};
 use crate::transcript::{Kind, Transcript};
 
@@ -80,10 +80,13 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// Whether the call did not do what it was to. Who refuses a write may say so in any words, so that one has failed that says
+    /// something else than that it wrote.
     fn has_failed(&self, does: Use) -> bool {
         let is_change = !matches!(does, Use::Read(_));
         let fails = |text| tells_of_failure(text) || is_change && tells_of_no_change(text);
-        self.is_error || self.texts.iter().any(|(_, text)| fails(text))
+        let is_unclear = || !self.texts.is_empty() && !self.texts.iter().any(|(_, text)| tells_of_writing(text));
+        self.is_error || self.texts.iter().any(|(_, text)| fails(text)) || does == Use::Write && is_unclear()
     }
 }
 

@@ -208,9 +208,17 @@ fn only_a_whole_write_that_succeeded_supersedes_a_read() {
     let mut failed = result("b", "done");
     failed["isError"] = json!(true);
     assert_eq!(conversation("write", write(), failed), []);
-    for words in ["a.rs: Permission denied", "done\n\n(Command exited with code 1)", "Error: the disk is full"] {
+    for words in [
+        "a.rs: Permission denied",
+        "done\n\n(Command exited with code 1)",
+        "Error: the disk is full",
+        "Held for review: a.rs",
+    ] {
         assert_eq!(conversation("write", write(), result("b", words)), [], "{words}");
     }
+    let heredoc = || json!({ "command": "cat > a.rs <<'E'\nx\nE" });
+    assert_eq!(conversation("exec", heredoc(), result("b", "(no output)")), [(2, Reason::Superseded, 0, 0)]);
+    assert_eq!(conversation("exec", heredoc(), result("b", "zsh: file exists: a.rs")), []);
     assert_eq!(
         conversation("write", json!({ "path": "a.rs", "content": "x", "append": true }), result("b", "done")),
         []

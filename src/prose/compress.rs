@@ -136,6 +136,7 @@ mod tests {
             ("Please note that the port is 80.", "port is 80."),
             ("In order to build it, run the script.", "To build it, run script."),
             ("You might want to look at the logs.", "You might look at logs."),
+            ("We may want to look at the logs.", "We might look at logs."),
             ("I would recommend reading the docs.", "Recommend reading docs."),
             ("I think that the docs are old.", "I think docs are old."),
             ("Users may possibly read it twice.", "Users might read it twice."),

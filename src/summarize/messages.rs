@@ -1,7 +1,9 @@
 //! What compilers and linters say of places in files -> how many of each severity, the errors themselves, the files.
 //!
 //! Their lines have the form of search hits. What tells them apart is a severity one blank behind the place: what a search found
-//! stands right behind the colon, with the blanks that it has in its file.
+//! stands right behind the colon, with the blanks that it has in its file. Those that name none are read by [`unstated`].
+
+mod unstated;
 
 use std::sync::LazyLock;
 
@@ -44,12 +46,13 @@ static UNDER_HEADING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s+\d+:
 enum Severity {
     Error,
     Warning,
+    Unstated,
     Note,
 }
 
 impl Severity {
     /// The gravest first.
-    const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
+    const ALL: [Self; 4] = [Self::Error, Self::Warning, Self::Unstated, Self::Note];
 
     fn of(word: &str) -> Self {
         match word {
@@ -63,6 +66,7 @@ impl Severity {
         match self {
             Self::Error => "errors",
             Self::Warning => "warnings",
+            Self::Unstated => "others",
             Self::Note => "notes",
         }
     }
@@ -74,17 +78,21 @@ struct Message<'t> {
     path: &'t str,
     /// The line and the words, without the path.
     rest: &'t str,
-    /// The words, the same at every place.
+    /// The words or the rule, the same at every place.
     said: &'t str,
 }
 
 impl<'t> Message<'t> {
-    /// Reads a line; `heading` is the last one above it that is not indented.
-    fn parse(line: &'t str, heading: Option<&'t str>) -> Option<Self> {
+    /// Reads a line; `heading` is the last one above it that is not indented. Without a severity it is believed where `is_said`.
+    fn parse(line: &'t str, heading: Option<&'t str>, is_said: bool) -> Option<Self> {
         let line = head(line, FRONT);
         let bare = line.trim_start();
+        if let Some(message) = unstated::without_colon(bare) {
+            return Some(message);
+        }
         if let Some(SearchLine::Hit(hit)) = SearchLine::parse(bare) {
-            let (severity, said) = severity_of(hit.text)?;
+            let unstated = || unstated::said_of(&hit).filter(|_| is_said);
+            let (severity, said) = severity_of(hit.text).or_else(unstated)?;
             return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
         }
         let word = UNDER_HEADING.captures(line)?.get(1)?;
@@ -133,16 +141,16 @@ struct Messages<'t> {
     /// Messages, what goes on below them, and lines right above them.
     understood: usize,
     /// By severity, as in the files.
-    counts: [usize; 3],
-    files: IndexMap<&'t str, [usize; 3]>,
+    counts: [usize; 4],
+    files: IndexMap<&'t str, [usize; 4]>,
     kinds: IndexMap<(Severity, &'t str), Kind<'t>>,
     /// Lines below the last message that are not part of it.
     endings: Vec<&'t str>,
 }
 
-/// Writes the summary; false when most lines have no part in a message.
-pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let messages = Messages::read(text);
+/// Writes the summary; false when most lines have no part in a message. What a search was asked for is one only with a severity.
+pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> bool {
+    let messages = Messages::read(text, !is_searched && unstated::is_said(text));
     let total: usize = messages.counts.iter().sum();
     if total == 0 || total * 10 < messages.lines || messages.understood * 10 < messages.lines * 6 {
         return false;
@@ -152,13 +160,13 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 }
 
 impl<'t> Messages<'t> {
-    fn read(text: &'t str) -> Self {
+    fn read(text: &'t str, is_said: bool) -> Self {
         let mut messages = Self::default();
         let mut heading = None;
         let mut is_below_heading = false;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             messages.lines += 1;
-            if let Some(message) = Message::parse(line, heading) {
+            if let Some(message) = Message::parse(line, heading, is_said) {
                 messages.understood += 1 + usize::from(std::mem::take(&mut is_below_heading));
                 messages.add(message);
             } else if goes_on(line) {
@@ -192,7 +200,10 @@ impl<'t> Messages<'t> {
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
         let mut present = Severity::ALL.to_vec();
         present.retain(|severity| self.counts[*severity as usize] > 0);
-        let count = |severity: &Severity| format!("{} {}", self.counts[*severity as usize], severity.plural());
+        let count = |severity: &Severity| match (self.counts[*severity as usize], &present[..]) {
+            (count, [Severity::Unstated]) => count.to_string(),
+            (count, _) => format!("{count} {}", severity.plural()),
+        };
         let counts: Vec<String> = present.iter().map(count).collect();
         sheet.say(&format!("messages, {} in {} files{under}", counts.join(", "), self.files.len()));
         let mut quotes = present.into_iter().map(|severity| self.quotes(severity, common));
@@ -222,7 +233,7 @@ impl<'t> Messages<'t> {
 
     /// The files with the most errors first, and how many messages there are on each.
     fn files_by_gravity(&self, directory: &str) -> Vec<String> {
-        let mut files: Vec<(&str, [usize; 3])> = self.files.iter().map(|(path, counts)| (*path, *counts)).collect();
+        let mut files: Vec<(&str, [usize; 4])> = self.files.iter().map(|(path, counts)| (*path, *counts)).collect();
         files.sort_by_key(|(_, counts)| std::cmp::Reverse(*counts));
         files
             .iter()
@@ -240,7 +251,7 @@ mod tests {
 
     fn summary(text: &str, max_chars: usize) -> String {
         let mut sheet = Sheet::new(max_chars);
-        assert!(summarize(text, &mut sheet), "no messages");
+        assert!(summarize(text, false, &mut sheet), "no messages");
         sheet.finish()
     }
 
@@ -338,7 +349,7 @@ mod tests {
             many(9, "src/a#.rs:12: [Error] is printed"),
             many(9, "Some words about nothing.") + "a.c:1:2: error: no\n",
         ] {
-            assert!(!summarize(&text, &mut Sheet::new(300)), "{text}");
+            assert!(!summarize(&text, false, &mut Sheet::new(300)), "{text}");
         }
     }
 }

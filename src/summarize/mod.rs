@@ -4,13 +4,16 @@
 //! useful first, so that a cut loses the least. It ends with names, because an agent that still sees the names it is about to
 //! write does not have to fetch.
 
+mod audit;
 mod code;
+mod coverage;
 mod diff;
 mod failure;
 mod html;
 mod identifiers;
 mod json;
 mod log;
+mod manifests;
 mod markdown;
 mod messages;
 mod numbers;
@@ -20,6 +23,7 @@ mod settings;
 mod sheet;
 mod snapshot;
 mod table;
+mod terraform;
 mod text;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
@@ -43,13 +47,23 @@ pub fn describe(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> Str
     write(text, hints, max_chars, smart, |_| {})
 }
 
+/// Reports that are told by words of their own, whatever their lines look like.
+const REPORTS: [fn(&str, &mut Sheet) -> bool; 4] =
+    [terraform::summarize, audit::summarize, manifests::summarize, coverage::summarize];
+
 fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnOnce(&mut Sheet)) -> String {
     if !smart || text.chars().nth(max_chars).is_none() {
         return head(text, max_chars);
     }
     let detection = content::detect(text, hints);
+    let is_searched = expected(hints).is_some_and(|expected| expected.content_type == ContentType::Search);
+    let may_report = matches!(
+        detection.content_type,
+        ContentType::Log | ContentType::Table | ContentType::Text | ContentType::Unknown
+    );
     let mut sheet = Sheet::new(max_chars);
     let written = snapshot::summarize(text, &mut sheet)
+        || may_report && REPORTS.iter().any(|report| report(text, &mut sheet))
         || match (detection.content_type, named(hints, &detection)) {
             (ContentType::Code, Some(name)) => code::summarize_other(text, name, &mut sheet),
             (_, Some(name)) => settings::summarize(text, name, &mut sheet),
@@ -58,10 +72,12 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
             (ContentType::Log, None) => log::summarize(text, &mut sheet),
             (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
             (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, &mut sheet),
-            (ContentType::Search, None) => messages::summarize(text, &mut sheet) || search::summarize(text, &mut sheet),
+            (ContentType::Search, None) => {
+                messages::summarize(text, is_searched, &mut sheet) || search::summarize(text, &mut sheet)
+            }
             (ContentType::Table, None) => table::summarize(text, &mut sheet),
             (ContentType::Html, None) => html::summarize(text, &mut sheet),
-            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, &mut sheet),
+            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, is_searched, &mut sheet),
         };
     let written = written || prose(text, hints, detection.content_type, &mut sheet);
     if !written {

@@ -2,10 +2,13 @@
 //! and what can be filled in and clicked, with the references by which a call names them.
 //!
 //! A tree is told by its elements with references, for its lines look like a list of Markdown or YAML. It may stand in a frame of
-//! other lines: a tool's headings, a warning that the content is foreign.
+//! other lines: a tool's headings, a warning that the content is foreign. As `aria` it is a list of nodes in JSON (`node`).
+
+mod node;
 
 use std::sync::LazyLock;
 
+use node::Node;
 use regex::Regex;
 
 use super::line_pattern;
@@ -31,9 +34,12 @@ const OMISSION: usize = 8;
 /// Characters of a quoted name or value.
 const NAME_ROOM: usize = 40;
 
-/// `- button "Save" [disabled] [ref=e12]`, `- 'link "Help: contact" [ref=e8]':`: role, name, marks, and what follows.
+/// `- button "Save" [disabled] [ref=e12]`, `- 'link "Help: contact" [ref=e8]':`: role, name, marks, and what follows. OpenClaw's
+/// command line prints a value in front of the marks: `- textbox "Name" = "Ada" [ref=ax4]`.
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(r#"^\s*- '?(?:<changed> )?([A-Za-z]+)(?: "((?:[^"\\]|\\.)*)")?((?: \[[^\[\]]*\])*)(.*)$"#)
+    line_pattern(
+        r#"^\s*- '?(?:<changed> )?([A-Za-z]+)(?: "((?:[^"\\]|\\.)*)")?(?: = "([^"]*)")?((?: \[[^\[\]]*\])*)(.*)$"#,
+    )
 });
 
 const FIELDS: &[&str] =
@@ -47,39 +53,38 @@ const REPORTING: &[&str] = &["alert", "alertdialog", "dialog", "status"];
 /// Marks that are told: how an element is.
 const STATES: &[&str] = &["checked", "disabled", "expanded", "invalid", "pressed", "selected"];
 
-/// A line of the tree.
+/// What follows an element in its line.
+const FOLLOWING: &[&str] = &["'", ":", " value=", " description=", " ["];
+
+/// An element of the tree.
 struct Element<'t> {
     role: &'t str,
     name: &'t str,
     /// ` [level=2] [ref=e16]`.
     marks: &'t str,
-    rest: &'t str,
+    /// The text behind it, or what a field holds.
+    words: &'t str,
     /// Empty where it has none.
     reference: &'t str,
+    /// The more, the deeper it lies.
+    depth: usize,
 }
 
 impl<'t> Element<'t> {
     fn parse(line: &'t str) -> Option<Self> {
         let found = ELEMENT.captures(head(line, FRONT))?;
         let group = |index| found.get(index).map_or("", |group| group.as_str());
-        let (role, name, marks, rest) = (group(1), group(2), group(3), group(4));
-        let is_element = rest.is_empty() || ["'", ":", " value=", " ["].iter().any(|start| rest.starts_with(start));
+        let (role, name, value, marks, rest) = (group(1), group(2), group(3), group(4), group(5));
+        let is_element = rest.is_empty() || FOLLOWING.iter().any(|start| rest.starts_with(start));
         let reference = marked(marks).find_map(|mark| mark.strip_prefix("ref=")).unwrap_or_default();
-        is_element.then_some(Self { role, name, marks, rest, reference })
-    }
-
-    /// The text behind it, or what a field holds.
-    fn words(&self) -> &'t str {
-        let rest = self.rest.trim_start_matches('\'');
-        if let Some(value) = rest.strip_prefix(" value=\"") {
-            return value.split('"').next().unwrap_or(value);
-        }
-        rest.strip_prefix(':').unwrap_or_default().trim().trim_matches('"')
+        let words = if value.is_empty() { words_of(rest) } else { value };
+        let depth = line.len() - line.trim_start().len();
+        is_element.then_some(Self { role, name, marks, words, reference, depth })
     }
 
     /// Its name, else its text.
     fn label(&self) -> &'t str {
-        if self.name.is_empty() { self.words() } else { self.name }
+        if self.name.is_empty() { self.words } else { self.name }
     }
 
     fn states(&self) -> String {
@@ -93,7 +98,7 @@ impl<'t> Element<'t> {
             "" => String::new(),
             words => format!("{mark}{}{after}", quote(words, NAME_ROOM)),
         };
-        let (name, value) = (before(" \"", self.name, "\""), before(": ", self.words(), ""));
+        let (name, value) = (before(" \"", self.name, "\""), before(": ", self.words, ""));
         format!("{}{name} {}{}{value}", self.role, self.reference, self.states())
     }
 
@@ -103,6 +108,15 @@ impl<'t> Element<'t> {
         let told = || format!("{role}\"{}\" {}{}", quote(self.label(), NAME_ROOM), self.reference, self.states());
         (!self.label().is_empty()).then(told)
     }
+}
+
+/// What an element says, read from what follows its marks.
+fn words_of(rest: &str) -> &str {
+    let rest = rest.trim_start_matches('\'');
+    if let Some(value) = rest.strip_prefix(" value=\"") {
+        return value.split('"').next().unwrap_or(value);
+    }
+    rest.strip_prefix(':').unwrap_or_default().trim().trim_matches('"')
 }
 
 /// What stands between the brackets of marks.
@@ -146,8 +160,11 @@ struct Page<'t> {
     title: Option<&'t str>,
     address: Option<&'t str>,
     reports: Vec<String>,
-    /// The role of a report whose text stands below it.
-    awaited: Option<&'t str>,
+    /// The role and depth of a report whose text stands below it.
+    awaited: Option<(&'t str, usize)>,
+    node: Node<'t>,
+    /// The name of the last node that is no text.
+    named: &'t str,
     /// Level and title.
     headings: Vec<(&'t str, &'t str)>,
     fields: Group,
@@ -157,7 +174,7 @@ struct Page<'t> {
 
 /// Writes the summary; false for a text that is no tree.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    if !text.contains("[ref=") {
+    if !text.contains("[ref=") && !text.contains("\"ref\": \"") {
         return false;
     }
     let page = Page::read(text);
@@ -181,11 +198,31 @@ impl<'t> Page<'t> {
             } else if let Some(element) = Element::parse(line) {
                 page.understood += 1;
                 page.add(&element);
+            } else if let Some((key, value)) = node::field(bare) {
+                page.understood += 1;
+                page.add_field(key, value);
             } else {
                 page.add_frame(bare);
             }
         }
         page
+    }
+
+    /// A line of a node, and the node with the last of them.
+    fn add_field(&mut self, key: &'t str, value: &'t str) {
+        if key == "url" && self.references == 0 {
+            self.address.get_or_insert(value);
+        }
+        let Some(element) = self.node.add(key, value) else { return };
+        let is_text = node::is_text(element.role);
+        // The text of a link or a heading is its name, once more.
+        if is_text && element.words == self.named {
+            return;
+        }
+        if !is_text {
+            self.named = element.name;
+        }
+        self.add(&element);
     }
 
     /// A line that is not of the tree.
@@ -204,6 +241,9 @@ impl<'t> Page<'t> {
         self.references += usize::from(!element.reference.is_empty());
         self.add_report(element);
         match element.role {
+            role if role.eq_ignore_ascii_case("RootWebArea") && !element.name.is_empty() => {
+                self.title.get_or_insert(element.name);
+            }
             "heading" if !element.name.is_empty() && self.headings.len() < KEPT => {
                 let level = marked(element.marks).find_map(|mark| mark.strip_prefix("level=")).unwrap_or_default();
                 self.headings.push((level, element.name));
@@ -217,18 +257,19 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// What an element reports, by its role or by its words. Its text may stand in the next element that has one.
+    /// What an element reports, by its role or by its words. Its text may stand in the next element below it that has one.
     fn add_report(&mut self, element: &Element<'t>) {
-        let words = if element.words().is_empty() { element.name } else { element.words() };
+        self.awaited = self.awaited.filter(|(_, depth)| element.depth > *depth);
+        let words = if element.words.is_empty() { element.name } else { element.words };
         let is_reporting = REPORTING.contains(&element.role);
         if words.is_empty() {
-            if is_reporting && element.rest.ends_with(':') {
-                self.awaited = Some(element.role);
+            if is_reporting {
+                self.awaited = Some((element.role, element.depth));
             }
             return;
         }
-        let is_text = !FIELDS.contains(&element.role) && !element.words().is_empty();
-        let by = if is_reporting { Some(element.role) } else { self.awaited };
+        let is_text = !FIELDS.contains(&element.role) && !element.words.is_empty();
+        let by = if is_reporting { Some(element.role) } else { self.awaited.map(|(role, _)| role) };
         self.awaited = None;
         let by = by.or_else(|| (is_text && tells_failure(words)).then_some(element.role));
         if let Some(by) = by.filter(|_| self.reports.len() < REPORTS) {
@@ -324,7 +365,8 @@ mod tests {
                     <<<END_EXTERNAL_UNTRUSTED_CONTENT id=\"0a1b\">>>\n";
         assert_eq!(
             summary(text, 300),
-            "page snapshot\n1 fields: textbox \"Name\" 4: Ada\n3 buttons: \"Pay\" 2, tab \"Log\" 3 [selected]\n1 links: \"Orders\" 1"
+            "page snapshot\n2 fields: textbox \"Name\" 4: Ada, textbox \"Note\" ax7: urgent\n\
+             4 buttons: \"Pay\" 2, tab \"Log\" 3 [selected], \"Help\" 6\n1 links: \"Orders\" 1"
         );
     }
 
@@ -339,12 +381,52 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_nodes_that_is_cut_is_told_like_a_tree() {
+        let summary = summary(include_str!("../../fixtures/browser/orders_openclaw_aria.txt"), 1000);
+        assert_eq!(
+            summary,
+            "page snapshot; title: Orders · Concertina Shop; url: http://localhost:3000/orders?status=open\n\
+             alert: Payment provider is not answering: order 88123 was not captured.\n\
+             headings: Orders, Filter, Open orders\n\
+             4 fields: searchbox \"Search orders\" ax28: acme, combobox \"Status\" ax50: Open, \
+             checkbox \"Only mine\" ax57, textbox \"Customer's \\\"short\\\" name\" ax59\n\
+             3 buttons: \"Search\" ax33, \"Apply\" ax61, \"Reset\" ax64\n\
+             5 links: \"Home\" ax6, \"Orders\" ax11, \"Customers\" ax16, \"Reports\" ax21, \"Order 88120\" ax83"
+        );
+    }
+
+    #[test]
+    fn a_node_reports_by_the_text_below_it_and_no_name_twice() {
+        let node = |reference: u8, role: &str, name: &str, depth: u8| {
+            format!(
+                "    {{\n      \"ref\": \"{reference}\",\n      \"role\": \"{role}\",\n      \"name\": \"{name}\",\n      \"depth\": {depth}\n    }},\n"
+            )
+        };
+        let text = [
+            node(1, "rootwebarea", "Uploads", 0),
+            node(2, "status", "", 1),
+            node(3, "statictext", "A note", 1),
+            node(4, "alert", "", 1),
+            node(5, "statictext", "Disk is full", 2),
+            node(6, "inlinetextbox", "Disk is", 3),
+            node(7, "link", "What failed", 1),
+            node(8, "statictext", "What failed", 2),
+            node(9, "statictext", "Upload failed", 1),
+        ];
+        assert_eq!(
+            summary(&text.concat(), 300),
+            "page snapshot; title: Uploads\nalert: Disk is full\nstatictext: Upload failed\n1 links: \"What failed\" 7"
+        );
+    }
+
+    #[test]
     fn lists_and_code_are_no_trees() {
         for text in [
             "- one [ref=e1]\n- two [ref=e2] words\n- three\n".repeat(9),
             "- button \"Save\"\n- link \"Home\"\n- note: [ref=e1]\n".repeat(9),
             "await page.click('- button \"Save\" [ref=e1]');\n".repeat(9),
             "Some words about nothing.\n".repeat(40) + &"- button \"Save\" [ref=e1]\n".repeat(5),
+            "{\n  \"ref\": \"refs/heads/main\",\n  \"name\": \"button\",\n  \"depth\": 1\n}\n".repeat(9),
         ] {
             assert!(!summarize(&text, &mut Sheet::new(300)), "{text}");
         }

@@ -5,8 +5,10 @@
 
 use std::sync::LazyLock;
 
+use indexmap::IndexSet;
 use regex::Regex;
 
+use super::failure::is_failure_word;
 use super::line_pattern;
 use super::log::{lines_from_end, tells_failure};
 use super::numbers::which_lines;
@@ -19,9 +21,12 @@ const FRONT: usize = 400;
 /// Pieces that are ranked.
 const KEPT: usize = 50_000;
 
+/// Pieces of the first ranks among which those that say the same are told once.
+const RANKED: usize = 400;
+
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
-        r"(?i)\b(?:error|fail(?:ed|s|ure)?|warning|must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|flag|key|password|answer|done|successfully|recommend\w*)\b",
+        r"(?i)\b(?:error|fail(?:ed|s|ure)?|warning|must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|(?:execution|planning) time|flag|key|password|answer|done|successfully|recommend\w*)\b",
     )
 });
 
@@ -29,7 +34,8 @@ static TELLING: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut pieces = pieces(text).filter(|piece| piece.chars().any(char::is_alphanumeric));
     let Some(first) = pieces.next() else { return false };
-    let last = lines_from_end(text).map(str::trim).next().filter(|last| !last.starts_with(first));
+    let last =
+        lines_from_end(text).map(|line| without_rule(line.trim())).next().filter(|last| !last.starts_with(first));
     sheet.say(&format!("text, {}", which_lines(text)));
     sheet.line(first, sheet.share(35).min(160));
     if let Some(last) = last {
@@ -42,9 +48,8 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         .filter(|(weight, _)| *weight > 0)
         .collect();
     ranked.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    ranked.truncate(40);
-    let ranked: Vec<String> = ranked.iter().map(|(_, piece)| quote(piece, 140)).collect();
-    sheet.lines(&ranked, sheet.share(65));
+    let quoted: IndexSet<String> = ranked.iter().take(RANKED).map(|(_, piece)| quote(piece, 140)).collect();
+    sheet.lines(&quoted.into_iter().collect::<Vec<_>>(), sheet.share(65));
     true
 }
 
@@ -53,15 +58,21 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
         let sentences = line.len() > FRONT;
         let whole = (!sentences).then_some(line);
         let split = sentences.then(|| line.split_inclusive(". "));
-        whole.into_iter().chain(split.into_iter().flatten()).map(str::trim).filter(|piece| !piece.is_empty())
+        let pieces = whole.into_iter().chain(split.into_iter().flatten());
+        pieces.map(|piece| without_rule(piece.trim())).filter(|piece| !piece.is_empty())
     })
 }
 
-/// A failure weighs more than a result, and a result more than figures.
+/// A failure weighs more than a result, and a result more than figures. A state that is one says it in the fewest words.
 fn weight(piece: &str) -> usize {
     const FAILURE: usize = 10;
+    const STATE: usize = 25;
     let piece = head(piece, FRONT);
-    let failure = if tells_failure(piece) { FAILURE } else { 0 };
+    let failure = match (is_failed_state(piece), tells_failure(piece)) {
+        (true, _) => STATE,
+        (_, true) => FAILURE,
+        _ => 0,
+    };
     let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
     let told = TELLING.find_iter(piece).take(3).count();
     let ends_label = usize::from(piece.ends_with(':'));
@@ -69,6 +80,22 @@ fn weight(piece: &str) -> usize {
         return 0;
     }
     (failure + told * 3 + has_figure).saturating_sub(ends_label * 2)
+}
+
+/// `Reason: CrashLoopBackOff`, `Exit Code: 137`: a key, and a failure as the whole of its value.
+fn is_failed_state(piece: &str) -> bool {
+    piece.split_once(':').is_some_and(|(key, value)| {
+        let value = value.trim();
+        let is_code = || !value.is_empty() && value != "0" && value.bytes().all(|byte| byte.is_ascii_digit());
+        is_failure_word(value) || key.ends_with("Exit Code") && is_code()
+    })
+}
+
+/// A line without the rule that fills it up: `PLAY [web] *********`.
+fn without_rule(line: &str) -> &str {
+    const LEAST: usize = 4;
+    let bare = line.trim_end_matches(['*', '=', '-', '─']);
+    if line.len() - bare.len() < LEAST { line } else { bare.trim_end() }
 }
 
 #[cfg(test)]
@@ -118,6 +145,27 @@ mod tests {
                 assert!(summary.contains(told), "{told}\n{summary}");
             }
         }
+    }
+
+    #[test]
+    fn states_that_are_failures_come_before_what_is_told_of_them() {
+        let probes = "  Warning  Unhealthy  18m (x12 over 27m)  kubelet  Readiness probe failed: connection refused 10.0.2.203:8080\n";
+        let text = format!(
+            "Name:             checkout-7c9d\nContainers:\n{}    State:          Waiting\n      Reason:       CrashLoopBackOff\n    \
+             Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Ready:          False\n{}\
+             Events: *********************\n",
+            "    Restart Count:  0\n      Exit Code:    0\n".repeat(40),
+            probes.repeat(2),
+        );
+        let summary = summary(&text, 400);
+        assert!(
+            summary.starts_with(
+                "text, 91 lines\nName: checkout-7c9d\nEvents:\nExit Code: 137\nReason: CrashLoopBackOff\n\
+                 Reason: OOMKilled\nWarning Unhealthy 18m (x12 over 27m)"
+            ),
+            "{summary}"
+        );
+        assert_eq!(summary.matches("Unhealthy").count(), 1, "{summary}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
-        r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(]",
+        r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
         r"|^\s*([✓✔√✗✘×✖✕]) ",
     ))
 });

@@ -157,6 +157,17 @@ fn tests_that_went_well_mention_no_failure() {
 }
 
 #[test]
+fn a_package_that_does_not_build_has_failed() {
+    let text = many("ok  \texample.com/shop/p", "\t0.4s")
+        + "FAIL\texample.com/shop/cart [build failed]\n?   \texample.com/shop/json\t[no test files]\nFAIL\n";
+    assert!(
+        summary(&text, 300).starts_with("log, 63 lines, verdicts: 1 failed 60 passed, "),
+        "{}",
+        summary(&text, 300)
+    );
+}
+
+#[test]
 fn a_bracket_is_no_ending() {
     let text = many("step ", " of the build") + "OSError: disk is full {\n  code: 28\n}\n\n";
     assert!(

@@ -176,7 +176,8 @@ fn aligned_cells(line: &str) -> Vec<Cow<'_, str>> {
 /// Calls `row` with the cells of each row and, where a row is a line, the line.
 pub(super) fn for_each_row<'t>(text: &'t str, form: Form, mut row: impl FnMut(&[Cow<'_, str>], Option<&'t str>)) {
     let Form::Delimited(delimiter) = form else {
-        for line in lines_of(text) {
+        // What psql says below a table, as how long it took, is no row of it.
+        for line in lines_of(text).filter(|line| form != Form::Pipes || line.contains('|')) {
             row(&cells(line, form), Some(line));
         }
         return;

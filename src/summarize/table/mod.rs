@@ -303,7 +303,7 @@ mod tests {
     fn pipes_and_rules_are_read() {
         let text = "| name | ms |\n|------|----|\n| a | 12 |\n| b | 340 |\n";
         assert_eq!(summary(text, 200), "table, 2 rows × 2 columns\ncolumns: name, ms\nms 12 (a) to 340 (b)");
-        let psql = " id | email \n----+-------\n  1 | a@x.org\n  2 | b@x.org\n(2 rows)\n";
+        let psql = " id | email \n----+-------\n  1 | a@x.org\n  2 | b@x.org\n(2 rows)\n\nTime: 1.402 ms\n";
         assert!(summary(psql, 200).starts_with("table, 2 rows × 2 columns\ncolumns: id, email"));
     }
 

@@ -1,0 +1,196 @@
+//! Kubernetes' objects in YAML, as `helm template` and `kubectl get -o yaml` print them -> each by kind, name and line, what is not
+//! well with them, their images.
+
+use indexmap::IndexSet;
+
+use super::failure::is_failure_word;
+use super::numbers::{numbered_lines, which_lines};
+use super::sheet::{Sheet, quote};
+
+/// Objects, images and failures that are kept of each.
+const KEPT: usize = 2_000;
+
+struct Object<'t> {
+    kind: &'t str,
+    /// Empty where it has none.
+    name: &'t str,
+    line: usize,
+}
+
+#[derive(Default)]
+struct Manifests<'t> {
+    objects: Vec<Object<'t>>,
+    /// How deep the keys of the object are: those of an item of a list stand behind its dash.
+    depth: usize,
+    is_in_metadata: bool,
+    images: IndexSet<&'t str>,
+    failures: IndexSet<String>,
+    /// Lines that are not indented, and how many of them are none of YAML.
+    outer: usize,
+    foreign: usize,
+}
+
+/// Writes the summary; false for a text that is none of such objects.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    if !text.contains("apiVersion: ") {
+        return false;
+    }
+    let mut manifests = Manifests::default();
+    for (number, line) in numbered_lines(text) {
+        manifests.add(number, line);
+    }
+    if manifests.objects.is_empty() || manifests.foreign * 10 > manifests.outer {
+        return false;
+    }
+    manifests.write(text, sheet);
+    true
+}
+
+impl<'t> Manifests<'t> {
+    fn add(&mut self, number: usize, line: &'t str) {
+        let indented = line.trim_start_matches(' ');
+        let indent = line.len() - indented.len();
+        let (depth, bare) = match indented.strip_prefix("- ") {
+            Some(item) => (indent + 2, item),
+            None => (indent, indented),
+        };
+        let field = bare.split_once(':').map(|(key, value)| (key, value.trim().trim_matches('"')));
+        if indent == 0 && !bare.trim().is_empty() {
+            self.outer += 1;
+            let is_key = |key: &str| !key.contains([' ', '"']) && !key.is_empty();
+            let is_yaml = bare.starts_with(['#', '-']) || field.is_some_and(|(key, _)| is_key(key));
+            self.foreign += usize::from(!is_yaml);
+        }
+        let Some((key, value)) = field else { return };
+        // An object that another one names is indented.
+        if key == "apiVersion" && indent == 0 {
+            self.depth = depth;
+            self.is_in_metadata = false;
+        } else if depth == self.depth {
+            self.is_in_metadata = key == "metadata";
+            if key == "kind" && self.objects.len() < KEPT {
+                self.objects.push(Object { kind: value, name: "", line: number });
+            }
+        } else if key == "name" && self.is_in_metadata && depth == self.depth + 2 {
+            if let Some(object) = self.objects.last_mut().filter(|object| object.name.is_empty()) {
+                object.name = value;
+            }
+        } else if key == "image" && !value.is_empty() && self.images.len() < KEPT {
+            self.images.insert(value);
+        } else if matches!(key, "reason" | "phase") && is_failure_word(value) && self.failures.len() < KEPT {
+            let of = self.objects.last().map_or("", |object| object.name);
+            self.failures.insert(format!("{of} {key}: {value}"));
+        }
+    }
+
+    fn write(&self, text: &str, sheet: &mut Sheet) {
+        sheet.say(&format!("YAML, {}, {} objects", which_lines(text), self.objects.len()));
+        if !self.failures.is_empty() {
+            let failures: Vec<String> = self.failures.iter().map(|failure| quote(failure, 120)).collect();
+            sheet.list("not ok:", &failures, sheet.share(50));
+        }
+        let shown = |object: &Object| {
+            let name = if object.name.is_empty() { String::new() } else { format!(" {}", quote(object.name, 80)) };
+            format!("{}{name}:{}", quote(object.kind, 60), object.line)
+        };
+        let objects: Vec<String> = self.objects.iter().map(shown).collect();
+        sheet.list("objects:", &objects, sheet.share(75));
+        if !self.images.is_empty() {
+            let images: Vec<String> = self.images.iter().map(|image| quote(image, 120)).collect();
+            sheet.list("images:", &images, sheet.share(70));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str, max_chars: usize) -> String {
+        let mut sheet = Sheet::new(max_chars);
+        assert!(summarize(text, &mut sheet), "no manifests");
+        sheet.finish()
+    }
+
+    #[test]
+    fn documents_are_told_by_kind_name_and_line() {
+        let text = "\
+---
+# Source: shop/templates/config.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  labels:
+    name: label
+  name: shop-config
+data:
+  name: \"x\"
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: \"shop\"
+roleRef:
+  kind: Role
+  name: reader
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: shop
+spec:
+  containers:
+    - name: shop
+      image: \"registry.internal/shop:2.14.0\"
+    - image: fluent-bit:3.0.1
+";
+        assert_eq!(
+            summary(text, 400),
+            "YAML, 28 lines, 3 objects\nobjects: ConfigMap shop-config:4, RoleBinding shop:13, Deployment shop:21\n\
+             images: registry.internal/shop:2.14.0, fluent-bit:3.0.1"
+        );
+    }
+
+    #[test]
+    fn items_of_a_list_are_objects_and_their_owners_are_not() {
+        let text = "\
+apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: web-1
+    ownerReferences:
+    - apiVersion: apps/v1
+      kind: ReplicaSet
+      name: web
+  status:
+    containerStatuses:
+    - state:
+        waiting:
+          reason: CrashLoopBackOff
+    phase: Running
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: web-2
+kind: List
+metadata:
+  resourceVersion: \"\"
+";
+        assert_eq!(
+            summary(text, 400),
+            "YAML, 23 lines, 2 objects\nnot ok: web-1 reason: CrashLoopBackOff\nobjects: Pod web-1:4, Pod web-2:18"
+        );
+    }
+
+    #[test]
+    fn words_about_manifests_are_none() {
+        for text in [
+            "Write this:\n\n```yaml\napiVersion: v1\nkind: Pod\n```\nand then apply it.\nThat is all of it.\n",
+            "apiVersion: 3\nname: other\n",
+        ] {
+            assert!(!summarize(text, &mut Sheet::new(300)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Messages that name no severity, as `go vet`, flake8, staticcheck, markdownlint and vale print them -> what is said of their places.
+//!
+//! `rg --column` prints lines of the same form. So they are believed by what all of them are: a search prints what it found right
+//! behind the place, with the blanks that it has in its file, and prints at which column it found what it looked for.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::line_pattern;
+use super::{FRONT, Message, Severity, severity_of};
+use crate::content::head;
+use crate::content::search::{Hit, SearchLine};
+
+/// ` F401 `, ` [E501] `, ` SA4006: `: the code of a rule, one blank behind the place.
+static CODE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ \[?([A-Z]{1,5}\d{2,5})(?:[\]:( ]|$)"));
+
+/// `Vale.Spelling:Did you really …`: a rule of vale's, right behind the column.
+static STYLE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^([A-Z][A-Za-z]*\.[A-Z][A-Za-z]*):\S"));
+
+/// ` [error] ` of yamllint, ` W: ` of rubocop, behind a column.
+static MARK: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ (?:\[(error|warning)\]|([CEFIRW]):) "));
+
+/// `README.md:3:81 error MD013/line-length …`, `Dockerfile:3 DL3008 warning: …`: no colon behind the place.
+static WITHOUT_COLON: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(
+        r"^([^\s:]+):\d+(?::\d+)? (?:(error|warning) )?(MD\d{3}|DL\d{4}|SC\d{4})\b\S*(?: (error|warning|info|style):)?",
+    )
+});
+
+/// What a message behind a place says, the same at every place: its rule, or its words.
+pub(super) fn said_of<'t>(hit: &Hit<'t>) -> Option<(Severity, &'t str)> {
+    if let Some(rule) = rule_of(hit) {
+        return Some((Severity::Unstated, rule));
+    }
+    let words = hit.text.strip_prefix(' ').filter(|words| hit.column.is_some() && words.starts_with(opens_words))?;
+    let mark = MARK.captures(hit.text).and_then(|found| found.get(1).or_else(|| found.get(2)));
+    Some((mark.map_or(Severity::Unstated, |mark| Severity::of(mark.as_str())), words))
+}
+
+fn rule_of<'t>(hit: &Hit<'t>) -> Option<&'t str> {
+    let found = CODE.captures(hit.text).or_else(|| STYLE.captures(hit.text).filter(|_| hit.column.is_some()))?;
+    Some(found.get(1)?.as_str())
+}
+
+/// What comments, lists and tags open with, a message does not.
+fn opens_words(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\'' | '"' | '`' | '‘' | '“' | '[')
+}
+
+/// The message of a line that has no colon behind its place.
+pub(super) fn without_colon(line: &str) -> Option<Message<'_>> {
+    let found = WITHOUT_COLON.captures(line)?;
+    let path = found.get(1)?.as_str();
+    let word = found.get(2).or_else(|| found.get(4));
+    let severity = word.map_or(Severity::Unstated, |word| Severity::of(word.as_str()));
+    Some(Message { severity, path, rest: &line[path.len()..], said: found.get(3)?.as_str() })
+}
+
+/// Whether what stands behind the places of a text is said about them: hardly any of it where a search prints what it found, and
+/// not the same words at every column.
+pub(super) fn is_said(text: &str) -> bool {
+    let (mut said, mut found) = (0usize, 0usize);
+    let (mut first, mut is_sought) = (None, true);
+    for line in text.lines() {
+        match SearchLine::parse(head(line, FRONT)) {
+            Some(SearchLine::Hit(hit)) if severity_of(hit.text).is_some() => {}
+            Some(SearchLine::Hit(hit)) if said_of(&hit).is_some() => {
+                said += 1;
+                let here = at_column(&hit).filter(|_| rule_of(&hit).is_none());
+                is_sought &= here.is_some() && *first.get_or_insert(here) == here;
+            }
+            Some(SearchLine::Separator) | None => {}
+            Some(_) => found += 1,
+        }
+    }
+    found * 10 <= said && !(is_sought && said > 1)
+}
+
+/// The bytes with which a match at the printed column begins; a word that was looked for begins with no blank.
+fn at_column<'t>(hit: &Hit<'t>) -> Option<&'t [u8]> {
+    let start = usize::try_from(hit.column?).ok()?.checked_sub(1)?;
+    hit.text.as_bytes().get(start..start + 3).filter(|bytes| bytes[0] != b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summarize;
+    use super::*;
+    use crate::summarize::sheet::Sheet;
+
+    fn summary(text: &str) -> String {
+        let mut sheet = Sheet::new(600);
+        assert!(summarize(text, false, &mut sheet), "no messages");
+        sheet.finish()
+    }
+
+    #[test]
+    fn what_names_no_severity_is_told_by_its_form() {
+        for (tool, text, told) in [
+            (
+                "go vet",
+                "# example.com/shop\n./main.go:12:3: unreachable code\n./db.go:18:4: assignment copies lock value\n./db.go:30:4: unreachable code\n",
+                "messages, 3 in 2 files\n2 like: ./main.go:12:3: unreachable code\n./db.go:18:4: assignment copies lock value\nfiles: ./db.go ×2, ./main.go ×1",
+            ),
+            (
+                "golangci-lint",
+                "a.go:41:15: Error return value of `srv.Close` is not checked (errcheck)\n\tdefer srv.Close()\n\t              ^\n1 issues:\n* errcheck: 1\n",
+                "messages, 1 in 1 files\na.go:41:15: Error return value of `srv.Close` is not checked (errcheck)\n1 issues:\n* errcheck: 1",
+            ),
+            (
+                "flake8",
+                "a.py:3:1: F401 'os' imported but unused\nb.py:10:80: E501 line too long (93 > 79 characters)\nb.py:11:80: E501 line too long (99 > 79 characters)\n",
+                "messages, 3 in 2 files\na.py:3:1: F401 'os' imported but unused\n2 like: b.py:10:80: E501 line too long (93 > 79 characters)\nfiles: b.py ×2, a.py ×1",
+            ),
+            (
+                "ruff",
+                "a.py:1:8: F401 [*] `os` imported but unused\na.py:3:1: I001 [*] Import block is un-sorted\nFound 2 errors.\n",
+                "messages, 2 in 1 files\na.py:1:8: F401 [*] `os` imported but unused\na.py:3:1: I001 [*] Import block is un-sorted\nFound 2 errors.",
+            ),
+            (
+                "vale",
+                "a.md:12:5:Vale.Spelling:Did you really mean 'napi'?\na.md:14:2:Google.We:Try to avoid 'we'.\n",
+                "messages, 2 in 1 files\na.md:12:5:Vale.Spelling:Did you really mean 'napi'?\na.md:14:2:Google.We:Try to avoid 'we'.",
+            ),
+            (
+                "rubocop",
+                "a.rb:3:1: C: Style/X: Missing comment.\na.rb:9:3: W: Lint/Y: Useless assignment.\na.rb:11:1: E: Lint/Syntax: unexpected end\n",
+                "messages, 1 errors, 1 warnings, 1 notes in 1 files\na.rb:11:1: E: Lint/Syntax: unexpected end\na.rb:9:3: W: Lint/Y: Useless assignment.\na.rb:3:1: C: Style/X: Missing comment.",
+            ),
+            (
+                "yamllint",
+                "a.yml:1:1: [warning] missing document start (document-start)\na.yml:3:81: [error] line too long (line-length)\n",
+                "messages, 1 errors, 1 warnings in 1 files\na.yml:3:81: [error] line too long (line-length)\na.yml:1:1: [warning] missing document start (document-start)",
+            ),
+            (
+                "markdownlint",
+                "README.md:3:81 MD013/line-length Line length [Actual: 93]\nREADME.md:9 MD022/blanks Headings\nb.md:4:81 error MD013/line-length Line length\n",
+                "messages, 1 errors, 2 others in 2 files\nb.md:4:81 error MD013/line-length Line length\nfiles: b.md ×1, README.md ×2\nREADME.md:3:81 MD013/line-length Line length [Actual: 93]\nREADME.md:9 MD022/blanks Headings",
+            ),
+            (
+                "hadolint",
+                "Dockerfile:3 DL3008 warning: Pin versions\nDockerfile:9 DL3059 info: Multiple RUN\n",
+                "messages, 1 warnings, 1 notes in 1 files\nDockerfile:3 DL3008 warning: Pin versions\nDockerfile:9 DL3059 info: Multiple RUN",
+            ),
+        ] {
+            assert_eq!(summary(text), told, "{tool}");
+        }
+    }
+
+    #[test]
+    fn what_a_search_with_columns_found_is_no_message() {
+        for text in [
+            "a.js:12:4: * @param name\nb.js:3:4: * @param other\n",
+            "a.json:2:2: \"name\": \"x\",\nb.json:2:2: \"name\": \"y\",\n",
+            "a.js:2:12: Copyright 2024 Ada\nb.js:2:12: Copyright 2024 Bob\n",
+            "a.c:2:2: one blank\na.c:9:1:none at all\n",
+            "a.c:2:2: one blank\na.c-3- around it\n",
+            "a.py:3: some words of a text\nb.py:4: and some more of it\n",
+            "a.py:3:E501 line too long\nb.py:4:E501 line too long\n",
+        ] {
+            assert!(!summarize(text, false, &mut Sheet::new(300)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_search_was_asked_for_is_no_message() {
+        let text = "a.txt:12:3: unreachable code\nb.txt:18:9: another line\n";
+        assert!(!summarize(text, true, &mut Sheet::new(300)));
+        assert!(summarize(text, false, &mut Sheet::new(300)));
+    }
+}
