@@ -20,6 +20,8 @@ const MIN_SCORE: u32 = 9;
 const MIN_STRONG: u32 = 2;
 /// The weight from which a clue is such a one.
 const STRONG: u32 = 3;
+/// Code has such a clue in so many lines. Any long text has a few somewhere: `gcc -v` prints `#include <...> search starts here:`.
+const LINES_PER_STRONG: usize = 100;
 
 /// The language named in a `#!` line or opened by `<?php`.
 pub(super) fn declared(text: &str) -> Option<Language> {
@@ -47,7 +49,7 @@ pub(super) fn language_of(skeleton: &[&Seen]) -> Option<Language> {
         let wins = own.weight >= dialect.needs + base.weight / 12 && own.strong >= 1;
         for (language, score) in &mut ranked {
             if *language == dialect.language {
-                *score = Score { weight: own.weight + base.weight, strong: own.strong + base.strong };
+                *score = own.and(base);
             }
             if *language == if wins { dialect.base } else { dialect.language } {
                 *score = Score::default();
@@ -59,21 +61,31 @@ pub(super) fn language_of(skeleton: &[&Seen]) -> Option<Language> {
     let (language, best) = ranked[0];
     let second = ranked[1].1.weight;
     let leads = best.weight * 100 >= second * 108 && best.weight > second + 1;
-    let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && leads;
+    let is_dense = best.hits * LINES_PER_STRONG >= skeleton.len();
+    let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && is_dense && leads;
     known.then_some(language)
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     weight: u32,
+    /// How many different strong clues there are, and how often one is.
     strong: u32,
+    hits: usize,
 }
 
 impl Score {
     fn add(&mut self, weight: u32, count: u32) {
         // 1, 2, 4, 8, ... occurrences count once, twice, three times, ...: breadth weighs more than repetition.
         self.weight += weight * count.checked_ilog2().map_or(0, |log| log + 1);
-        self.strong += u32::from(count > 0 && weight >= STRONG);
+        if weight >= STRONG {
+            self.strong += u32::from(count > 0);
+            self.hits += count as usize;
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { weight: self.weight + other.weight, strong: self.strong + other.strong, hits: self.hits + other.hits }
     }
 }
 
@@ -308,6 +320,15 @@ mod tests {
     fn one_clue_is_not_enough() {
         assert_eq!(language("import things"), None);
         assert_eq!(language("return"), None);
+    }
+
+    #[test]
+    fn a_few_clues_in_a_long_listing_are_not_enough() {
+        let clues =
+            "#include \"...\" search starts here:\n#include <...> search starts here:\nstatic inline int f(void);\n";
+        let rows = |count: usize| (0..count).map(|n| format!("  -foption-{n}  [enabled]\n")).collect::<String>();
+        assert_eq!(language(&(clues.to_owned() + &rows(100))), Some(Language::C));
+        assert_eq!(language(&(clues.to_owned() + &rows(600))), None);
     }
 
     #[test]

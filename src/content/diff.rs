@@ -1,4 +1,4 @@
-//! Unified diffs: hunk headers, and where a diff that stands in other text ends.
+//! Diffs, unified or without context: hunk headers, and where a diff that stands in other text ends.
 //!
 //! Hunks are read by their counts, not by looks: a removed line that reads `-- a` is a line, not a header.
 
@@ -53,6 +53,25 @@ fn number(text: &str) -> Option<(u64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
+/// How many old and new lines follow a command of a diff without context, `5,6c7`.
+fn change(line: &str) -> Option<(u64, u64)> {
+    let lines = |text| {
+        let (first, rest) = number(text)?;
+        let (last, rest) = rest.strip_prefix(',').map_or(Some((first, rest)), number)?;
+        Some((last.checked_sub(first)?.checked_add(1)?, rest))
+    };
+    let (old, rest) = lines(line)?;
+    let mut rest = rest.chars();
+    let verb = rest.next()?;
+    let (new, rest) = lines(rest.as_str())?;
+    match (verb, rest) {
+        ('a', "") => Some((0, new)),
+        ('c', "") => Some((old, new)),
+        ('d', "") => Some((old, 0)),
+        _ => None,
+    }
+}
+
 /// How many old and new lines a line inside a hunk is.
 fn steps(line: &str) -> Option<(u64, u64)> {
     match line.as_bytes().first() {
@@ -68,8 +87,9 @@ fn steps(line: &str) -> Option<(u64, u64)> {
 
 /// The diff that starts at byte `start` of `text`, a line start: the byte where it ends, or `None` when none starts there.
 ///
-/// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, or a commit header that leads to one of
-/// them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk that is cut short ends it.
+/// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or a commit
+/// header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk
+/// that is cut short ends it.
 pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
     let mut scan = Scan { text, at: start, proved: false, is_git: false };
     loop {
@@ -89,6 +109,7 @@ pub(super) fn may_start(line: &str) -> bool {
         || line.starts_with("Index: ")
         || is_commit(line)
         || line.starts_with("From ")
+        || change(line).is_some()
 }
 
 struct Scan<'a> {
@@ -140,12 +161,45 @@ impl<'a> Scan<'a> {
             headed = true;
         }
         while (git || headed) && self.hunk() {}
-        let found = headed || self.is_git;
+        let found = headed || self.is_git || self.changes();
         self.proved |= found;
         if !found {
             self.at = start;
         }
         found
+    }
+
+    /// The hunks of a file in a diff without context.
+    fn changes(&mut self) -> bool {
+        let start = self.at;
+        while self.change() {}
+        self.at > start
+    }
+
+    /// One of them, by its counts; the last may be cut short.
+    fn change(&mut self) -> bool {
+        let start = self.at;
+        let Some((old, new)) = self.peek().and_then(|line| change(line.text)) else { return false };
+        self.take_one(|_| true);
+        let body = self.at;
+        let is_whole = self.side('<', old)
+            && (old == 0 || new == 0 || self.peek().is_none() || self.take_one(|line| line == "---"))
+            && self.side('>', new);
+        if !is_whole || self.at == body {
+            self.at = start;
+        }
+        self.at > start
+    }
+
+    /// So many lines behind a sign, as far as the text goes.
+    fn side(&mut self, sign: char, mut lines: u64) -> bool {
+        self.take_while(|line| {
+            let is_line =
+                lines > 0 && line.strip_prefix(sign).is_some_and(|line| line.is_empty() || line.starts_with(' '));
+            lines -= u64::from(is_line);
+            is_line || line.starts_with("\\ ")
+        });
+        lines == 0 || self.peek().is_none()
     }
 
     /// One hunk, by its counts.
@@ -308,6 +362,22 @@ mod tests {
         assert_eq!(block_end(text, 0), Some(text.len()));
         let followed = format!("{text}\n- an item\n");
         assert_eq!(block_end(&followed, 0), Some(text.len() - "+g\n".len()));
+    }
+
+    #[test]
+    fn a_diff_without_context_is_read_by_its_counts() {
+        let file = "diff -r old/a new/a\n2,3c2\n< **one**  \n<\n---\n> one\n7d5\n< 8a9\n9a8,9\n> > quoted\n> ---\n\\ No newline at end of file\n";
+        let text = format!("{file}diff -r old/b new/b\n1c1\n< a\n---\n> b\n");
+        assert_eq!(block_end(&text, 0), Some(text.len()));
+        let bare = file.find("2,3c2").unwrap_or_default();
+        assert_eq!(block_end(&format!("{file}Only in new: c\n"), bare), Some(file.len()));
+        let cut = file.find("---").unwrap_or_default();
+        assert_eq!(block_end(&file[..cut], 0), Some(cut));
+        for text in
+            ["12a13 is a seat\n", "3c3\n", "3c3\nwords\n", "3d2\n> a\n", "2,3c2\n< a\n---\n> b\nc\n", "3,2d1\n< a\n"]
+        {
+            assert_eq!(block_end(text, 0), None, "{text}");
+        }
     }
 
     #[test]

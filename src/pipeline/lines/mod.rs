@@ -92,7 +92,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
     let part = |lines: Range<usize>| {
         let range = bytes(lines);
         let fold = match range.len() == text.len() {
-            true => whole(stage, &plans, encoding, true),
+            true => whole(stage, &plans, encoding, &[]),
             false => fold(stage, &text[range.clone()], encoding, keeps),
         };
         Some((range, fold?))
@@ -103,7 +103,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
 /// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
 /// the arguments.
 pub(super) fn fold(stage: &str, text: &str, encoding: Encoding, keeps: Keeps) -> Option<Fold> {
-    whole(stage, &plans(text, keeps), encoding, true)
+    whole(stage, &plans(text, keeps), encoding, &[])
 }
 
 /// The plans that may be the best, one at least, by what they seem to save.
@@ -127,11 +127,14 @@ fn has_columns(lines: &Lines) -> bool {
     lines.texts.iter().filter(is_parted).count() * 10 >= lines.texts.len()
 }
 
-/// The cheapest of some plans for a text, written; with the legend as it is now, or as it was before it told of [`write::RUNS`].
-fn whole(stage: &str, plans: &[Plan], encoding: Encoding, tells_runs: bool) -> Option<Fold> {
+/// What legends of the versions so far do not tell, this one first.
+const UNTOLD: [&[&str]; 3] = [&[], &[write::NEXT], &[write::NEXT, write::RUNS]];
+
+/// The cheapest of some plans for a text, written; with a legend that does not tell some of it.
+fn whole(stage: &str, plans: &[Plan], encoding: Encoding, untold: &[&str]) -> Option<Fold> {
     let folds = plans.iter().filter_map(|plan| {
         let (legend, body) = plan.write()?;
-        let legend = if tells_runs { legend } else { legend.replace(write::RUNS, "") };
+        let legend = untold.iter().fold(legend, |legend, &words| legend.replace(words, ""));
         let fold = Fold::new(stage, legend, Some(body));
         Some((tokens::count(&fold.to_string(), encoding), fold))
     });
@@ -149,8 +152,8 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
 /// Whether a fold is the one that its text is folded into, or was.
 pub(super) fn is_canonical(fold: &Fold, text: &str, keeps: Keeps) -> bool {
     let plans = plans(text, keeps);
-    let is_it = |encoding, tells_runs| whole(&fold.stage, &plans, encoding, tells_runs).as_ref() == Some(fold);
-    Encoding::ALL.into_iter().any(|encoding| is_it(encoding, true) || is_it(encoding, false))
+    let is_it = |encoding, untold| whole(&fold.stage, &plans, encoding, untold).as_ref() == Some(fold);
+    Encoding::ALL.into_iter().any(|encoding| UNTOLD.into_iter().any(|untold| is_it(encoding, untold)))
 }
 
 /// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.

@@ -11,6 +11,7 @@ use crate::pipeline::hashing::FastMap;
 struct Uses {
     pads: bool,
     steps: bool,
+    next: bool,
     milestones: bool,
     folders: Option<char>,
     same: bool,
@@ -106,6 +107,9 @@ fn joined<const N: usize>(words: [&str; N]) -> String {
 /// What the legend says of several values as above. Those of older folds say nothing.
 pub(super) const RUNS: &str = ", .3 three of them";
 
+/// What it says of a value that counts on. Those of older folds say nothing.
+pub(super) const NEXT: &str = ", . is the next";
+
 fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     let separator = uses.folders.unwrap_or(' ');
     let sign = if separator == ' ' { "blank".to_owned() } else { separator.to_string() };
@@ -113,6 +117,7 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
         (true, format!("{open}{close}: values, row by row")),
         (uses.pads, format!("; {open}>9{close} padded")),
         (uses.steps, format!("; {open}+1{close} counts")),
+        (uses.next, NEXT.to_owned()),
         (uses.milestones, "; @9 the count is 9".to_owned()),
         (uses.shown, format!("; {open}text{close} the bytes as text")),
         (uses.folders.is_some(), format!("; {open}{separator}{close} ^ as above up to its last {sign}")),
@@ -243,7 +248,8 @@ impl<'t> Writer<'t> {
         self.uses.pads |= template.parts.iter().any(is_padded);
         for rule in &template.rules {
             match rule {
-                Rule::Step(..) | Rule::Count(_) => self.uses.steps = true,
+                Rule::Step(..) => (self.uses.steps, self.uses.next) = (true, true),
+                Rule::Count(_) => self.uses.steps = true,
                 Rule::Same(_) => self.uses.same = true,
                 Rule::Folder(separator) => self.uses.folders = self.uses.folders.or(Some(*separator)),
                 Rule::Above => {}

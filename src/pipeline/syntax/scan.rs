@@ -29,7 +29,9 @@ impl Rules {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             let rest = &bytes[at..];
-            if rest.starts_with(self.line_comment) {
+            if let Some(len) = address_len(bytes, at) {
+                at += len;
+            } else if rest.starts_with(self.line_comment) {
                 let end = self.line_end(bytes, at);
                 comments.push(at..end);
                 at = end;
@@ -90,6 +92,16 @@ impl Rules {
             }
         }
     }
+}
+
+/// The length of what is left of an address, `https://host/*`, at its slashes: no code, but what tools print has some.
+fn address_len(bytes: &[u8], at: usize) -> Option<usize> {
+    let scheme = bytes[..at].strip_suffix(b":")?;
+    let host = bytes[at..].strip_prefix(b"//")?;
+    let is_address = scheme.last().is_some_and(u8::is_ascii_alphabetic)
+        && host.first().is_some_and(|byte| !byte.is_ascii_whitespace());
+    let len = || host.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+    is_address.then(|| 2 + len())
 }
 
 /// The length of a C literal; one that does not end on its line is no literal but an apostrophe.
@@ -170,6 +182,8 @@ mod tests {
         let code = "char *s = \"// no\"; /* yes */ int c = '\"'; // a \\\nb\nint n = 1'000; x = '/'; r = R\"d(/* no */)d\";\n#error don't // c\n";
         assert_eq!(found(&Rules::C, code), Some(vec!["/* yes */", "// a \\\nb", "// c"]));
         assert_eq!(found(&Rules::C, "a /* never closed"), None);
+        let printed = "--with-bugurl=file:///usr/share/doc/gcc/README --enable-shared\nhttps://*/*.h\ncase A: // c\ncase B:// d\n";
+        assert_eq!(found(&Rules::C, printed), Some(vec!["// c", "// d"]));
         assert_eq!(found(&Rules::C, "\"\\"), Some(vec![]));
     }
 

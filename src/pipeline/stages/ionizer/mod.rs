@@ -24,7 +24,6 @@ use std::ops::Range;
 
 use self::escapes::Escapes;
 use self::find::Found;
-use self::scan::Node;
 use self::table::Table;
 use crate::config::Preset;
 use crate::content::ContentType;
@@ -186,16 +185,10 @@ impl Proposal<'_> {
         match &self.rows {
             Rows::Json(found) => {
                 let known = wants_lines.then(|| sample::lines_of(&found.scan, first_line, found.lines));
-                let sample = sample::sample(&found.scan.tree, &|id| known.as_ref().map(|lines| lines[id]))?;
+                let sample = sample::sample(&found.scan.tree, &[], &|id| known.as_ref().map(|lines| lines[id]))?;
                 Some(sample + found.tail)
             }
-            Rows::Table(table) => {
-                let tree = table.tree();
-                let Node::Array(records) = &tree.nodes[tree.root] else { return None };
-                let first_line = first_line + table.head_lines();
-                let line = |id| Some(first_line + records.binary_search(&id).ok()?);
-                sample::sample(&tree, &|id| line(id).filter(|_| wants_lines).map(|line| (line, line)))
-            }
+            Rows::Table(table) => table.sample(first_line, wants_lines),
         }
     }
 }

@@ -28,9 +28,9 @@ const TOP_TEXTS: usize = 3;
 /// The first and last line of a value in the original text, 1-based, where they are known.
 pub(super) type Lines<'l> = &'l dyn Fn(Id) -> Option<(usize, usize)>;
 
-/// Prints a value with its long arrays sampled; `None` where it has none.
-pub(super) fn sample(tree: &Tree<'_>, lines: Lines<'_>) -> Option<String> {
-    let mut printer = Printer { tree, lines, out: String::new(), sampled: 0 };
+/// Prints a value with its long arrays sampled; `None` where it has none. `names` are of columns that are told of in any case.
+pub(super) fn sample(tree: &Tree<'_>, names: &[Cow<'_, str>], lines: Lines<'_>) -> Option<String> {
+    let mut printer = Printer { tree, names, lines, out: String::new(), sampled: 0 };
     printer.value(tree.root);
     let note = "sampled: rows are numbered from 1, statistics cover all of them";
     (printer.sampled > 0).then(|| format!("[{note}]\n{}", printer.out))
@@ -100,6 +100,7 @@ impl Counter<'_, '_> {
 
 struct Printer<'p, 'a> {
     tree: &'p Tree<'a>,
+    names: &'p [Cow<'p, str>],
     lines: Lines<'p>,
     out: String,
     sampled: usize,
@@ -138,7 +139,7 @@ impl Printer<'_, '_> {
 
     fn rows(&mut self, items: &[Id]) {
         self.sampled += 1;
-        let columns = columns_of(self.tree, items);
+        let columns = columns_of(self.tree, items, self.names);
         self.out.push_str(&format!("[{} rows\n", items.len()));
         for (name, column) in &columns {
             self.out.push_str(&format!("{name}: {}\n", column.summary(items.len())));
@@ -193,8 +194,8 @@ type Spelling<'a> = (bool, &'a str);
 
 type Columns<'a> = IndexMap<String, Stats<'a>, FastState>;
 
-fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Columns<'t> {
-    let mut columns = Columns::default();
+fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id], names: &[Cow<'_, str>]) -> Columns<'t> {
+    let mut columns: Columns<'t> = names.iter().map(|name| (name.to_string(), Stats::default())).collect();
     let mut stack = Vec::new();
     for (row, item) in items.iter().enumerate() {
         // Most rows have the columns of the row before, in the same order.
@@ -406,7 +407,7 @@ mod tests {
             format!("[{}]", values.split(' ').map(|value| format!("{{\"a\":{value}}}")).collect::<Vec<_>>().join(","));
         let scan = scan(&json, Escapes::default()).expect("JSON");
         let Node::Array(items) = &scan.tree.nodes[scan.tree.root] else { panic!("an array") };
-        columns_of(&scan.tree, items)["a"].summary(items.len())
+        columns_of(&scan.tree, items, &[])["a"].summary(items.len())
     }
 
     #[test]

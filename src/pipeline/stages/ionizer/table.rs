@@ -9,7 +9,7 @@ use super::escapes::{self, Escapes};
 use super::json::HOW_TO_READ;
 use super::records::Plan;
 use super::scan::{Id, Node, Tree, is_literal, is_number};
-use super::{read, write};
+use super::{read, sample, write};
 use crate::tokens::Encoding;
 
 /// A table, read.
@@ -110,19 +110,60 @@ impl Table {
     }
 
     /// The records, as a tree.
-    pub(super) fn tree(&self) -> Tree<'_> {
-        let escapes = Escapes::default();
-        let names: Vec<Cow<'_, str>> = match self.has_header {
-            true => self.rows.row(0).map(|name| escapes.spell(name)).collect(),
+    fn tree(&self) -> Tree<'_> {
+        self.records(&self.names(self.has_header), self.has_header, true)
+    }
+
+    /// Some records and statistics of all, with the lines of what is left out where they are wanted.
+    pub(super) fn sample(&self, first_line: usize, wants_lines: bool) -> Option<String> {
+        let has_header = self.is_headed();
+        let names = self.names(has_header);
+        let tree = self.records(&names, has_header, false);
+        let Node::Array(records) = &tree.nodes[tree.root] else { return None };
+        let mut next = first_line;
+        let rows = self.rows.rows().map(|row| {
+            let first = next;
+            next += 1 + row.map(|field| field.matches('\n').count()).sum::<usize>();
+            (first, next - 1)
+        });
+        let rows: Vec<(usize, usize)> = rows.collect();
+        let lines = |id| Some(rows[usize::from(has_header) + records.binary_search(&id).ok()?]);
+        sample::sample(&tree, &names, &|id| lines(id).filter(|_| wants_lines))
+    }
+
+    /// Whether the first line surely has names: a fold reads back whatever is taken for them, but a sample would state what is
+    /// wrong. They stand above numbers, or none reads as a value; and none is in its column again and again.
+    fn is_headed(&self) -> bool {
+        let mut numbers = vec![0; self.rows.width];
+        let mut again = vec![0; self.rows.width];
+        for row in self.rows.rows().skip(1) {
+            for (column, (name, field)) in self.rows.row(0).zip(row).enumerate() {
+                numbers[column] += usize::from(is_number(field));
+                again[column] += usize::from(name == field);
+            }
+        }
+        let records = self.rows.len() - 1;
+        let any = |counts: &[usize], tenths: usize| counts.iter().any(|count| count * 10 >= records * tenths);
+        let is_named = any(&numbers, 5) || !self.rows.row(0).any(reads_as_value);
+        self.has_header && is_named && !any(&again, 1)
+    }
+
+    fn names(&self, has_header: bool) -> Vec<Cow<'_, str>> {
+        match has_header {
+            true => self.rows.row(0).map(|name| Escapes::default().spell(name)).collect(),
             false => (1..=self.rows.width).map(|number| format!("c{number}").into()).collect(),
-        };
+        }
+    }
+
+    fn records<'t>(&'t self, names: &[Cow<'t, str>], has_header: bool, is_first_whole: bool) -> Tree<'t> {
+        let escapes = Escapes::default();
         let mut tree = Tree::default();
         tree.nodes.reserve(self.rows.ends.len() + self.rows.len() + 1);
         let mut records = Vec::with_capacity(self.rows.len());
-        for (index, row) in self.rows.rows().skip(usize::from(self.has_header)).enumerate() {
+        for (index, row) in self.rows.rows().skip(usize::from(has_header)).enumerate() {
             let mut fields = Vec::with_capacity(names.len());
             for (name, field) in names.iter().zip(row) {
-                if field.is_empty() && index > 0 {
+                if field.is_empty() && (index > 0 || !is_first_whole) {
                     continue;
                 }
                 let quoted = !is_literal(field);
@@ -143,11 +184,17 @@ impl Table {
         let header = if self.has_header { "" } else { " bare" };
         (format!("table {}{ends}{header}{HOW_TO_READ}", word_of(self.mark)), body)
     }
+}
 
-    /// How many lines come before the first record.
-    pub(super) fn head_lines(&self) -> usize {
-        usize::from(self.has_header)
-    }
+/// Whether a field of a first line is no name: a date, a size, a path, an address, a hash.
+fn reads_as_value(field: &str) -> bool {
+    let is_hash = |word: &str| {
+        word.len() >= 20 && word.bytes().all(|c| c.is_ascii_alphanumeric()) && word.bytes().any(|c| c.is_ascii_digit())
+    };
+    field.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | '~'))
+        || field.matches('/').nth(1).is_some()
+        || field.trim_start_matches('@').contains('@')
+        || field.split(' ').any(is_hash)
 }
 
 /// Undoes [`Table::fold`].
@@ -243,4 +290,52 @@ fn split(text: &str, mark: char) -> Option<Fields> {
         record.iter().for_each(|field| rows.push(field));
     }
     (rows.width > 1 && rows.len() >= FEWEST_LINES).then_some(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampled(text: &str) -> String {
+        Table::parse(text).expect("a table").sample(1, true).expect("many rows")
+    }
+
+    #[test]
+    fn a_sample_takes_no_value_for_a_name() {
+        let of = |row: &dyn Fn(usize) -> String| sampled(&(0..40).map(row).collect::<Vec<_>>().join("\n"));
+        for bare in [
+            of(&|n| format!("{}.{n}K\t2026-01-01 00:{n:02}\t/usr/share/doc/{n}", n % 7)),
+            of(&|n| format!("100644 blob 692f6c6a5a3c0a8135dca4e327dc86d88a2184{n:02}  {n}\tsrc/a{n}.rs")),
+            of(&|n| format!("refs/heads/topic-{n}\tcommit\tsubject {n}")),
+        ] {
+            assert!(bare.contains("[40 rows\nc1: ") && bare.contains("\n1: {\"c1\":"), "{bare}");
+        }
+        let header = |n: usize| if n == 0 { "@time,user/host,2d area".to_owned() } else { format!("t{n},h{n},{n}") };
+        assert!(of(&header).contains("[39 rows\n@time: 39 different\n"), "{}", of(&header));
+        let words = |n: usize| if n == 0 { "city;land".to_owned() } else { format!("c{};l{}", n % 3, n % 7) };
+        assert!(of(&words).contains("[39 rows\ncity: "), "{}", of(&words));
+    }
+
+    #[test]
+    fn a_sample_counts_empty_fields_and_lines_as_they_are() {
+        let row = |n: usize| match n {
+            0 => "id,note,none".to_owned(),
+            1 => "1,,".to_owned(),
+            _ if n % 2 == 0 => format!("{n},\"two\nlines {n}\","),
+            _ => format!("{n},,"),
+        };
+        let text = (0..61).map(row).collect::<Vec<_>>().join("\n");
+        let sample = sampled(&text);
+        assert!(sample.contains("\nnote: 30 different; absent 30\nnone: absent 60\n1: {\"id\":1}\n"), "{sample}");
+        let line = |n: usize| text.lines().position(|line| line.starts_with(&format!("{n},"))).unwrap_or_default() + 1;
+        let mut gaps = 0;
+        for gap in sample.lines().filter_map(|line| line.strip_prefix("[… ")) {
+            let numbers: Vec<usize> =
+                gap.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+            let [_, first, last, from, to] = numbers[..] else { panic!("{gap}") };
+            assert_eq!((from, to), (line(first), line(last + 1) - 1), "{gap}");
+            gaps += 1;
+        }
+        assert!(gaps > 2, "{sample}");
+    }
 }

@@ -214,20 +214,24 @@ fn unfolded(body: &str) -> Option<String> {
 }
 
 #[test]
-fn the_legend_says_what_a_run_of_values_as_above_is() {
+fn the_legend_says_what_stands_for_values_that_are_expected() {
     let host = |row: usize| if row.is_multiple_of(6) { format!("10.0.{}.1", row / 6) } else { "x".to_owned() };
     let words = |row| if row < 12 { "a=alpha b=gam c=one" } else { "a=beta b=del c=two" };
     let row = |row: usize| format!("conn src={} {} v=.{}\n", host(row), words(row), row * 7 % 10);
     let text: String = (0..24).map(row).collect();
     let text = text.trim_end();
     let (fold, _) = fold::parse(&folded(text)).unwrap();
-    assert!(fold.legend.contains("; . as above, .3 three of them;"), "{}", fold.legend);
+    assert!(fold.legend.contains("; {+1} counts, . is the next; . as above, .3 three of them;"), "{}", fold.legend);
     assert!(fold.body.as_ref().unwrap().contains("\na 1 .3 2\n"), "{fold}");
-    // A fold of before says nothing of it, and comes back.
-    let before = Fold { legend: fold.legend.replace(", .3 three of them", ""), ..fold };
-    assert!(StructuralCollapse.is_canonical(&before, text, &mut Prior::default()));
-    assert_eq!(StructuralCollapse.unfold(&before).as_deref(), Some(text));
-    let other = Fold { legend: before.legend.replace(". as above", ". above"), ..before };
+    assert!(fold.body.as_ref().unwrap().contains(" v=.{-3}\n7 . . 8 .\n"), "{fold}");
+    // Folds of before say less, and come back.
+    let without = |fold: &Fold, words: &str| Fold { legend: fold.legend.replace(words, ""), ..fold.clone() };
+    let later = without(&fold, ", . is the next");
+    for before in [without(&later, ", .3 three of them"), later] {
+        assert!(StructuralCollapse.is_canonical(&before, text, &mut Prior::default()), "{before}");
+        assert_eq!(StructuralCollapse.unfold(&before).as_deref(), Some(text));
+    }
+    let other = Fold { legend: fold.legend.replace(". as above", ". above"), ..fold };
     assert!(!StructuralCollapse.is_canonical(&other, text, &mut Prior::default()));
 }
 

@@ -66,6 +66,7 @@ impl Rows<'_> {
         let shown = match self.cells {
             None if source.bytes().any(is_special) => Some(bare(source)),
             None => None,
+            Some(_) if is_table(source) => None,
             Some(rows) => {
                 let rows: Vec<String> = rows.into_iter().map(|row| row.concat().trim_end().to_owned()).collect();
                 let shown = rows.join("\n");
@@ -329,6 +330,24 @@ fn moves(line: &str) -> bool {
     line.bytes().any(is_special) && !items(line).all(|item| stays(&item))
 }
 
+/// Fewest rows of a table in one line, and fewest marks between the fields of one.
+const FEWEST_ROWS: usize = 4;
+const FEWEST_MARKS: usize = 2;
+
+/// Whether carriage returns end the rows of a table, as spreadsheets of old wrote them, and take nothing out of sight. Most have
+/// as many fields, and no blanks before them or behind a comma, as progress has.
+fn is_table(line: &str) -> bool {
+    let rows = || line.split('\r').filter(|row| !row.is_empty());
+    let Some(first) = rows().next() else { return false };
+    [',', ';', '\t'].into_iter().any(|mark| {
+        let marks = first.matches(mark).count();
+        let is_tight = |row: &str| !row.starts_with(' ') && !row.contains(", ");
+        let is_like = |row: &str| row.matches(mark).count() == marks && is_tight(row);
+        let (all, alike) = rows().fold((0, 0), |(all, alike), row| (all + 1, alike + usize::from(is_like(row))));
+        marks >= FEWEST_MARKS && all >= FEWEST_ROWS && alike * 4 >= all * 3
+    })
+}
+
 /// A line without its controls; a blank for each move.
 fn bare(line: &str) -> String {
     let mut bare = String::with_capacity(line.len());
@@ -379,6 +398,19 @@ mod tests {
             assert_eq!(shown(text), expected, "{text:?}");
             assert_eq!(shown(expected), expected, "{expected:?}");
         }
+    }
+
+    #[test]
+    fn rows_of_a_table_are_no_states_of_a_line() {
+        let row = |n: u32| format!("{n},Clay County,{},3.{n}", n * 7919 % 523);
+        let table = ["id,county,site limit,factor".to_owned()].into_iter().chain((1..30).map(row));
+        let table = table.collect::<Vec<_>>().join("\r");
+        for text in [table.clone(), table.clone() + "\n(exit 0)\n"] {
+            assert_eq!(shown(&text), text);
+        }
+        let bar = |n: u32| format!("  {n},768,000  {n}%  1.2MB/s  0:00:0{n} (xfr#{n}, to-chk=9/12)");
+        let bars = (1..9).map(bar).collect::<Vec<_>>().join("\r");
+        assert_eq!(shown(&bars), bar(8));
     }
 
     #[test]
