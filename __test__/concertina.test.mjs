@@ -5,7 +5,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "openclaw-concertina";
+import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters, restore } from "openclaw-concertina";
 
 import { freshDir, idIn, isFolded, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
@@ -46,6 +46,8 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
   for (const [toolName, args, body] of [
     ["read", { path: "a.rs" }, text],
     ["exec", { command: "cd /ws && sed -n '1,400p' a.rs" }, text],
+    ["shell", { command: ["bash", "-lc", "sed -n '1,400p' a.rs"] }, text],
+    ["str_replace_based_edit_tool", { command: "view", path: "a.rs" }, text],
     ["Task", { prompt: "look into it" }, text],
     ["exec", {}, noise(5)],
     ["secret_tool", {}, text],
@@ -68,6 +70,23 @@ test("a log that a command prints is folded at birth, and with no exact tools so
   const [, file] = toolRound("c", "exec", read, noise(400));
   const { concertina } = await opened({ exactTools: [] });
   assert.equal((await concertina.admitToolResult({ sessionId, message: file, args: read })).report.actions[0].reason, "large");
+});
+
+test("the placeholder of a fold whose original has expired stands for the text that was folded", async () => {
+  const { concertina } = await opened({ sccsStorageTtlSeconds: 600 });
+  const text = JSON.stringify(noise(60).split("\n").map((said, id) => ({ id, said, status: "active" })), null, 2);
+  const now = 1e12;
+  const args = { command: "units --json" };
+  const [call, result] = toolRound("c", "exec", args, text, now);
+  const { message, report } = await concertina.admitToolResult({ sessionId, message: result, args, now });
+  assert.equal(restore(message.content[0].text), text);
+  const messages = [user("go", now), call, message, ...Array.from({ length: 6 }, (_, turn) => user(`and ${turn}?`, now + 10 + turn))];
+  const assembled = await concertina.assemble({ sessionId, messages, now: now + 700_000 });
+  const shown = assembled.messages[2].content[0].text;
+  assert.match(shown, /\(Summary: JSON array of 60 /);
+  assert.equal(idIn(shown), report.actions[0].refId);
+  const { content } = await concertina.fetch({ sessionId, refIds: [idIn(shown)], now: now + 700_000 });
+  assert.deepEqual(content, [{ type: "text", text }]);
 });
 
 test("a quoted marker neither resolves nor exempts its block", async () => {

@@ -149,6 +149,18 @@ test("in mode host a history is assembled once for each user turn", async () => 
   assert.deepEqual([seen, sent], [[0, 5], [1, 3, 6]]);
 });
 
+test("an engine is told of each result which tool made it, of what, also where the result names none", async () => {
+  const told = [];
+  const engine = { admit: (message, call) => (told.push(call), message), assemble: (messages) => messages, send: (messages) => messages };
+  const openai = [
+    { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "view", arguments: '{"path":"a.rs"}' } }] },
+    { role: "tool", tool_call_id: "a", content: "fn a() {}" },
+  ];
+  const messages = [user("go"), ...openai, ...toolRound("b", "exec", { command: "ls" }, "a.rs"), says("done")];
+  for await (const request of requests(messages, engine, "full")) assert.ok(request.messages.length > 0);
+  assert.deepEqual(told, [{ toolName: "view", args: '{"path":"a.rs"}' }, { toolName: "exec", args: { command: "ls" } }]);
+});
+
 test("folding at once is billed as the optimum's model says", async () => {
   const messages = [user("go")];
   for (let round = 0; round < 30; round++) messages.push(...toolRound(`c${round}`, "exec", { round }, noise(60, round + 1), 1000 + round * 1000));
@@ -195,6 +207,16 @@ test("sessions are read in every form, and what is none is named", () => {
   ]);
   assert.equal(messages[1].content.length, 2);
 
+  // A conversation that was taken up again, with what a sub-agent said beside it; and that in a file of its own.
+  const main = rows.map((row, at) => ({ ...row, uuid: `row-${at}`, isSidechain: false }));
+  const more = { ...main[0], uuid: "row-9", message: { role: "user", content: "go" }, timestamp: "2026-01-01T00:01:00Z" };
+  const [first, ...rest] = main.map((row) => ({ ...row, uuid: `again-${row.uuid}` }));
+  const aside = rows.map((row, at) => ({ ...row, uuid: `aside-${at}`, isSidechain: true }));
+  for (const [name, all, expected] of [["resumed", [...main, ...aside, first, ...rest, more], [...messages, { role: "user", content: "go", timestamp: Date.parse(more.timestamp) }]], ["agent-1", aside, messages]]) {
+    writeFileSync(path.join(dir, `${name}.jsonl`), all.map((row) => JSON.stringify(row)).join("\n"));
+    assert.deepEqual(load(path.join(dir, `${name}.jsonl`)).messages, expected, name);
+  }
+
   const pi = [{ type: "session", id: "s" }, { type: "message", message: user("go") }, { type: "custom_message", customType: "note", content: "from the host" }, { type: "message", message: says("done", 5) }];
   writeFileSync(path.join(dir, "pi.jsonl"), pi.map((row) => JSON.stringify(row)).join("\n"));
   assert.deepEqual(load(path.join(dir, "pi.jsonl")).messages.map(({ role }) => role), ["user", "user", "assistant"]);
@@ -203,7 +225,7 @@ test("sessions are read in every form, and what is none is named", () => {
   writeFileSync(path.join(dir, "words.jsonl"), "just words");
   for (const name of ["other.json", "words.jsonl"]) assert.throws(() => load(path.join(dir, name)), new RegExp(name));
   assert.throws(() => find([path.join(dir, "absent")]), /absent/);
-  assert.deepEqual(find([dir]).map(({ file }) => path.basename(file)), ["claude.jsonl.gz", "other.json", "pi.jsonl", "words.jsonl"]);
+  assert.deepEqual(find([dir]).map(({ file }) => path.basename(file)), ["agent-1.jsonl", "claude.jsonl.gz", "other.json", "pi.jsonl", "resumed.jsonl", "words.jsonl"]);
   assert.deepEqual(select(find([dir]), "p*").map(({ file }) => path.basename(file)), ["pi.jsonl"]);
   assert.equal(familyOf("/x/entire-cli-00c9e235.messages.json"), "entire-cli");
   assert.equal(familyOf("/x/main/0b7c.jsonl"), "main");

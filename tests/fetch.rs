@@ -228,6 +228,24 @@ fn the_pages_of_a_listing_are_all_of_it() {
     }
 }
 
+#[test]
+fn a_few_lines_before_a_line_that_fits_no_page_are_no_page() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let long = "words ".repeat(500);
+    let text = format!("{{\n  \"status\": 200,\n  \"text\": \"{long}\"\n}}\n");
+    let id = put(&engine, &text);
+    for (asked, begins) in [(id.to_string(), "{\n  \"status\""), (format!("{id}:2-"), "  \"status\"")] {
+        let page = answer(&engine, &asked, 1_000);
+        let (shown, note) = page.rsplit_once('\n').unwrap();
+        assert!(shown.starts_with(begins) && text.contains(shown) && shown.len() > 800, "{page}");
+        assert!(note.starts_with("[chars ") && note.contains("continue with"), "{note}");
+    }
+    let id = put(&engine, &format!("{}{long}", "a line of a head\n".repeat(30)));
+    let page = answer(&engine, &id.to_string(), 1_000);
+    assert!(page.contains("\n[lines 1-30 of 31; continue with"), "{page}");
+}
+
 /// A read that begins at line 300 and a write of 300 lines, old enough to be folded.
 fn read_and_written() -> (Vec<Value>, Value) {
     let source = |line: usize| match line % 30 {

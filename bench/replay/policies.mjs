@@ -59,8 +59,8 @@ async function concertina({ config, schedule, prices, model }) {
   return {
     ...plain,
     overhead: countTokens(FETCH_TOOL_JSON),
-    async admit(message, args, now) {
-      const admitted = await opened.admitToolResult({ sessionId, message, args, now });
+    async admit(message, call, now) {
+      const admitted = await opened.admitToolResult({ sessionId, message, ...call, now });
       warned(admitted.report);
       return admitted.message;
     },

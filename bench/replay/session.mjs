@@ -8,11 +8,11 @@ import { Kinds } from "./kinds.mjs";
 import { Candidates, optimum } from "./optimum.mjs";
 import { POLICIES } from "./policies.mjs";
 import { Needs, Sight } from "./recall.mjs";
-import { argumentsById, callIdOf, isCall, isResult, timeOf } from "./transcript.mjs";
+import { callIdOf, callsById, isCall, isResult, timeOf } from "./transcript.mjs";
 
 /** The requests of a session, one for each model call, as an engine would have sent them. */
 export async function* requests(messages, engine, mode) {
-  const args = argumentsById(messages);
+  const calls = callsById(messages);
   const stored = [];
   let [view, now] = [[], 0];
   for (const message of messages) {
@@ -22,7 +22,7 @@ export async function* requests(messages, engine, mode) {
       const at = timeOf(message);
       yield { messages: engine.send(mode === "full" ? await engine.assemble(stored, now) : view, at), at };
     }
-    const kept = isResult(message) ? await engine.admit(message, args.get(callIdOf(message)), now) : message;
+    const kept = isResult(message) ? await engine.admit(message, calls.get(callIdOf(message)), now) : message;
     stored.push(kept);
     view.push(kept);
   }

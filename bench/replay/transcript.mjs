@@ -18,12 +18,12 @@ export function isCall({ role, stopReason, usage }) {
 /** When a message was made, in milliseconds, where the session says so. */
 export const timeOf = (message) => (Number.isFinite(message.timestamp) ? message.timestamp : undefined);
 
-/** Arguments of each tool call, by id. */
-export function argumentsById(messages) {
+/** Tool and arguments of each call, by id. */
+export function callsById(messages) {
   const found = new Map();
   for (const message of messages) {
-    for (const block of blocksOf(message)) if (block?.id && block.name) found.set(block.id, block.arguments ?? block.input);
-    for (const call of message.tool_calls ?? []) found.set(call.id, call.function?.arguments);
+    for (const block of blocksOf(message)) if (block?.id && block.name) found.set(block.id, { toolName: block.name, args: block.arguments ?? block.input });
+    for (const call of message.tool_calls ?? []) found.set(call.id, { toolName: call.function?.name, args: call.function?.arguments });
   }
   return found;
 }

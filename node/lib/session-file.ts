@@ -21,6 +21,8 @@ interface Row {
   type?: string;
   message?: Message & { id?: string };
   timestamp?: string;
+  /** Of a row of Claude Code. */
+  uuid?: string;
   isSidechain?: boolean;
   /** Of a `custom_message`: what the host says to the model in the user's role. */
   content?: unknown;
@@ -85,37 +87,55 @@ function readArray(file: string, text: string): Message[] {
 }
 
 function readLines(file: string, text: string): Message[] {
+  const rows = text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [rowOf(file, line, index + 1)]));
+  const rollout = rows.filter(isRolloutLine);
+  if (rollout.length > 0) return messagesOf(rollout as RolloutLine[]);
   const messages: Message[] = [];
-  const rollout: RolloutLine[] = [];
   const started = new Map<string, Message>();
   const tools = new Map<string, string>();
-  text.split("\n").forEach((line, index) => {
-    if (line.trim() === "") return;
-    let row: Row;
-    try {
-      row = JSON.parse(line) as Row;
-    } catch (error) {
-      throw new Error(`${file}, line ${index + 1} is not JSON: ${(error as Error).message}; ${FORMS}`, { cause: error });
-    }
-    if (isRolloutLine(row)) {
-      rollout.push(row as RolloutLine);
-      return;
-    }
-    const message: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
-    if (row?.isSidechain || typeof message?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) return;
+  const said = new Set<string>();
+  // What sub-agents of Claude Code said stands beside the conversation, or in a file of its own.
+  const isBeside = rows.some((row) => row?.isSidechain === false);
+  for (const row of rows) {
+    const told: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
+    if ((row?.isSidechain && isBeside) || typeof told?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) continue;
+    const message = unsaid(row, told, said);
+    if (message === undefined) continue;
     // Claude Code writes one line for each block of an assistant message, results of its first calls between them.
     const begun = message.id === undefined ? undefined : started.get(message.id);
     if (begun && Array.isArray(begun.content) && Array.isArray(message.content)) {
       nameTools(message, tools);
       begun.content.push(...(message.content as Part[]));
-      return;
+      continue;
     }
     const timestamp = message.timestamp ?? (row.timestamp === undefined ? undefined : Date.parse(row.timestamp));
     const read: Message = timestamp === undefined ? { ...message } : { ...message, timestamp };
     if (message.id !== undefined) started.set(message.id, read);
     messages.push(...resultsApart(read, tools));
-  });
-  return rollout.length > 0 ? messagesOf(rollout) : messages;
+  }
+  return messages;
+}
+
+function rowOf(file: string, line: string, number: number): Row {
+  try {
+    return JSON.parse(line) as Row;
+  } catch (error) {
+    throw new Error(`${file}, line ${number} is not JSON: ${(error as Error).message}; ${FORMS}`, { cause: error });
+  }
+}
+
+/**
+ * What of a message stands in no row before; undefined where that is nothing. Claude Code, where it takes a conversation up again from
+ * an earlier point, writes what it keeps once more, as it was but for the rows' own ids.
+ */
+function unsaid({ uuid, timestamp }: Row, message: NonNullable<Row["message"]>, said: Set<string>): Row["message"] {
+  if (uuid === undefined) return message;
+  const parts: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
+  const keys = parts.map((part) => JSON.stringify([timestamp, message.id, part]));
+  const isNew = keys.map((key) => !said.has(key));
+  for (const key of keys) said.add(key);
+  if (isNew.every(Boolean)) return message;
+  return isNew.some(Boolean) ? { ...message, content: parts.filter((_, index) => isNew[index]) } : undefined;
 }
 
 interface Part {

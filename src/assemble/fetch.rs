@@ -282,8 +282,10 @@ impl Whole<'_> {
             end += 1;
         }
         let is_cut = end == wanted.start;
-        if is_cut && !lines.is_rendering() {
-            let start = lines.all[..end].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
+        let next_is_long = lines.all[end..wanted.end].first().is_some_and(|line| line.text.chars().count() > room);
+        // A line that fits no page goes by characters, and with it the few before it, which are not worth a call.
+        if next_is_long && page.chars().count() * 2 < room && !lines.is_rendering() {
+            let start = lines.all[..wanted.start].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
             return self.character_page(&(start..=usize::MAX), max_chars);
         }
         if is_cut {

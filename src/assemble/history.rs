@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, Unheard};
 use super::identity::{Known, know};
-use super::placeholder::{Placeholder, arguments_label, explained_in, explanation_in, lists_names, preview_chars};
+use super::placeholder::{
+    Placeholder, arguments_label, explained_in, explanation_in, lists_names, preview_chars, without_cut,
+};
 use super::replay::{Decided, Shown, State, cost, replay, show, suits};
 use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
@@ -21,6 +23,7 @@ use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates, may_replace, tells_of_failure};
 use crate::parallel;
+use crate::pipeline::restore;
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
@@ -219,7 +222,7 @@ impl Engine {
         masked: Option<&str>,
         now: Millis,
     ) -> Option<Proposal<'t, 'a>> {
-        // Where it has expired or cannot be read, what is in sight is stored anew.
+        // Where it has expired or cannot be read, what is in sight is stored anew, and a fold as what it restores.
         let stored = || {
             let found = self.store.get(&copy_of?.to_ref_id(64), &scope.agent_id, now).ok()??;
             Some(found.1)
@@ -234,9 +237,11 @@ impl Engine {
                     Some(stored) => Source::Stored(stored),
                     None => {
                         let label = self.label(&Hints::from(result).label());
-                        Source::New(match masked {
-                            Some(masked) => Original::text(&self.storable(masked)?, label),
-                            None => self.original_of(text, known.key.hash, label)?,
+                        let copied = copy_of.and_then(|original| Some((restored(text, original)?, original)));
+                        Source::New(match (masked, &copied) {
+                            (Some(masked), _) => Original::text(&self.storable(masked)?, label),
+                            (None, Some((copied, hash))) => self.original_of(copied, *hash, label)?,
+                            (None, None) => self.original_of(text, known.key.hash, label)?,
                         })
                     }
                 };
@@ -354,6 +359,11 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// What a fold in sight restores without the store, where that is the original that it was made of.
+fn restored(fold: &str, original: ContentHash) -> Option<String> {
+    Some(restore(without_cut(fold), &[])).filter(|text| ContentHash::of(text.as_bytes()) == original)
 }
 
 /// What is written before anything of it is shown.

@@ -237,8 +237,7 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
     if command.replacen(",$p'", "", 1).contains(['|', ';', '&', '<', '>', '$', '`', '*', '?', '\n', '\\', '(', '{']) {
         return None;
     }
-    let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect();
-    let (path, lines) = match *words.as_slice() {
+    let (path, lines) = match *words(command).as_slice() {
         ["cat" | "nl", path] | ["cat", "-n", path] | ["nl", "-ba", path] => (path, Lines::ALL),
         ["sed", "-n", range, path] => {
             let (first, last) = range.strip_suffix('p')?.split_once(',')?;
@@ -250,6 +249,21 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
         _ => return None,
     };
     Some((path, Use::Read(lines))).filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
+}
+
+/// The words of a command, without the quotes around them: what stands in quotes is one word.
+fn words(command: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = command.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let (word, after) = match first {
+            '\'' | '"' => rest[1..].split_once(first).unwrap_or((&rest[1..], "")),
+            _ => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
+        };
+        words.push(word.trim_matches(['\'', '"']));
+        rest = after.trim_start();
+    }
+    words
 }
 
 /// Whether a command does nothing but print files, a log not among them, whole or by lines: what comes back is as good as a read's.
@@ -372,6 +386,7 @@ mod tests {
             ("cd - && cat a.rs", None),
             ("cat > $F <<'EOF'\nx\nEOF", None),
             ("sed -n '0,20p' b.rs", None),
+            ("cat 'a b.rs'", None),
             ("cat -A", None),
             ("sed -i s/a/b/ b.rs", None),
             ("ls", None),
@@ -389,6 +404,8 @@ mod tests {
             "nl -ba a.rs | sed -n '4,90p'",
             "cat package.json; head -n 20 README",
             "cat a.rs | head -50 | tail -n 10\ncat b.rs",
+            "sed -n '1,200p' \"docs/a long report.md\"",
+            "cat 'a b.rs'",
         ] {
             assert!(prints_files(command), "{command}");
         }
@@ -399,6 +416,8 @@ mod tests {
             "cat a.rs && npm test",
             "cat a.rs | grep x",
             "cat a.rs || head b.log",
+            "cat 'a b.rs' c.rs",
+            "cat 'a'b.rs",
             "cat > a.rs <<'E'\nx\nE",
             "ls",
         ] {

@@ -34,6 +34,9 @@ use crate::content::hints::expected;
 use crate::content::{self, ContentType, Detection, Hints};
 use sheet::Sheet;
 
+/// Most characters of a blob: the first of them say what it is, and no others say anything.
+const UNREAD_ROOM: usize = 80;
+
 /// Summarizes a text in at most `max_chars` characters (Unicode scalar values), by type where `smart`, else by its head.
 ///
 /// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number. Blanks are
@@ -81,7 +84,7 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
         };
     let written = written || prose(text, hints, detection.content_type, &mut sheet);
     if !written {
-        return head(text, max_chars);
+        return head(text, max_chars.min(UNREAD_ROOM));
     }
     end(&mut sheet);
     sheet.finish()
@@ -160,9 +163,12 @@ mod tests {
     #[test]
     fn a_blob_is_shown_by_its_head() {
         let blob = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAf".repeat(200);
-        let summary = summarize(&blob, &Hints::default(), 50, true);
-        assert!(blob.starts_with(summary.trim_end_matches('…')), "{summary}");
-        assert!(summary.ends_with('…'));
+        for (max_chars, most) in [(50, 50), (300, UNREAD_ROOM)] {
+            let summary = summarize(&blob, &Hints::default(), max_chars, true);
+            assert!(blob.starts_with(summary.trim_end_matches('…')), "{summary}");
+            assert!(summary.ends_with('…'));
+            assert!(summary.chars().count() <= most, "{summary}");
+        }
     }
 
     #[test]

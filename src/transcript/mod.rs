@@ -214,10 +214,27 @@ impl<'a> Arguments<'a> {
         self.string(FILE_KEYS)
     }
 
-    /// The command that a shell tool runs.
+    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words.
     pub fn command(&self) -> Option<String> {
-        self.string(COMMAND_KEYS)
+        let value = self.value()?;
+        COMMAND_KEYS.iter().find_map(|key| command_in(value.get(*key)?))
     }
+}
+
+/// `["bash", "-lc", "make -j"]` -> `make -j`, `["git", "log"]` -> `git log`; a string is itself.
+fn command_in(value: &Value) -> Option<String> {
+    let Value::Array(words) = value else { return value.as_str().map(str::to_owned) };
+    let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
+    match *words.as_slice() {
+        [program, option, script] if runs_script(program, option) => Some(script.to_owned()),
+        _ => Some(words.join(" ")),
+    }
+}
+
+/// Whether a program is a shell that an option tells to run the next word.
+fn runs_script(program: &str, option: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish") && option.starts_with('-') && option.ends_with('c')
 }
 
 /// The keys under which file tools take their path.
@@ -277,6 +294,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_command_in_words_is_what_they_run() {
+        for (arguments, expected) in [
+            (json!({ "command": "make -j" }), Some("make -j")),
+            (json!({ "command": ["bash", "-lc", "make -j && ls"] }), Some("make -j && ls")),
+            (json!({ "cmd": ["/bin/sh", "-c", "cat a.rs"] }), Some("cat a.rs")),
+            (json!({ "command": ["git", "-c", "log"] }), Some("git -c log")),
+            (json!({ "command": ["bash", "x.sh"] }), Some("bash x.sh")),
+            (json!({ "command": ["sleep", 4] }), None),
+            (json!({ "command": 4 }), None),
+            (json!("ls"), None),
+        ] {
+            assert_eq!(Arguments::Value(&arguments).command().as_deref(), expected, "{arguments}");
+            assert_eq!(Arguments::Json(&arguments.to_string()).command().as_deref(), expected, "{arguments}");
+        }
+    }
 
     #[test]
     fn usage_reads_as_each_provider_spells_it() {

@@ -53,7 +53,8 @@ pub(super) fn read(text: &str) -> Document<'_> {
     while reader.at < text.len() && !reader.broken {
         let start = reader.at;
         let Some(root) = reader.value(0) else { break };
-        if reader.broken && reader.at == start {
+        // Behind a value, what breaks is a row that was cut or a note of who cut: neither is counted.
+        if reader.broken && (reader.at == start || count > 0) {
             break;
         }
         count += 1;
@@ -305,6 +306,15 @@ mod tests {
     fn lines_of_json_are_several_values() {
         let document = read("{\"a\":1}\n{\"a\":2}\n\n3\n");
         assert_eq!((document.count, document.complete), (3, true));
+    }
+
+    #[test]
+    fn what_breaks_behind_a_document_is_no_value() {
+        for behind in ["[... 480 more characters truncated]", "[30 more lines in file]", "(truncated)", "\n{\"a\":"] {
+            let text = format!("{{\n  \"a\": 1\n}}{behind}");
+            let document = read(&text);
+            assert_eq!((document.count, document.roots.len(), document.complete), (1, 1, false), "{text}");
+        }
     }
 
     #[test]

@@ -135,6 +135,12 @@ fn a_cut_document_is_called_incomplete() {
     let text = rows(40, |i| format!(r#"{{"id": {i}}}"#));
     let summary = summary(&text[..text.len() - 9], 200);
     assert!(summary.starts_with("JSON array of 39 × {id}, incomplete"), "{summary}");
+    let page = format!(
+        "{{\n  \"status\": 200,\n  \"text\": \"{}\"\n}}[... 480 more characters truncated]",
+        "words ".repeat(99)
+    );
+    let summary = self::summary(&page, 200);
+    assert!(summary.starts_with("JSON object, 2 keys, incomplete\n"), "{summary}");
 }
 
 #[test]
