@@ -79,9 +79,10 @@ pub(super) fn cuts_marker(markers: &[Range<usize>], range: &Range<usize>) -> boo
 static NOTE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\[… ([0-9]{1,9}) ([^\]\n]{1,80})\]").expect("the note pattern is valid"));
 
-/// The shape of [`super::elided`] with a range of lines.
+/// The shape of [`super::elided`] with a range of lines, of lines or of rows.
 static LINES_NOTE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\[… ([0-9]{1,9}) lines ([0-9]{1,9})-([0-9]{1,9})").expect("the note pattern is valid")
+    Regex::new(r"\[… ([0-9]{1,9}|[0-9]{1,9} rows [0-9]{1,9}-[0-9]{1,9}\]) lines ([0-9]{1,9})-([0-9]{1,9})")
+        .expect("the note pattern is valid")
 });
 
 /// Whether an edit may hold notes of its own.
@@ -107,6 +108,7 @@ pub(super) fn renumber(
         let number = |group: usize| note[group].parse().unwrap_or(0);
         match translate(number(2), number(3)) {
             Some((first, last)) => format!("[… {} lines {first}-{last}", &note[1]),
+            None if note[1].contains("rows") => format!("[… {}", &note[1]),
             None => format!("[… {} lines", &note[1]),
         }
     });
@@ -159,10 +161,10 @@ mod tests {
 
     #[test]
     fn line_ranges_are_renumbered_and_foreign_notes_are_not() {
-        let mut edit = Edit::note(0..0, "[… 3 lines 4-6] and [… 9 lines 1-9] and [… 2 rows 4-6]");
+        let mut edit = Edit::note(0..0, "[… 3 lines 4-6] and [… 9 lines 1-9] and [… 2 rows 4-5] lines 7-8");
         renumber(&mut edit, "x [… 9 lines 1-9] y", |first, last| Some((first + 10, last + 10)));
-        assert_eq!(edit.text, "[… 3 lines 14-16] and [… 9 lines 1-9] and [… 2 rows 4-6]");
+        assert_eq!(edit.text, "[… 3 lines 14-16] and [… 9 lines 1-9] and [… 2 rows 4-5] lines 17-18");
         renumber(&mut edit, "", |_, _| None);
-        assert_eq!(edit.text, "[… 3 lines] and [… 9 lines] and [… 2 rows 4-6]");
+        assert_eq!(edit.text, "[… 3 lines] and [… 9 lines] and [… 2 rows 4-5]");
     }
 }
