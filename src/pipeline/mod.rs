@@ -27,6 +27,7 @@ mod options;
 mod repeats;
 mod report;
 mod restore;
+mod restore_messages;
 mod run;
 mod segments;
 mod sequence;
@@ -53,6 +54,7 @@ pub use numbers::unnumbered;
 pub use options::{CompressOptions, StageOption, StageOptions};
 pub use report::{Compressed, StageReport};
 pub use restore::{Prior, restore};
+pub use restore_messages::{ChangedBlock, restore_messages};
 pub use sequence::{FusionPipeline, StageInfo};
 #[doc(hidden)]
 pub use syntax::comments;
