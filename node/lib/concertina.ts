@@ -3,9 +3,13 @@ import type { NativeConcertina, Session, StorePlace as AddonPlace } from "./addo
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
-import { awaiting, badArgument, calling, mayBeBoolean, needArray, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
+import {
+  awaiting, badArgument, calling, crossingOptions, mayBeBoolean, needArray, needName, needNumber, needObject, needOptions, needString, needStrings, reading,
+  takenMessages,
+} from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
+import { MOST_VALUES } from "./light.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
 import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
@@ -22,9 +26,9 @@ const ASSEMBLE = [
 const FETCH = ["refIds", "sessionId", "agentId", "lines", "chars", "pattern", "maxChars", "now"];
 
 function session(sessionId: unknown, agentId: unknown): Session {
-  needString("sessionId", sessionId);
+  needName("sessionId", sessionId);
   if (sessionId === "") badArgument("sessionId", sessionId, "a name");
-  if (agentId !== undefined) needString("agentId", agentId);
+  if (agentId !== undefined) needName("agentId", agentId);
   return { sessionId, agentId };
 }
 
@@ -63,10 +67,11 @@ function callOf(message: AnyMessage, toolName: string | undefined, args: unknown
 
 /** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
 function callIds(message: AnyMessage): string[] {
-  const blocks = Array.isArray(message.content) ? (message.content as (Record<string, unknown> | null)[]) : [];
+  const hasBlocks = Array.isArray(message.content) && message.content.length <= MOST_VALUES;
+  const blocks = hasBlocks ? (message.content as (Record<string, unknown> | null)[]) : [];
   const results = blocks.filter((block) => block?.type === "tool_result" || block?.type === "toolResult");
   return [
-    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id"]),
     ...results.map((block) => stringOf(block ?? {}, ["tool_use_id", "toolUseId", "toolCallId", "id"])),
   ];
 }
@@ -75,9 +80,14 @@ function toolOf(message: AnyMessage): string {
   return stringOf(message, ["toolName", "name"]);
 }
 
+/** The first of some fields that is a text or a number; empty where there is none, and where reading them throws. */
 function stringOf(of: object, names: string[]): string {
-  const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
-  return String(found ?? "");
+  try {
+    const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
+    return String(found ?? "");
+  } catch {
+    return "";
+  }
 }
 
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
@@ -119,13 +129,14 @@ export class Concertina {
     needObject("options", options);
     const { dir, url, namespace, host, retention, today, journalDir, ...config } = options;
     const place = placeOf({ dir, url, namespace, host });
+    const crossed = crossingOptions(config);
     if (today !== undefined) needString("today", today);
     if (journalDir !== undefined) {
       needString("journalDir", journalDir);
       if (url === undefined) badArgument("journalDir", journalDir, "absent where there is no url: a store in a directory keeps its notes there");
     }
     if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, JSON.stringify(config), retention, today, journalDir)));
+    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, crossed, retention, today, journalDir)));
   }
 
   /** One line for each lenient option that had to be corrected. */
@@ -226,7 +237,8 @@ export class Concertina {
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
     needOptions("input", input, ASSEMBLE);
-    needArray("messages", input.messages);
+    const { messages: given } = input;
+    const messages = takenMessages("messages", given);
     mayBeBoolean("referOversize", input.referOversize ?? undefined);
     mayBeBoolean("turnBegins", input.turnBegins ?? undefined);
     needRedactor(input.redactor);
@@ -240,9 +252,6 @@ export class Concertina {
       tokenBudget: tokensOf(input.tokenBudget),
       turnBegins: input.turnBegins ?? false,
     };
-    const { messages: given } = input;
-    // The caller may go on with its array while we work.
-    const messages = given.slice();
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, scope, { ...options, unheard }, now);
@@ -273,10 +282,10 @@ export class Concertina {
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
     needObject("input", input);
-    const { advancementKey, sessionKey, messages = [] } = input;
+    const { advancementKey, sessionKey } = input;
     needString("advancementKey", advancementKey);
     if (sessionKey !== undefined) needString("sessionKey", sessionKey);
-    needArray("messages", messages);
+    const messages = takenMessages("messages", input.messages ?? []);
     messages.forEach((message, index) => needObject(`messages[${index}]`, message as unknown));
     const scope = session(input.sessionId, input.agentId);
     const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), tool: FETCH_TOOL_JSON };
@@ -320,6 +329,7 @@ export class Concertina {
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
     needOptions("input", input, FETCH);
     needStrings("refIds", input.refIds);
+    for (const name of ["sessionId", "agentId"] as const) if (typeof input[name] === "string") needName(name, input[name]);
     const { maxChars = FETCH_CHARS } = input;
     if (!Number.isInteger(maxChars) || maxChars < 1) badArgument("maxChars", String(maxChars), "a whole number of at least 1");
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as unknown as FetchRequest;
@@ -339,11 +349,10 @@ export class Concertina {
     now?: number;
   }): Promise<{ messages: M[]; unfolded: number; missing: string[] }> {
     needObject("input", input);
-    needArray("messages", input.messages);
     const { messages: given, sessionId, agentId } = input;
-    if (sessionId !== undefined) needString("sessionId", sessionId);
-    if (agentId !== undefined) needString("agentId", agentId);
-    const messages = given.slice();
+    const messages = takenMessages("messages", given);
+    if (sessionId !== undefined) needName("sessionId", sessionId);
+    if (agentId !== undefined) needName("agentId", agentId);
     const now = moment(input.now);
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
@@ -359,14 +368,15 @@ export class Concertina {
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     needObject("input", input);
-    needStrings("sessionIds", input.sessionIds);
+    needArray("sessionIds", input.sessionIds);
+    input.sessionIds.forEach((id, index) => needName(`sessionIds[${index}]`, id));
     return { ended: await awaiting(() => this.#native.settle(input.sessionIds, moment(input.now))) };
   }
 
   /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
   async endSession(input: { sessionId: string; now?: number }): Promise<void> {
     needObject("input", input);
-    needString("sessionId", input.sessionId);
+    needName("sessionId", input.sessionId);
     await awaiting(() => this.#native.endSession(input.sessionId, moment(input.now)));
   }
 
@@ -383,7 +393,7 @@ export class Concertina {
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string } = {}): Promise<Stats> {
     needOptions("input", input, ["sessionId"]);
-    if (input.sessionId !== undefined) needString("sessionId", input.sessionId);
+    if (input.sessionId !== undefined) needName("sessionId", input.sessionId);
     return awaiting(() => this.#native.stats(input.sessionId));
   }
 
@@ -391,7 +401,7 @@ export class Concertina {
   async figures(input: FiguresRequest = {}): Promise<Figures> {
     needOptions("input", input, ["sessionId", "since", "until"]);
     const { sessionId, since, until }: FiguresRequest = input;
-    if (sessionId !== undefined) needString("sessionId", sessionId);
+    if (sessionId !== undefined) needName("sessionId", sessionId);
     for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
     return awaiting(() => this.#native.figures({ sessionId, since, until }));
   }
@@ -446,7 +456,7 @@ export class Concertina {
    */
   async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
     needOptions("input", input, ["sessionId", "dry"]);
-    needString("sessionId", input.sessionId);
+    needName("sessionId", input.sessionId);
     mayBeBoolean("dry", input.dry);
     return awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false));
   }
@@ -461,7 +471,7 @@ export class Concertina {
 function namesOf(tools: unknown): string[] | undefined {
   if (tools === undefined || tools === null) return undefined;
   if (typeof tools !== "object" || !(Symbol.iterator in tools)) badArgument("availableTools", tools, "a list of names");
-  return [...(tools as Iterable<string>)];
+  return reading("availableTools", () => [...(tools as Iterable<string>)]);
 }
 
 function needRedactor(redactor: unknown): void {
