@@ -226,7 +226,7 @@ test("one endless line comes back by characters", async () => {
   assert.equal(got, text);
 });
 
-test("the three shapes are folded alike", async () => {
+test("the shapes are folded alike, and unfolded", async () => {
   const text = noise(200);
   const turns = Array.from({ length: 6 }, (_, at) => ({ role: "user", content: `t${at}` }));
   const anthropic = [
@@ -241,12 +241,21 @@ test("the three shapes are folded alike", async () => {
     { role: "tool", tool_call_id: "c", content: text },
     ...turns,
   ];
-  for (const messages of [anthropic, openai]) {
+  const items = (output) => [
+    { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] },
+    { type: "function_call", id: "fc_1", call_id: "c", name: "bash", arguments: JSON.stringify({ command: "x" }) },
+    { type: "function_call_output", call_id: "c", output },
+    ...turns,
+  ];
+  for (const messages of [anthropic, openai, items(text), items([{ type: "input_text", text }])]) {
     const { concertina } = await opened();
     const { messages: folded } = await concertina.assemble({ sessionId, messages });
-    const shown = folded[2].content[0].content ?? folded[2].content;
-    const { content } = await concertina.fetch({ refIds: [idIn(shown)] });
-    assert.equal(content[0].text, text);
+    const { content = [], output } = folded[2];
+    const shown = output?.[0].text ?? output ?? content[0].content ?? content;
+    const fetched = await concertina.fetch({ refIds: [idIn(shown)] });
+    assert.equal(fetched.content[0].text, text);
+    assert.deepEqual((await concertina.unfold({ sessionId, messages: folded })).messages, messages);
+    assert.deepEqual((await concertina.unfold({ messages: folded })).messages, messages);
   }
 });
 

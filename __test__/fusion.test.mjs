@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import test from "node:test";
+import { crc32, deflateSync } from "node:zlib";
 
-import { compress, compressMessages, compressMessagesSync, compressSync, countTokens, restore, rewindTool, stages } from "openclaw-concertina";
+import { compress, compressMessages, compressMessagesSync, compressSync, countTokens, restore, restoreMessages, rewindTool, stages } from "openclaw-concertina";
 
 import { noise, toolRound, user } from "./conversation.mjs";
 
@@ -90,6 +91,74 @@ test("a repeat across messages becomes a reference and users' words stay", async
   assert.deepEqual(compressMessagesSync(messages).messages, shorter);
   assert.ok(originals.length <= 1);
   await assert.rejects(compressMessages(messages, { custom: [] }), { name: "TypeError" });
+});
+
+/** A picture with more pixels than a model perceives, as base64. */
+function picture(width = 2000, height = 1500) {
+  const chunk = (type, data) => {
+    const [frame, body] = [Buffer.alloc(8), Buffer.concat([Buffer.from(type), data])];
+    frame.writeUInt32BE(data.length, 0);
+    frame.writeUInt32BE(crc32(body), 4);
+    return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2], 8);
+  const pixels = Buffer.alloc(height * (1 + 3 * width));
+  for (let [at, grain] = [0, 7]; at < pixels.length; at++) {
+    grain = (Math.imul(grain, 1664525) + 1013904223) >>> 0;
+    if (at % (1 + 3 * width) > 0) pixels[at] = (at / 3000) % 200 + (grain >>> 28);
+  }
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(pixels)), chunk("IEND", Buffer.alloc(0))]).toString("base64");
+}
+
+test("a smaller image comes back byte for byte, and the rewind tool says that its original is one", async () => {
+  const data = picture();
+  const messages = [user("look"), ...toolRound("c", "browser", {}, "seen"), ...toolRound("d", "browser", {}, "seen again")];
+  messages[2].content.push({ type: "image", data, mimeType: "image/png", extra: 1 }, { type: "image", data, mimeType: "image/png" });
+  const compressed = await compressMessages(messages);
+  assert.deepEqual(compressed.report.blocks.map(({ action }) => action), ["shrunk", "shrunk"]);
+  assert.equal(compressed.messages[2].content.length, 5);
+  assert.equal(JSON.stringify(restoreMessages(compressed)), JSON.stringify(messages));
+  const hash = /\[REF_ID: \w+\]/.exec(JSON.stringify(compressed.messages))[0];
+  assert.match((await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash } })).content, /^The original is an image \(image\/png\)/);
+});
+
+test("a compressed conversation comes back byte for byte, what it says twice included", async () => {
+  const text = noise(100);
+  const rows = JSON.stringify(Array.from({ length: 60 }, (_, id) => ({ id, name: `unit ${id}`, isActive: id % 2 === 0 })));
+  const edited = text.replace("7 unit_", "7 part_");
+  const bare = { type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] };
+  const rounds = [text, text, rows, edited, `again:\n${text}`];
+  const openclaw = [user("go"), ...rounds.flatMap((output, at) => toolRound(`c${at}`, "exec", { command: "x" }, output))];
+  const items = [user("go"), ...rounds.flatMap((output, at) => [
+    { type: "function_call", call_id: `c${at}`, name: "exec", arguments: "{}" }, { type: "function_call_output", call_id: `c${at}`, output },
+  ]), bare];
+  for (const messages of [openclaw, items]) {
+    const compressed = await compressMessages(messages);
+    assert.match(JSON.stringify(compressed.messages), /\[\[DEDUP_REF:\d+:\d+\]\] same as /);
+    assert.equal(JSON.stringify(restoreMessages(compressed)), JSON.stringify(messages));
+    // As a caller keeps it, and goes on with the conversation.
+    const report = JSON.parse(JSON.stringify(compressed.report));
+    const later = { ...compressed, messages: [...compressed.messages, user("next")], report };
+    assert.deepEqual(restoreMessages(later), [...messages, user("next")]);
+    for (const { action, refId } of compressed.report.blocks) {
+      if (action === "repeat") assert.equal(compressed.originals.find((original) => original.refId === refId).data.toString(), text);
+    }
+    assert.throws(() => restoreMessages({ ...compressed, originals: [] }), { name: "TypeError", message: /^report\.blocks\[\d+\] is a block whose original is / });
+    assert.throws(() => restoreMessages({ ...compressed, messages: compressed.messages.slice(1) }), { name: "TypeError", message: /^report\.blocks\[\d+\] is of other messages/ });
+  }
+  const untouched = [user("hi")];
+  assert.equal(restoreMessages(await compressMessages(untouched)), untouched);
+});
+
+test("the rewind tool answers an item of the Responses API with an item", async () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "rewind_retrieve", arguments: "{}" };
+  const { output, ...item } = await rewindTool.handle(call);
+  assert.deepEqual(item, { type: "function_call_output", call_id: "call_1" });
+  assert.match(output, /^The arguments have no hash/);
 });
 
 test("the rewind tool answers with the original of what this process compressed", async () => {

@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import * as library from "../index.js";
 import { noise } from "./conversation.mjs";
 
-const { Concertina, rewindTool } = library;
+const { Concertina, rewindTool, squeeze } = library;
 
 const dir = mkdtempSync(path.join(tmpdir(), "concertina-test-"));
 const concertina = await Concertina.open({ dir });
@@ -64,6 +64,13 @@ const FUNCTIONS = {
   redactPrivate: [text],
   repairToolPairing: [messages],
   restore: [text, ["originals", [["x", 5], ["x", {}]]], ["originals[0].data", [["x", [{}]], ["x", [null]], ["x", [{ data: "x" }]]]]],
+  restoreMessages: [
+    ["compressed", [[], [null], [5]]], ["messages", [[{}], [{ messages: 5 }]]], ["originals", [[{ messages: [] }], [{ messages: [], originals: 5 }]]],
+    ["originals[0].data", [[{ messages: [], originals: [null] }]]], ["report", [[{ messages: [], originals: [] }]]],
+    ["report.blocks", [[{ messages: [], originals: [], report: {} }]]],
+    ["report.blocks[0].message", [-1, 2 ** 32, "0"].map((message) => [{ messages: [], originals: [], report: { blocks: [{ message, block: 0 }] } }])],
+    ["report.blocks[0]", [[{ messages: [], originals: [], report: { blocks: [null] } }], [{ messages: [], originals: [], report: { blocks: [{ message: 0, block: 0 }] } }]]],
+  ],
   scopeOf: [["given", [[], [null], [5]]], ["agentId", [[{ agentId: 0 }]]]],
   squeeze: [messages],
   summarize: [text, ["hints", [["x", { hints: 5 }]]], ["path", [["x", { hints: { path: [] } }]]], ["maxchars", [["x", { maxchars: 5 }]]], ["pth", [["x", { hints: { pth: "a" } }]]]],
@@ -146,6 +153,52 @@ test("opening names the option that is wrong", async () => {
 
 test("a complaint says what the value was and what it must be", async () => {
   for (const [call, message] of COMPLAINTS) await assert.rejects(async () => call(), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message });
+});
+
+test("an option that JSON would leave out, and what cannot be read, is named", async () => {
+  const loop = {};
+  loop.models = loop;
+  const throwing = { get preset() { throw new Error("do not look"); } };
+  const takes = [squeeze, library.compressMessages, library.compressMessagesSync, (_, options) => library.compress("x", options), (_, options) => library.compressSync("x", options)];
+  for (const [options, says] of [
+    [{ preset: 10n }, /^preset is bigint; it must be a value that JSON has/], [{ preset: () => 1 }, /^preset is function/], [{ preset: Symbol("x") }, /^preset is symbol/],
+    [loop, /^options cannot be read: Converting circular/], [throwing, /^options cannot be read: do not look/], [new Map(), /^options is "a Map"/],
+    [{ toJSON() {} }, /^options is undefined/],
+  ]) {
+    for (const take of takes) await assert.rejects(async () => take([], options), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: says });
+  }
+  await assert.rejects(Concertina.open({ dir, staleTurns: 10n }), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: /^staleTurns is bigint/ });
+});
+
+test("an array that cannot be read, or says that it has four billion messages, is named", async () => {
+  const revoked = Proxy.revocable([], {});
+  revoked.revoke();
+  const trapped = new Proxy([], { get() { throw new Error("do not look"); } });
+  const takes = [
+    squeeze, library.repairToolPairing, library.countMessageTokens, library.compressMessages, library.compressMessagesSync,
+    (messages) => concertina.assemble({ sessionId: "s", messages }), (messages) => concertina.unfold({ messages }),
+    (messages) => concertina.commitTurn({ sessionId: "s", advancementKey: "k", messages }),
+    (messages) => library.restoreMessages({ messages, originals: [], report: { blocks: [] } }),
+  ];
+  for (const messages of [revoked.proxy, trapped, Object.assign([], { length: 2 ** 32 - 1 })]) {
+    for (const take of takes) await assert.rejects(async () => take(messages), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: /^messages / });
+  }
+});
+
+test("two sessions whose names differ in lone surrogates are not one", async () => {
+  for (const [name, call] of [
+    ["sessionId", () => concertina.assemble({ sessionId: "\ud800", messages: [] })], ["agentId", () => concertina.assemble({ sessionId: "s", agentId: "\ud800", messages: [] })],
+    ["sessionId", () => concertina.fetch({ sessionId: "\ud800", refIds: [] })], ["sessionId", () => concertina.purge({ sessionId: "\ud800" })],
+    ["sessionIds[0]", () => concertina.settle({ sessionIds: ["\ud800"] })],
+  ]) {
+    await assert.rejects(call, (error) => error.code === "CONCERTINA_BAD_ARGUMENT" && error.message.startsWith(name));
+  }
+});
+
+test("a call of the rewind tool that is none is named", async () => {
+  for (const [call, says] of [[null, /^call is null/], [{ function: null }, /^call.function is null/], [{ name: "other" }, /^name is "other"/], [{ get name() { throw new Error("do not look"); } }, /^call cannot be read/]]) {
+    await assert.rejects(rewindTool.handle(call), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: says });
+  }
 });
 
 test("what is asked of a closed store says so by its code", async () => {

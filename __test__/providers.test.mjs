@@ -128,3 +128,64 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
   assert.deepEqual((await ask({ ref_ids: [idIn(messages[0])] })).at(-1), image);
 });
+
+test("an answer comes in the form of the Responses API", async () => {
+  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn", imageAgeTurns: 1, minTokensToSqueeze: 50 });
+  const text = noise(400);
+  const fresh = { type: "function_call_output", call_id: "c", output: text };
+  const { message, report } = await concertina.admitToolResult({ sessionId, message: fresh, toolName: "exec", args: { command: "sh build.sh" } });
+  assert.deepEqual({ ...message, output: "" }, { ...fresh, output: "" });
+  assert.match(message.output, /^\[REF_ID: /);
+  const ask = (ref_ids) => answerFetch(concertina, JSON.stringify({ ref_ids }), { sessionId, maxChars: 100_000, form: "responses" });
+  assert.equal(await ask([report.actions[0].refId]), text);
+  const image = { type: "input_image", image_url: `data:image/png;base64,${PICTURE}`, detail: "auto" };
+  const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
+  const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
+  assert.equal(messages[0].content[0].type, "input_text");
+  assert.deepEqual((await ask([idIn(messages[0])])).at(-1), image);
+  // Without a session the form is read off the block.
+  const plain = { type: image.type, image_url: image.image_url };
+  assert.deepEqual((await concertina.unfold({ messages })).messages[0].content, [plain]);
+});
+
+test("the items of one answer of the Responses API are one request", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const round = (id) => [
+    { type: "reasoning", id: `rs_${id}`, summary: [], encrypted_content: "x" },
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look" }] },
+    { type: "function_call", call_id: `${id}1`, name: "exec", arguments: "{}" },
+    { type: "function_call", call_id: `${id}2`, name: "exec", arguments: "{}" },
+    { type: "function_call_output", call_id: `${id}1`, output: noise(20) },
+    { type: "function_call_output", call_id: `${id}2`, output: noise(20, 2) },
+  ];
+  const turn = [{ role: "user", content: "go" }, ...round("a"), ...round("b")];
+  const history = [];
+  const assemble = async () => concertina.assemble({ sessionId, messages: history });
+  for (const message of turn) {
+    // As an agent calls: before each answer.
+    if (message.type === "reasoning") await assemble();
+    history.push(message);
+  }
+  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: turn });
+  const { requests, sentTokens } = (await concertina.figures({ sessionId })).total;
+  assert.equal(requests, 2);
+  const counted = countMessageTokens(turn.slice(0, 1)) + countMessageTokens(turn.slice(0, 7));
+  assert.ok(sentTokens >= counted && sentTokens < counted + 200, `${sentTokens} of ${counted}`);
+  // A turn that made calls and was broken off has no message of the model.
+  await concertina.commitTurn({ sessionId: "s2", advancementKey: "1", messages: turn.filter(({ role }) => role !== "assistant").slice(0, 5) });
+  assert.equal((await concertina.figures({ sessionId: "s2" })).total.requests, 1);
+});
+
+test("a part with a breakpoint of OpenAI's stays", async () => {
+  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
+  const image = { type: "input_image", image_url: `data:image/png;base64,${PICTURE}` };
+  const history = (output) => [
+    { role: "user", content: "go" }, { type: "function_call", call_id: "c", name: "exec", arguments: "{}" }, { type: "function_call_output", call_id: "c", output },
+  ];
+  const marked = { type: "input_text", text: noise(400), prompt_cache_breakpoint: { mode: "explicit" } };
+  for (const [part, stays] of [[marked, true], [{ ...marked, prompt_cache_breakpoint: null }, false]]) {
+    const messages = history([part, image]);
+    const admitted = await concertina.admitToolResult({ sessionId, message: messages[2], toolName: "exec" });
+    assert.equal(admitted.message === messages[2], stays);
+  }
+});

@@ -47,6 +47,40 @@ test("what cannot be cut is masked at once", async () => {
   assert.equal(await masked("a".repeat(30_000), redactor), "30000 characters");
 });
 
+test("a result that holds itself, or cannot be read, comes back as it is", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const { redactor } = standIn();
+  const loop = { type: "tool_result", tool_use_id: "c" };
+  loop.content = [loop];
+  let deep = { type: "text", text: SECRET };
+  for (let depth = 0; depth < 20_000; depth++) deep = { type: "tool_result", content: [deep] };
+  let shared = { type: "text", text: "x" };
+  for (let level = 0; level < 60; level++) shared = { type: "tool_result", content: [shared, shared] };
+  for (const message of [
+    { role: "user", content: [loop] }, { role: "user", content: [deep] }, { role: "user", content: [shared] }, { role: "tool", content: Object.assign([], { length: 2 ** 32 - 1 }) },
+    { role: "tool", get content() { throw new Error("do not look"); } },
+    { role: "tool", content: [{ type: "text", get text() { throw new Error("do not look"); } }] }, { role: "tool", content: "x", get name() { throw new Error("do not look"); } },
+  ]) {
+    assert.equal((await concertina.admitToolResult({ sessionId: "s", message, redactor })).message, message);
+  }
+  const unreadable = { get command() { throw new Error("do not look"); } };
+  const { message } = await concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), args: unreadable, redactor });
+  assert.match(message.content[0].text, /^\[REF_ID: /);
+});
+
+test("the output of an item of the Responses API is masked, too", async () => {
+  const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });
+  const { redactor } = standIn();
+  const output = `${noise(120)}\n${SECRET}\n${noise(400)}`;
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: { type: "function_call_output", call_id: "c", output }, toolName: "exec", redactor });
+  assert.equal(await original(concertina, report.actions[0].refId), redactor(output));
+});
+
+test("a redactor that returns no text is named", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), { name: "TypeError", message: /^what the redactor returned is number/ });
+});
+
 test("with `redact` what is stored, shown and named is what the redactor returned", async () => {
   const text = `${noise(120)}\n${SECRET}\n${noise(400)}`;
   const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });

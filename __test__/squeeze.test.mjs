@@ -61,6 +61,83 @@ test("a missing result is replaced and an orphan dropped", () => {
   assert.equal(repaired[0], messages[0]);
 });
 
+const calls = (...ids) => ({ role: "assistant", content: ids.map((id) => ({ type: "tool_use", id, name: "exec", input: {} })) });
+const answers = (...ids) => ({ role: "user", content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" })) });
+
+test("results of one answer that stand in two user messages come together, and nothing of them is lost", () => {
+  const words = { type: "text", text: "and go on", when: 10n };
+  const first = { ...answers("a"), extra: 1 };
+  first.content.push(words);
+  const second = answers("b");
+  second.content[0].content = "not well-formed: \ud800";
+  const messages = [user("go"), calls("a", "b"), first, second, user("next")];
+  const before = structuredClone(messages);
+  const { messages: repaired, stats } = repairToolPairing(messages);
+  assert.deepEqual({ ...stats }, { syntheticResultsInserted: 0, orphanResultsDropped: 0, duplicateResultsDropped: 0, repaired: true });
+  assert.deepEqual(repaired, [user("go"), calls("a", "b"), { role: "user", content: [first.content[0], second.content[0], words], extra: 1 }, user("next")]);
+  assert.equal(repaired[2].content[2], words, "the same object");
+  assert.deepEqual(messages, before, "the input is never changed");
+  const apart = [calls("a"), answers("a"), calls("b"), answers("b")];
+  assert.equal(repairToolPairing(apart).messages, apart);
+});
+
+test("what moves and what stays beside it keep what JSON cannot carry", () => {
+  const late = answers("a", "ghost");
+  late.content[0].content = "not well-formed: \ud800";
+  late.content.push({ type: "text", text: "hi", when: new Date(0) });
+  const { messages, stats } = repairToolPairing([user("go"), calls("a"), user("wait"), late]);
+  assert.equal(stats.orphanResultsDropped, 1);
+  assert.deepEqual(messages, [user("go"), calls("a"), { role: "user", content: [late.content[0]] }, user("wait"), { role: "user", content: [late.content[2]] }]);
+});
+
+test("where a call or a result may hide in what cannot be read, nothing is changed, and the stats say where", () => {
+  class Answer {
+    constructor(content) {
+      Object.assign(this, { role: "assistant", content });
+    }
+  }
+  class Block {
+    type = "tool_result";
+    tool_use_id = "a";
+  }
+  for (const [messages, unreadable] of [
+    [[user("go"), new Answer(calls("a").content), answers("a")], 1],
+    [[user("go"), calls("a"), { role: "user", content: [new Block()] }], 2],
+    [[user("go"), { role: "assistant", get content() { throw new Error("do not look"); } }, answers("a")], 1],
+    [[calls("a"), { role: "user", content: [{ type: "tool_result", tool_use_id: 10n, content: "ok" }] }], 1],
+  ]) {
+    const repaired = repairToolPairing(messages);
+    assert.equal(repaired.messages, messages);
+    assert.deepEqual({ ...repaired.stats }, { syntheticResultsInserted: 0, orphanResultsDropped: 0, duplicateResultsDropped: 0, repaired: false, unreadable });
+  }
+  const illFormed = [user("\ud800"), { role: "assistant", content: "\ud800", tool_calls: [{ id: "a", type: "function", function: { name: "x", arguments: "{}" } }] }];
+  assert.equal(repairToolPairing(illFormed).stats.syntheticResultsInserted, 1, "a string hides no call");
+});
+
+test("items of the Responses API are squeezed and repaired as items", () => {
+  const text = noise(200);
+  const messages = [
+    { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] },
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" },
+    { type: "function_call", id: "fc_1", call_id: "a", name: "write", arguments: JSON.stringify({ path: "a.txt", content: text }), status: "completed" },
+    { type: "function_call", id: "fc_2", call_id: "b", name: "exec", arguments: "{}" },
+    { type: "function_call_output", call_id: "b", output: [{ type: "input_text", text }] },
+    { type: "function_call_output", call_id: "a", output: text },
+    ...Array.from({ length: 6 }, (_, at) => ({ role: "user", content: `t${at}` })),
+  ];
+  assert.equal(repairToolPairing(messages).messages, messages, "outputs may stand in any order");
+  const { messages: shown, stats } = squeeze(messages);
+  assert.deepEqual([stats.toolResultsEvicted, stats.toolCallsEvicted], [2, 1]);
+  assert.match(shown[4].output[0].text, /^\[tool result squeezed/);
+  assert.match(shown[5].output, /^\[tool result squeezed/);
+  assert.match(JSON.parse(shown[2].arguments).content, /chars elided by concertina/);
+  assert.deepEqual({ ...shown[2], arguments: "" }, { ...messages[2], arguments: "" });
+  for (const same of [0, 1, 3]) assert.equal(shown[same], messages[same]);
+  const { messages: repaired, stats: repairs } = repairToolPairing([...messages.slice(0, 4), { type: "function_call_output", call_id: "ghost", output: "x" }, messages[6]]);
+  assert.deepEqual([repairs.syntheticResultsInserted, repairs.orphanResultsDropped], [2, 1]);
+  assert.deepEqual(repaired.map(({ type, call_id }) => [type, call_id]).slice(2, 6), [["function_call", "a"], ["function_call", "b"], ["function_call_output", "a"], ["function_call_output", "b"]]);
+});
+
 test("a result of an aborted or failed call is an orphan, and one that was tried again keeps its own", () => {
   for (const stopReason of ["aborted", "error"]) {
     const [call, result] = toolRound("c", "exec", { command: "ls" }, "ok");

@@ -48,6 +48,21 @@ test("a compressed session comes out plain", async () => {
   assert.equal(bytes.toString(), unfoldedLines.slice(0, 5).join("\n"));
 });
 
+test("items of the Responses API are read as the messages that they are, and unfolded where they stand", async () => {
+  const items = [
+    '{"role":"user", "content":"go"}', '{"type":"reasoning","id":"rs_1","summary":[]}',
+    '{"type":"function_call","call_id":"c","name":"exec","arguments":"{\\"command\\":\\"x\\"}"}', '{"type":"function_call_output","call_id":"c","output":"@" ,"n":1.0}',
+  ];
+  const file = written("s.json", `[${items.join(",\n ")}]`);
+  const session = readSession(file);
+  assert.deepEqual(session.map(({ role }) => role), ["user", "assistant", "toolResult"]);
+  assert.deepEqual(session[1].content.at(-1), { type: "toolCall", id: "c", name: "exec", arguments: { command: "x" } });
+  assert.deepEqual([session[2].toolName, session[2].content], ["exec", [{ type: "text", text: "@" }]]);
+  const outputs = { unfold: async ({ messages }) => ({ messages: messages.map((item) => (item.output === "@" ? { ...item, output: ORIGINAL } : item)), unfolded: 1, missing: [] }) };
+  const { bytes } = await unfoldFile(outputs, file, {});
+  assert.equal(bytes.toString(), `[${items.with(3, items[3].replace('"@"', escaped)).join(",\n ")}]`);
+});
+
 test("a session with a byte order mark, or in UTF-16, is read like any other", async () => {
   const text = lines.slice(0, 5).join("\n");
   const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");

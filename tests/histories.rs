@@ -1,4 +1,4 @@
-//! Random histories of the three shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts,
+//! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts,
 //! two writers, cache breakpoints that move on, originals that the model fetches back, and clocks that jump, backwards too. After each
 //! step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no placeholder stands for a
 //! block that no epoch folded, and no call with a breakpoint loses a part of its arguments.
@@ -28,6 +28,7 @@ enum Shape {
     OpenClaw,
     Anthropic,
     OpenAi,
+    Responses,
 }
 
 /// A small generator: the same histories on every machine.
@@ -111,6 +112,15 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
             let results =
                 calls.iter().map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.output }));
             [json!({ "role": "assistant", "content": null, "tool_calls": parts })].into_iter().chain(results).collect()
+        }
+        (Said::Calls(calls), Shape::Responses) => {
+            let items = calls.iter().map(|call| {
+                json!({ "type": "function_call", "call_id": call.id, "name": call.name,
+                    "arguments": call.arguments.to_string() })
+            });
+            let outputs = (calls.iter())
+                .map(|call| json!({ "type": "function_call_output", "call_id": call.id, "output": call.output }));
+            items.chain(outputs).collect()
         }
     };
     if shape == Shape::OpenClaw {
@@ -204,7 +214,7 @@ fn pooled(pool: usize) -> String {
 impl Host {
     fn new(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let shape = [Shape::OpenClaw, Shape::Anthropic, Shape::OpenAi][random.next(3)];
+        let shape = [Shape::OpenClaw, Shape::Anthropic, Shape::OpenAi, Shape::Responses][random.next(4)];
         let schedule = if random.chance(70) { Schedule::EveryTurn } else { Schedule::CacheAware };
         let dir = directory();
         let engines = (0..2).map(|_| open(&dir, schedule)).collect();

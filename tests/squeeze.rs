@@ -1,4 +1,4 @@
-//! What holds for `squeeze()` on any transcript: generated ones, hostile ones, and all real sessions, in the three shapes.
+//! What holds for `squeeze()` on any transcript: generated ones, hostile ones, and all real sessions, in the four shapes.
 //!
 //! `cargo test --test squeeze -- --nocapture` prints what the defaults save on the real sessions.
 
@@ -198,6 +198,41 @@ fn to_openai(messages: &[Value]) -> Vec<Value> {
         .collect()
 }
 
+/// An OpenClaw transcript as items of OpenAI's Responses API.
+fn to_responses(messages: &[Value]) -> Vec<Value> {
+    let text = |kind: &str, text: &Value| json!({ "type": kind, "text": text });
+    let output_part = |part: &Value| match part["type"].as_str() {
+        Some("text") => text("input_text", &part["text"]),
+        Some("image") => {
+            let url = format!("data:{};base64,{}", part["mimeType"].as_str().unwrap(), part["data"].as_str().unwrap());
+            json!({ "type": "input_image", "image_url": url })
+        }
+        _ => part.clone(),
+    };
+    let answer_item = |part: &Value| match part["type"].as_str() {
+        Some("thinking") => {
+            json!({ "type": "reasoning", "id": "rs", "summary": [text("summary_text", &part["thinking"])] })
+        }
+        Some("toolCall") => json!({ "type": "function_call", "id": "fc", "call_id": part["id"], "name": part["name"],
+            "arguments": part["arguments"].to_string() }),
+        _ => json!({ "type": "message", "role": "assistant", "content": [text("output_text", &part["text"])] }),
+    };
+    let items = |message: &Value| match (message["role"].as_str(), message["content"].as_array()) {
+        (Some("assistant"), Some(parts)) => parts.iter().map(answer_item).collect(),
+        (Some("toolResult"), parts) => {
+            let output = parts.map_or(message["content"].clone(), |parts| parts.iter().map(output_part).collect());
+            vec![json!({ "type": "function_call_output", "call_id": message["toolCallId"], "output": output })]
+        }
+        (_, Some(parts)) => {
+            let mut message = message.clone();
+            message["content"] = parts.iter().map(output_part).collect();
+            vec![message]
+        }
+        _ => vec![message.clone()],
+    };
+    messages.iter().flat_map(items).collect()
+}
+
 // --- generated transcripts ------------------------------------------------------------------------------------------------
 
 fn a_text() -> impl Strategy<Value = String> {
@@ -319,7 +354,7 @@ proptest! {
 
     #[test]
     fn generated_transcripts_keep_every_property(messages in a_transcript(), config in a_config()) {
-        for messages in [messages.clone(), to_anthropic(&messages), to_openai(&messages)] {
+        for messages in [messages.clone(), to_anthropic(&messages), to_openai(&messages), to_responses(&messages)] {
             check(&messages, &config);
             check_stable(&messages, &config, call_ends(&messages));
         }
@@ -329,7 +364,7 @@ proptest! {
     fn repair_makes_any_order_of_calls_and_results_pair(
         messages in a_transcript(), order in prop::collection::vec(any::<prop::sample::Index>(), 0..40)
     ) {
-        for shape in [messages.clone(), to_anthropic(&messages), to_openai(&messages)] {
+        for shape in [messages.clone(), to_anthropic(&messages), to_openai(&messages), to_responses(&messages)] {
             prop_assert!(repair_tool_pairing(&shape).0.is_empty(), "a valid transcript stays");
             if shape.is_empty() {
                 continue;
@@ -426,7 +461,7 @@ fn real_sessions_keep_every_property() {
     let mut classes: BTreeMap<String, [usize; 5]> = BTreeMap::new();
     for input in corpus::inputs("sessions").iter().filter(|input| input.name.ends_with(".messages.json")) {
         let messages: Vec<Value> = serde_json::from_slice(&input.bytes).expect("a session is an array of messages");
-        for shape in [messages.clone(), to_anthropic(&messages), to_openai(&messages)] {
+        for shape in [messages.clone(), to_anthropic(&messages), to_openai(&messages), to_responses(&messages)] {
             check(&shape, &config);
         }
         let ends: Vec<usize> = call_ends(&messages).collect();

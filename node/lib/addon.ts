@@ -113,6 +113,8 @@ export interface Original {
   data: Buffer
   /** Where it came from, for people. */
   label: string
+  /** The type of an image; absent where the bytes are a text. */
+  mimeType?: string
 }
 
 /** A compressed text. When nothing paid, the text is the input. */
@@ -189,6 +191,8 @@ export interface BlockRow {
   tokensAfter: number
   /** The pipeline's rows; none for a block that was replaced as a whole. */
   stages: Array<StageRow>
+  /** The `refId` of the original that it was; absent where its text alone restores it. */
+  refId?: string
 }
 
 /** What compressing a conversation did. */
@@ -221,6 +225,27 @@ export declare function compressMessagesSync(messages: Handover, optionsJson: st
 
 /** `restore(text, originals)`; the originals are UTF-8 texts. */
 export declare function restore(text: string, originals: Array<Buffer>): string
+
+/** An original as it is handed back. */
+export interface KeptOriginal {
+  /** The bytes. */
+  data: Buffer
+  /** The type of an image. */
+  mimeType?: string
+}
+
+/** A block that was changed, as far as a report has to name it. */
+export interface ChangedBlock {
+  /** Index of its message. */
+  message: number
+  /** Index of the block among the message's blocks. */
+  block: number
+  /** The original that it was. */
+  refId?: string
+}
+
+/** `restoreMessages({ messages, originals, report })`. */
+export declare function restoreMessages(messages: Handover, originals: Array<KeptOriginal>, blocks: Array<ChangedBlock>): Change
 
 /** A stage of the pipeline. */
 export interface StageInfo {
@@ -483,6 +508,8 @@ export interface RepairStats {
   duplicateResultsDropped: number
   /** Whether anything changed, moves included. */
   repaired: boolean
+  /** Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed. */
+  unreadable?: number
 }
 
 /** A repaired conversation. */

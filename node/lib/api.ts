@@ -9,14 +9,18 @@ export type {
 } from "./addon.js";
 export type { Options };
 
-/** What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. */
+/**
+ * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of OpenAI's Responses API
+ * that is no message has a `type` instead of a role.
+ */
 export interface AnyMessage {
-  role: string;
+  role?: string;
+  type?: string | null;
   content?: unknown;
 }
 
-/** A message of any of the three shapes: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
-export type Message = AnyMessage & { [field: string]: unknown };
+/** A message of any shape: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
+export type Message = AnyMessage & { role: string; [field: string]: unknown };
 
 /** A vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";

@@ -1,7 +1,7 @@
 /** What the methods of a store take, read and checked: a mistake is a TypeError that names it. */
 import type { Session, StorePlace as AddonPlace } from "./addon.js";
 import type { Prices } from "./api.js";
-import { badArgument, mayBeBoolean, needNumber, needObject, needString } from "./errors.js";
+import { badArgument, mayBeBoolean, needName, needNumber, needObject, needString, reading } from "./errors.js";
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
 export function placeOf({ dir, url, namespace, host }: { dir?: unknown; url?: unknown; namespace?: unknown; host?: unknown }): AddonPlace {
@@ -19,9 +19,9 @@ export function placeOf({ dir, url, namespace, host }: { dir?: unknown; url?: un
 
 /** Whose a call is. */
 export function session(sessionId: unknown, agentId: unknown): Session {
-  needString("sessionId", sessionId);
+  needName("sessionId", sessionId);
   if (sessionId === "") badArgument("sessionId", sessionId, "a name");
-  if (agentId !== undefined) needString("agentId", agentId);
+  if (agentId !== undefined) needName("agentId", agentId);
   return { sessionId, agentId };
 }
 
@@ -54,7 +54,7 @@ export function pricesOf(prices: unknown): Prices | undefined {
 export function namesOf(tools: unknown): string[] | undefined {
   if (tools === undefined || tools === null) return undefined;
   if (typeof tools !== "object" || !(Symbol.iterator in tools)) badArgument("availableTools", tools, "a list of names");
-  return [...(tools as Iterable<string>)];
+  return reading("availableTools", () => [...(tools as Iterable<string>)]);
 }
 
 /** Checks what masks secrets where it is given. */

@@ -40,6 +40,19 @@ export function isRolloutLine(row: unknown): boolean {
   return ["session_meta", "response_item", "turn_context", "event_msg", "compacted"].includes(type ?? "") && typeof payload === "object" && payload !== null;
 }
 
+/** Whether a value is an item of OpenAI's Responses API that is no message: those say by their type what they are. */
+export function isResponseItem(value: unknown): boolean {
+  const { type, role } = (value ?? {}) as Item;
+  const types = ["reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call"];
+  return typeof role !== "string" && types.includes(type ?? "");
+}
+
+/** The messages of the items of a request to the Responses API. */
+export function messagesOfItems(items: (Item | null)[]): Message[] {
+  const known = items.filter((item): item is Item => item !== null && typeof item === "object");
+  return messagesOf(known.map((item) => ({ type: "response_item", payload: typeof item.role === "string" ? { ...item, type: "message" } : item })));
+}
+
 /** The messages of a rollout. */
 export function messagesOf(rows: RolloutLine[]): Message[] {
   const messages: Message[] = [];

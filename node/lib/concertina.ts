@@ -4,7 +4,10 @@ import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
 import { moment, namesOf, needRedactor, placeOf, pricesOf, session, tokensOf } from "./arguments.js";
-import { awaiting, badArgument, calling, mayBeBoolean, needArray, needCount, needNumber, needObject, needOptions, needString, needStrings } from "./errors.js";
+import {
+  awaiting, badArgument, calling, crossingOptions, mayBeBoolean, needArray, needCount, needName, needNumber, needObject, needOptions, needString, needStrings,
+  takenMessages,
+} from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
@@ -48,13 +51,14 @@ export class Concertina {
     needObject("options", options);
     const { dir, url, namespace, host, retention, today, journalDir, ...config } = options;
     const place = placeOf({ dir, url, namespace, host });
+    const crossed = crossingOptions(config);
     if (today !== undefined) needString("today", today);
     if (journalDir !== undefined) {
       needString("journalDir", journalDir);
       if (url === undefined) badArgument("journalDir", journalDir, "absent where there is no url: a store in a directory keeps its notes there");
     }
     if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, JSON.stringify(config), retention, today, journalDir)));
+    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, crossed, retention, today, journalDir)));
   }
 
   /** One line for each lenient option that had to be corrected. */
@@ -155,7 +159,8 @@ export class Concertina {
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
     needOptions("input", input, ASSEMBLE);
-    needArray("messages", input.messages);
+    const { messages: given } = input;
+    const messages = takenMessages("messages", given);
     mayBeBoolean("referOversize", input.referOversize ?? undefined);
     mayBeBoolean("turnBegins", input.turnBegins ?? undefined);
     needRedactor(input.redactor);
@@ -169,9 +174,6 @@ export class Concertina {
       tokenBudget: tokensOf(input.tokenBudget),
       turnBegins: input.turnBegins ?? false,
     };
-    const { messages: given } = input;
-    // The caller may go on with its array while we work.
-    const messages = given.slice();
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, scope, { ...options, unheard }, now);
@@ -202,10 +204,10 @@ export class Concertina {
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
     needObject("input", input);
-    const { advancementKey, sessionKey, messages = [] } = input;
+    const { advancementKey, sessionKey } = input;
     needString("advancementKey", advancementKey);
     if (sessionKey !== undefined) needString("sessionKey", sessionKey);
-    needArray("messages", messages);
+    const messages = takenMessages("messages", input.messages ?? []);
     messages.forEach((message, index) => needObject(`messages[${index}]`, message as unknown));
     const scope = session(input.sessionId, input.agentId);
     const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), tool: FETCH_TOOL_JSON };
@@ -249,6 +251,7 @@ export class Concertina {
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
     needOptions("input", input, FETCH);
     needStrings("refIds", input.refIds);
+    for (const name of ["sessionId", "agentId"] as const) if (typeof input[name] === "string") needName(name, input[name]);
     const { maxChars = FETCH_CHARS } = input;
     needCount("maxChars", maxChars);
     const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as unknown as FetchRequest;
@@ -268,11 +271,10 @@ export class Concertina {
     now?: number;
   }): Promise<{ messages: M[]; unfolded: number; missing: string[] }> {
     needObject("input", input);
-    needArray("messages", input.messages);
     const { messages: given, sessionId, agentId } = input;
-    if (sessionId !== undefined) needString("sessionId", sessionId);
-    if (agentId !== undefined) needString("agentId", agentId);
-    const messages = given.slice();
+    const messages = takenMessages("messages", given);
+    if (sessionId !== undefined) needName("sessionId", sessionId);
+    if (agentId !== undefined) needName("agentId", agentId);
     const now = moment(input.now);
     return awaiting(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
@@ -289,14 +291,15 @@ export class Concertina {
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     needObject("input", input);
-    needStrings("sessionIds", input.sessionIds);
+    needArray("sessionIds", input.sessionIds);
+    input.sessionIds.forEach((id, index) => needName(`sessionIds[${index}]`, id));
     return { ended: await awaiting(() => this.#native.settle(input.sessionIds, moment(input.now))) };
   }
 
   /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
   async endSession(input: { sessionId: string; now?: number }): Promise<void> {
     needObject("input", input);
-    needString("sessionId", input.sessionId);
+    needName("sessionId", input.sessionId);
     await awaiting(() => this.#native.endSession(input.sessionId, moment(input.now)));
   }
 
@@ -313,7 +316,7 @@ export class Concertina {
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string } = {}): Promise<Stats> {
     needOptions("input", input, ["sessionId"]);
-    if (input.sessionId !== undefined) needString("sessionId", input.sessionId);
+    if (input.sessionId !== undefined) needName("sessionId", input.sessionId);
     return awaiting(() => this.#native.stats(input.sessionId));
   }
 
@@ -321,7 +324,7 @@ export class Concertina {
   async figures(input: FiguresRequest = {}): Promise<Figures> {
     needOptions("input", input, ["sessionId", "since", "until"]);
     const { sessionId, since, until }: FiguresRequest = input;
-    if (sessionId !== undefined) needString("sessionId", sessionId);
+    if (sessionId !== undefined) needName("sessionId", sessionId);
     for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
     return awaiting(() => this.#native.figures({ sessionId, since, until }));
   }
@@ -376,7 +379,7 @@ export class Concertina {
    */
   async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
     needOptions("input", input, ["sessionId", "dry"]);
-    needString("sessionId", input.sessionId);
+    needName("sessionId", input.sessionId);
     mayBeBoolean("dry", input.dry);
     return awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false));
   }

@@ -55,9 +55,53 @@ export async function awaiting<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
+const MISUSE = "CONCERTINA_BAD_ARGUMENT";
+
 /** The TypeError of a caller's mistake. */
 function misuse(message: string): CodedError {
-  return Object.assign(new TypeError(message), { code: "CONCERTINA_BAD_ARGUMENT" });
+  return Object.assign(new TypeError(message), { code: MISUSE });
+}
+
+/** Runs what reads an argument. What an accessor or a trap throws there is a mistake of who made the argument. */
+export function reading<T>(name: string, body: () => T): T {
+  try {
+    return body();
+  } catch (raised) {
+    const { code, message } = (raised ?? {}) as { code?: unknown; message?: unknown };
+    throw code === MISUSE ? raised : misuse(`${name} cannot be read: ${typeof message === "string" ? message : typeof raised}`);
+  }
+}
+
+/** The most messages of a call. An array may say that it has four billion of them. */
+const MOST_MESSAGES = 1_000_000;
+
+/** The messages of an array as they are now: the caller may go on with it while we work. */
+export function takenMessages<M>(name: string, given: readonly M[]): M[] {
+  return reading(name, () => {
+    needArray(name, given);
+    if (given.length > MOST_MESSAGES) throw misuse(`${name} has ${given.length} elements; it must be an array of at most ${MOST_MESSAGES}`);
+    return given.slice() as M[];
+  });
+}
+
+/** Options as they cross. @throws TypeError for what JSON would leave out or cannot hold: no option is lost in silence. */
+export function crossingOptions(options: unknown): string {
+  return reading("options", () => {
+    needObject("options", options);
+    if (options instanceof Map) badArgument("options", "a Map", "an object");
+    const json = JSON.stringify(options, (key, value: unknown) => {
+      if (["bigint", "function", "symbol"].includes(typeof value)) badArgument(key, value, "a value that JSON has");
+      return value;
+    }) as string | undefined;
+    if (json === undefined) badArgument("options", json, "an object");
+    return json;
+  });
+}
+
+/** Checks the name of a session or of an agent. Lone surrogates have no form outside JavaScript: two such names would be one. */
+export function needName(name: string, value: unknown): asserts value is string {
+  needString(name, value);
+  if (!value.isWellFormed()) badArgument(name, value, "a string without lone surrogates");
 }
 
 /** Throws the TypeError of a bad argument: its name, what it was, and what it may be. */
@@ -88,8 +132,10 @@ export function mayBeBoolean(name: string, value: unknown): void {
 
 /** Checks an argument that must be an array of strings. */
 export function needStrings(name: string, value: unknown): asserts value is string[] {
-  needArray(name, value);
-  value.forEach((item, index) => needString(`${name}[${index}]`, item));
+  reading(name, () => {
+    needArray(name, value);
+    value.forEach((item, index) => needString(`${name}[${index}]`, item));
+  });
 }
 
 /** Checks an argument that must be an object. */

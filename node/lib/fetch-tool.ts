@@ -54,32 +54,47 @@ export type AnthropicBlock =
 /** A part of an answer, as OpenAI's chat completions have it. */
 export type OpenAIPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
 
+/** A part of an answer, as OpenAI's Responses API has it. */
+export type ResponsesPart = { type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" };
+
 /**
  * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
- * Anthropic's interface; with `form: "openai"` as the content of a message: a string, or parts where there is an image. What the model
- * got wrong is answered in words, so that it can call again.
+ * Anthropic's interface; with `form: "openai"` as the content of a message, and with `form: "responses"` as the output of an item: a
+ * string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
  */
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "responses" }): Promise<string | ResponsesPart[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "openai" }): Promise<string | OpenAIPart[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<string | (AnthropicBlock | ContentBlock | OpenAIPart)[]> {
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<string | (AnthropicBlock | ContentBlock | OpenAIPart | ResponsesPart)[]> {
   if (typeof concertina?.fetch !== "function") badArgument("concertina", concertina, "an open Concertina");
   needObject("scope", scope as unknown);
   const { agentId, sessionId, maxChars = FETCH_CHARS, form } = scope;
   mayBeString("agentId", agentId);
   mayBeString("sessionId", sessionId);
   needCount("maxChars", maxChars);
-  if (form !== undefined && form !== "anthropic" && form !== "openai") badArgument("form", form, 'absent, "anthropic" or "openai"');
+  if (form !== undefined && form !== "anthropic" && form !== "openai" && form !== "responses") {
+    badArgument("form", form, 'absent, "anthropic", "openai" or "responses"');
+  }
   const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
-  if (form === "openai") return toOpenAI(content);
+  if (form === "openai") return textOr(content, toOpenAI);
+  if (form === "responses") return textOr(content, toResponses);
   return form === "anthropic" ? content.map(toAnthropic) : content;
 }
 
-function toOpenAI(content: ContentBlock[]): string | OpenAIPart[] {
-  const parts = content.map((block): OpenAIPart =>
-    block.type === "text" ? block : { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } });
-  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length === parts.length ? texts.join("\n\n") : parts;
+/** One text, or, where there is an image, parts. */
+function textOr<Part>(content: ContentBlock[], toPart: (block: ContentBlock) => Part): string | Part[] {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.length === content.length ? texts.join("\n\n") : content.map(toPart);
+}
+
+function toOpenAI(block: ContentBlock): OpenAIPart {
+  return block.type === "text" ? block : { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
+}
+
+function toResponses(block: ContentBlock): ResponsesPart {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  return { type: "input_image", image_url: `data:${block.mimeType};base64,${block.data}`, detail: "auto" };
 }
 
 /** What the model gave, where its provider hands it over as JSON. */

@@ -3,24 +3,26 @@ import type { CompressedMessages, CompressJob, Question, Step } from "./addon.js
 import type {
   AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageInfo,
 } from "./api.js";
-import { awaiting, badArgument, calling, needArray, needObject, needString } from "./errors.js";
+import { awaiting, badArgument, calling, crossingOptions, needArray, needObject, needString, reading, takenMessages } from "./errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
 /** Options as they cross: the caller's stages by name and order only. */
 function crossing(options: CompressOptions): string {
-  needObject("options", options);
-  const { custom, ...rest } = options;
-  if (custom === undefined) return JSON.stringify(rest);
-  if (!Array.isArray(custom)) badArgument("custom", custom, "an array of stages");
-  const named = custom.map((stage, index) => {
-    needObject(`custom[${index}]`, stage as unknown);
-    const { name, order, apply: run } = stage;
-    if (typeof run !== "function") badArgument(`custom[${index}].apply`, run, "a function");
-    return { name, order };
+  needObject("options", options as unknown);
+  return reading("options", () => {
+    const { custom, ...rest } = options;
+    if (custom === undefined) return crossingOptions(options);
+    if (!Array.isArray(custom)) badArgument("custom", custom, "an array of stages");
+    const named = custom.map((stage, index) => {
+      needObject(`custom[${index}]`, stage as unknown);
+      const { name, order, apply: run } = stage;
+      if (typeof run !== "function") badArgument(`custom[${index}].apply`, run, "a function");
+      return { name, order };
+    });
+    return crossingOptions({ ...rest, custom: named });
   });
-  return JSON.stringify({ ...rest, custom: named });
 }
 
 /** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
@@ -81,11 +83,12 @@ function untouched(text: string): CompressResult {
   return { text, tokensBefore: tokens, tokensAfter: tokens, contentType: "unknown", language: null, lossless: true, stages: [], originals: [] };
 }
 
-function crossingMessages(messages: unknown, options: CompressMessagesOptions): string {
-  needArray("messages", messages);
-  needObject("options", options);
-  if ((options as CompressOptions).custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
-  return JSON.stringify(options);
+/** Options for messages as they cross. */
+function crossingForMessages(options: CompressMessagesOptions): string {
+  needObject("options", options as unknown);
+  const hasCustom = reading("options", () => (options as CompressOptions).custom !== undefined);
+  if (hasCustom) badArgument("custom", "stages", "left out: messages run the built-in stages only");
+  return crossingOptions(options);
 }
 
 function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages): CompressMessagesResult<M> {
@@ -103,13 +106,12 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
 
 /**
  * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
- * stay; messages of any of the three shapes. {@link restore} brings back each result that was compressed, and not what stands twice: in
- * its place is a note (`[[DEDUP_REF...]]`) that names the message which says it.
+ * stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In the place of what stands twice
+ * is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of its row in the report names its original.
  */
 export async function compressMessages<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
-  const asked = crossingMessages(messages, options);
-  // The caller may go on with its array while we work.
-  const taken = messages.slice();
+  const taken = takenMessages("messages", messages);
+  const asked = crossingForMessages(options);
   return awaiting(async () => {
     const addon = native();
     const { handover, crossed } = await handOverInSlices(addon, taken);
@@ -121,23 +123,65 @@ export async function compressMessages<M extends AnyMessage>(messages: readonly 
 
 /** {@link compressMessages} on the calling thread. */
 export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
-  const crossed = crossingMessages(messages, options);
+  const taken = takenMessages("messages", messages);
+  const crossed = crossingForMessages(options);
   return calling(() => {
     const addon = native();
-    const done = addon.compressMessagesSync(handOver(addon, messages), crossed);
-    return messagesResult(apply<M>(messages, done.change), done);
+    const done = addon.compressMessagesSync(handOver(addon, taken), crossed);
+    return messagesResult(apply(taken, done.change) ?? (messages as M[]), done);
+  });
+}
+
+/** The originals that a caller hands back. */
+function kept(originals: unknown): Pick<Original, "data" | "mimeType">[] {
+  return reading("originals", () => {
+    needArray("originals", originals);
+    return Array.from(originals as (Partial<Original> | null | undefined)[], (original, index) => {
+      const { data, mimeType } = original ?? {};
+      if (!Buffer.isBuffer(data)) badArgument(`originals[${index}].data`, data, "a Buffer");
+      if (mimeType !== undefined) needString(`originals[${index}].mimeType`, mimeType);
+      return { data, mimeType };
+    });
   });
 }
 
 /** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
 export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
   needString("text", text);
-  needArray("originals", originals);
-  for (const [index, original] of originals.entries()) {
-    if (!Buffer.isBuffer(original?.data)) badArgument(`originals[${index}].data`, original?.data, "a Buffer");
-  }
+  const given = kept(originals);
   if (!text.isWellFormed()) return text;
-  return calling(() => native().restore(text, originals.map(({ data }) => data)));
+  return calling(() => native().restore(text, given.map(({ data }) => data)));
+}
+
+/**
+ * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
+ * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been
+ * kept as JSON.
+ *
+ * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
+ */
+export function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[] {
+  needObject("compressed", compressed as unknown);
+  const messages = takenMessages("messages", compressed.messages);
+  const originals = kept(compressed.originals);
+  const rows = reading("report", () => {
+    const { report } = compressed;
+    needObject("report", report as unknown);
+    needArray("report.blocks", report.blocks as unknown);
+    return Array.from(report.blocks, (row, index) => {
+      needObject(`report.blocks[${index}]`, row as unknown);
+      const { message, block, refId } = row;
+      for (const [name, at] of Object.entries({ message, block })) {
+        if (!Number.isInteger(at) || at < 0 || at >= 2 ** 32) badArgument(`report.blocks[${index}].${name}`, String(at), "an index");
+      }
+      if (refId !== undefined) needString(`report.blocks[${index}].refId`, refId);
+      return { message, block, refId };
+    });
+  });
+  return calling(() => {
+    const addon = native();
+    return apply(messages, addon.restoreMessages(handOver(addon, messages), originals, rows)) ?? compressed.messages;
+  });
 }
 
 /** The stages of the pipeline, in the order in which they run. */

@@ -84,6 +84,8 @@ export function nextTurn(): Promise<void> {
 type Step = string | number;
 /** A value to set at a path of a message, or, without one, the path of an element that leaves. Paths are those of the message as it was. */
 type Patch = [path: Step[], replacement?: unknown];
+/** What stands in a list for a part of a message that moves as it is: JSON does not carry every part exactly. */
+type Moved = { "\0part": [message: number, ...path: Step[]] } | null | undefined;
 
 /** Sets a value at a path of a message, copying only what lies on the path. */
 function patch(value: unknown, path: readonly Step[], at: number, replacement: unknown): unknown {
@@ -117,18 +119,36 @@ function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
   }
 }
 
-function reorder<M>(messages: M[], slots: string | undefined): M[] {
+/** The kept messages and the inserted ones, in order; what moves into these is taken from the messages as they came. */
+function reorder<M>(messages: M[], slots: string | undefined, came: readonly M[]): M[] {
   if (slots === undefined) return messages;
-  return (JSON.parse(slots) as (number | [M])[]).map((slot) => (typeof slot === "number" ? (messages[slot] as M) : slot[0]));
+  return (JSON.parse(slots) as (number | [M])[]).map((slot) => {
+    if (typeof slot === "number") return messages[slot] as M;
+    const { content } = slot[0] as { content?: unknown };
+    return content === undefined ? slot[0] : { ...slot[0], content: withParts(content, came) };
+  });
 }
 
-/** Applies a change in one piece. The same array comes back when nothing changed. */
-export function apply<M>(messages: readonly M[], change: Change): M[] {
+/** A value with the parts of messages that its elements stand for. */
+function withParts(value: unknown, messages: readonly unknown[]): unknown {
+  if (!Array.isArray(value)) return value;
+  return (value as Moved[]).map((element) => {
+    const place = element?.["\0part"];
+    return place === undefined ? element : (place as Step[]).reduce<unknown>((whole, step) => (whole as Record<Step, unknown>)[step], messages);
+  });
+}
+
+/** Applies a change to a copy in one piece; `undefined` when nothing changes. */
+export function apply<M>(messages: readonly M[], change: Change): M[] | undefined {
   const byMessage = new Map<number, Patch[]>();
   for (const json of change.patches) addPatches(json, byMessage);
-  const copy = byMessage.size > 0 ? messages.slice() : (messages as M[]);
-  for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches);
-  return reorder(copy, change.slots);
+  if (byMessage.size === 0 && change.slots === undefined) return undefined;
+  const copy = messages.slice();
+  for (const [index, patches] of byMessage) {
+    const whole = patches.map(([path, ...set]): Patch => (set.length > 0 ? [path, withParts(set[0], messages)] : [path]));
+    copy[index] = patched(copy[index] as M, whole);
+  }
+  return reorder(copy, change.slots, messages);
 }
 
 /** What applying a change came to. */
@@ -162,7 +182,7 @@ export async function applyInSlices<M>(messages: readonly M[], crossed: readonly
       start = performance.now();
     }
   }
-  return { messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots), changedMeanwhile };
+  return { messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, messages), changedMeanwhile };
 }
 
 function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boolean {

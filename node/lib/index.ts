@@ -7,8 +7,8 @@ export { describe } from "./errors.js";
 export type { CodedError } from "./errors.js";
 export type { Amount, Figures, FiguresRequest, KnownSession } from "./figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
-export type { AnthropicBlock, FetchScope, FetchToolParameters, OpenAIPart } from "./fetch-tool.js";
-export { compress, compressMessages, compressMessagesSync, compressSync, restore, stages } from "./fusion.js";
+export type { AnthropicBlock, FetchScope, FetchToolParameters, OpenAIPart, ResponsesPart } from "./fetch-tool.js";
+export { compress, compressMessages, compressMessagesSync, compressSync, restore, restoreMessages, stages } from "./fusion.js";
 export {
   compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess,
   preprocessAsync, preprocessSync, protectedSpans, redactPrivate, tokenize,
@@ -16,7 +16,7 @@ export {
 export { migrate } from "./migrate.js";
 export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./pure.js";
 export { rewindTool } from "./rewind.js";
-export type { RewindCall } from "./rewind.js";
+export type { RewindCall, RewindItem } from "./rewind.js";
 export { agentOf, scopeOf } from "./scope.js";
 export { createSccsIntegration } from "./sccs.js";
 export type { AnyEngine, FetchTool, Logger, SccsIntegration } from "./sccs.js";

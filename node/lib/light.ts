@@ -8,13 +8,15 @@
 /** Strings of at least this many UTF-16 units are lifted out of the JSON. */
 const LONG = 256;
 /** Nesting that the addon's JSON parser accepts, with room for the message around it. */
-const DEPTH = 110;
+export const DEPTH = 110;
 /** The most values of one message that cross. */
-const MOST_VALUES = 1_000_000;
+export const MOST_VALUES = 1_000_000;
 /** How much longer than the rest of a message its repeats of shared objects may be. */
 const REPEATS = 8;
 /** Stands for what JSON cannot carry exactly. */
 const OPAQUE = { "\0opaque": 1 };
+/** Stands for a string with lone surrogates. */
+const OPAQUE_TEXT = { "\0opaque": "text" };
 
 /** A message on its way. */
 export interface LightMessage {
@@ -57,7 +59,7 @@ class Walk {
     if (!this.#affords(value, isRepeat)) return OPAQUE;
     switch (typeof value) {
       case "string":
-        if (!value.isWellFormed()) return OPAQUE;
+        if (!value.isWellFormed()) return OPAQUE_TEXT;
         return value.length < LONG ? value : { "\0text": this.#lifted + this.texts.push(value) - 1 };
       case "number":
         return Number.isFinite(value) ? value : OPAQUE;

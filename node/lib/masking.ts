@@ -6,7 +6,9 @@
  */
 import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "./api.js";
+import { needString } from "./errors.js";
 import { nextTurn } from "./handover.js";
+import { DEPTH, MOST_VALUES } from "./light.js";
 
 /** Characters that a redactor sees in one turn of the event loop: one or two milliseconds. */
 const PIECE = 4000;
@@ -15,7 +17,12 @@ const PIECE = 4000;
 const SEEN_BEHIND = 1000;
 
 /** A text as the redactor masks it. */
-export async function masked(text: string, redactor: Redactor): Promise<string> {
+export async function masked(text: string, asked: Redactor): Promise<string> {
+  const redactor = (piece: string) => {
+    const shown: unknown = asked(piece);
+    needString("what the redactor returned", shown);
+    return shown;
+  };
   let done = "";
   let [from, length] = [0, PIECE];
   while (from + length < text.length) {
@@ -54,34 +61,67 @@ function lineEnd(text: string, most: number): number {
   return end > most - PIECE / 8 ? end : Math.floor(most);
 }
 
-/** A message with the texts of its content masked; the same object where nothing is. */
+/** A message with the texts of its content, or of its output, masked; the same object where nothing is. */
 export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<M> {
-  const content = await maskedContent(message.content, redactor);
-  return content === message.content ? message : { ...message, content };
+  return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as M;
 }
 
-async function maskedContent(content: unknown, redactor: Redactor): Promise<unknown> {
-  if (typeof content === "string") return masked(content, redactor);
-  if (!Array.isArray(content)) return content;
-  const blocks = content as unknown[];
-  const shown: unknown[] = [];
-  for (const block of blocks) shown.push(await maskedBlock(block, redactor));
-  return shown.every((block, index) => block === blocks[index]) ? content : shown;
+/** The parts of one message. What does not cross, because it cannot be read, holds itself or is too large, stays as it is. */
+class Masking {
+  readonly #redactor: Redactor;
+  /** What is shown of the objects that were met; an object itself while its parts are being masked. */
+  readonly #met = new Map<object, unknown>();
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** An object with some of its fields masked. */
+  async fields(of: object, names: string[], depth: number): Promise<unknown> {
+    const values = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]));
+    if (values === undefined) return of;
+    const changed: [string, unknown][] = [];
+    for (const [index, value] of values.entries()) {
+      const shown = await this.#value(value, depth);
+      if (shown !== value) changed.push([names[index] as string, shown]);
+    }
+    return changed.length > 0 ? (attempt(() => ({ ...of, ...Object.fromEntries(changed) })) ?? of) : of;
+  }
+
+  async #value(value: unknown, depth: number): Promise<unknown> {
+    if (typeof value === "string") return masked(value, this.#redactor);
+    if (value === null || typeof value !== "object" || depth === 0) return value;
+    if (this.#met.has(value)) return this.#met.get(value);
+    this.#met.set(value, value);
+    const shown = Array.isArray(value) ? await this.#list(value, depth - 1) : await this.fields(value, ["text", "content"], depth - 1);
+    this.#met.set(value, shown);
+    return shown;
+  }
+
+  async #list(list: unknown[], depth: number): Promise<unknown> {
+    const blocks = attempt(() => (list.length > MOST_VALUES ? undefined : Array.from(list)));
+    if (blocks === undefined) return list;
+    const shown: unknown[] = [];
+    // A string in a list is no text of the message.
+    for (const block of blocks) shown.push(typeof block === "string" ? block : await this.#value(block, depth));
+    return shown.every((block, index) => block === blocks[index]) ? list : shown;
+  }
 }
 
-async function maskedBlock(block: unknown, redactor: Redactor): Promise<unknown> {
-  if (block === null || typeof block !== "object") return block;
-  const { text, content } = block as { text?: unknown; content?: unknown };
-  const shown = { text: typeof text === "string" ? await masked(text, redactor) : text, content: await maskedContent(content, redactor) };
-  const changed = Object.entries(shown).filter(([key, value]) => value !== (block as Record<string, unknown>)[key]);
-  return changed.length > 0 ? { ...block, ...Object.fromEntries(changed) } : block;
+/** What cannot be read is undefined. */
+function attempt<T>(body: () => T): T | undefined {
+  try {
+    return body();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Arguments with their strings masked; the same object where nothing is. Only what stands in them directly is ever printed. */
 export async function maskedArguments(args: unknown, redactor: Redactor): Promise<unknown> {
   if (args === null || typeof args !== "object" || Array.isArray(args)) return args;
   const changed: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(args)) {
+  for (const [key, value] of attempt(() => Object.entries(args)) ?? []) {
     const shown = typeof value === "string" ? await masked(value, redactor) : value;
     if (shown !== value) changed.push([key, shown]);
   }

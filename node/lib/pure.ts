@@ -1,6 +1,6 @@
 /** Functions without a store. */
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
-import { calling, mayBeString, needArray, needCount, needObject, needOptions, needString } from "./errors.js";
+import { calling, crossingOptions, mayBeString, needCount, needOptions, needString, takenMessages } from "./errors.js";
 import { apply, handOver } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
@@ -11,27 +11,30 @@ import type { Options } from "./options.js";
  * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
  */
 export function squeeze<M extends AnyMessage>(messages: readonly M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
-  needArray("messages", messages);
-  needObject("options", options);
+  const taken = takenMessages("messages", messages);
+  const crossed = crossingOptions(options);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.squeeze(handOver(addon, messages), JSON.stringify(options));
-    return { messages: apply<M>(messages, change), stats };
+    const { change, stats } = addon.squeeze(handOver(addon, taken), crossed);
+    return { messages: apply(taken, change) ?? (messages as M[]), stats };
   });
 }
 
 /**
  * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers accept the
- * conversation.
+ * conversation. Results of one answer that user messages carry come together in one of them; an output of the Responses API may stand
+ * anywhere behind its call.
  *
- * The same array comes back when nothing had to change.
+ * The same array comes back when nothing had to change, and where a message that may hold a call or a result cannot be read:
+ * `stats.unreadable` is then its index. Items of the Responses API whose calls the provider keeps (`previous_response_id`) are no whole
+ * conversation: their outputs would be orphans.
  */
 export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): { messages: M[]; stats: RepairStats } {
-  needArray("messages", messages);
+  const taken = takenMessages("messages", messages);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.repairToolPairing(handOver(addon, messages));
-    return { messages: apply<M>(messages, change), stats };
+    const { change, stats } = addon.repairToolPairing(handOver(addon, taken));
+    return { messages: apply(taken, change) ?? (messages as M[]), stats };
   });
 }
 
@@ -44,14 +47,14 @@ export function countTokens(text: string, options: { encoding?: Encoding | "appr
 }
 
 /** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
-export function countMessageTokens(messages: AnyMessage[], options: { model?: string; encoding?: Encoding } = {}): number {
-  needArray("messages", messages);
+export function countMessageTokens(messages: readonly AnyMessage[], options: { model?: string; encoding?: Encoding } = {}): number {
+  const taken = takenMessages("messages", messages);
   needOptions("options", options, ["model", "encoding"]);
   mayBeString("model", options.model);
   mayBeString("encoding", options.encoding);
   return calling(() => {
     const addon = native();
-    return addon.countMessageTokens(handOver(addon, messages), options.model, options.encoding);
+    return addon.countMessageTokens(handOver(addon, taken), options.model, options.encoding);
   });
 }
 

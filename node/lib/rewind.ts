@@ -5,7 +5,7 @@
  * oldest forgotten first. Whoever needs them longer keeps `originals`, or uses a `Concertina`.
  */
 import type { Original } from "./api.js";
-import { badArgument, needObject } from "./errors.js";
+import { badArgument, needObject, reading } from "./errors.js";
 
 const LIMIT_BYTES = 64 << 20;
 const kept = new Map<string, Original>();
@@ -23,20 +23,46 @@ export function remember(original: Original): void {
   }
 }
 
-/** A tool call as OpenAI sends it, or its name and arguments alone. */
+/** A tool call as OpenAI's chat completions have it, or its name and arguments alone. */
 export type RewindCall =
   | { id?: string; function: { name: string; arguments: string } }
   | { id?: string; name: string; arguments: string | { hash: string } };
 
+/** A tool call as OpenAI's Responses API has it. */
+export interface RewindItem {
+  type: "function_call";
+  call_id: string;
+  name: string;
+  arguments: string;
+}
+
 /** The original behind an id of 16 to 64 digits, or behind a whole marker. */
 function find(hash: string): Original | undefined {
-  const id = /^(?:\[\[REWIND:sha256:)?([0-9a-f]{16,64})(?:\]\])?$/i.exec(hash.trim())?.[1]?.toLowerCase();
+  const id = /^(?:\[\[REWIND:sha256:|\[REF_ID: )?([0-9a-f]{16,64})(?:\]\]?)?$/i.exec(hash.trim())?.[1]?.toLowerCase();
   if (id === undefined) return undefined;
   const matches = [...kept.values()].filter(({ refId }) => refId.startsWith(id));
   return matches.length === 1 ? matches[0] : undefined;
 }
 
-/** The definition that a model is shown and the handler of its calls. */
+/** Answers a call with the message or the item to append. What the model got wrong is answered in words. */
+async function handle(call: RewindItem): Promise<{ type: "function_call_output"; call_id: string; output: string }>;
+async function handle(call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }>;
+async function handle(call: RewindCall | RewindItem): Promise<object> {
+  needObject("call", call as unknown);
+  return reading("call", () => {
+    const named: unknown = "function" in call ? call.function : call;
+    needObject("call.function", named);
+    if (named.name !== "rewind_retrieve") badArgument("name", named.name, '"rewind_retrieve"');
+    const content = answer(named.arguments);
+    if ("call_id" in call) return { type: "function_call_output", call_id: call.call_id, output: content };
+    return { role: "tool", tool_call_id: call.id ?? "", content };
+  });
+}
+
+/**
+ * The definition that a model is shown and the handler of its calls. The Responses API takes the definition as
+ * `{ type: "function", ...rewindTool.definition.function, strict: false }`.
+ */
 export const rewindTool = {
   definition: {
     type: "function" as const,
@@ -51,16 +77,10 @@ export const rewindTool = {
       },
     },
   },
-  /** Answers a call with the message to append. What the model got wrong is answered in words. */
-  async handle(call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }> {
-    needObject("call", call);
-    const { name, arguments: given } = "function" in call ? call.function : call;
-    if (name !== "rewind_retrieve") badArgument("name", name, '"rewind_retrieve"');
-    return { role: "tool", tool_call_id: call.id ?? "", content: answer(given) };
-  },
+  handle,
 };
 
-function answer(given: string | { hash: string }): string {
+function answer(given: unknown): string {
   let read: { hash?: unknown } | null;
   try {
     read = (typeof given === "string" ? JSON.parse(given) : given) as { hash?: unknown } | null;
@@ -69,6 +89,8 @@ function answer(given: string | { hash: string }): string {
   }
   const hash = read?.hash;
   if (typeof hash !== "string") return 'The arguments have no hash that is a string; they must be {"hash": "<id>"}, with the 16 to 64 hexadecimal digits of the marker.';
-  return find(hash)?.data.toString("utf8") ??
+  const original = find(hash);
+  if (original?.mimeType !== undefined) return `The original is an image (${original.mimeType}), and a tool's answer is text. Asking again will not help.`;
+  return original?.data.toString("utf8") ??
     `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`;
 }

@@ -1,10 +1,10 @@
-/** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages, `.gz` of any; an agent's database of OpenClaw. */
+/** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of the Responses API, `.gz` of any; an agent's database of OpenClaw. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 
 import type { Message } from "./api.js";
-import { isRolloutLine, messagesOf, type RolloutLine } from "./codex.js";
+import { isResponseItem, isRolloutLine, messagesOf, messagesOfItems, type RolloutLine } from "./codex.js";
 import { type NamedSession, sessionsNamed } from "./named-sessions.js";
 import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
 
@@ -80,7 +80,9 @@ export function readTranscript(name: string, lines: string[]): Message[] {
 function readArray(file: string, text: string): Message[] {
   const tools = new Map<string, string>();
   try {
-    return (JSON.parse(text) as Message[]).filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
+    const rows = JSON.parse(text) as Message[];
+    if (rows.some(isResponseItem)) return messagesOfItems(rows as Parameters<typeof messagesOfItems>[0]);
+    return rows.filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
   } catch (error) {
     throw new Error(`${file} is not JSON: ${(error as Error).message}`, { cause: error });
   }

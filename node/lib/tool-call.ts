@@ -1,5 +1,6 @@
 /** The call that a tool's result answers, in whichever provider's shape the result is. */
 import type { AnyMessage } from "./api.js";
+import { MOST_VALUES } from "./light.js";
 
 /** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
 export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown): AnyMessage {
@@ -14,10 +15,11 @@ export function callOf(message: AnyMessage, toolName: string | undefined, args: 
 
 /** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
 function callIds(message: AnyMessage): string[] {
-  const blocks = Array.isArray(message.content) ? (message.content as (Record<string, unknown> | null)[]) : [];
+  const hasBlocks = Array.isArray(message.content) && message.content.length <= MOST_VALUES;
+  const blocks = hasBlocks ? (message.content as (Record<string, unknown> | null)[]) : [];
   const results = blocks.filter((block) => block?.type === "tool_result" || block?.type === "toolResult");
   return [
-    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+    stringOf(message, ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id"]),
     ...results.map((block) => stringOf(block ?? {}, ["tool_use_id", "toolUseId", "toolCallId", "id"])),
   ];
 }
@@ -27,7 +29,12 @@ export function toolOf(message: AnyMessage): string {
   return stringOf(message, ["toolName", "name"]);
 }
 
+/** The first of some fields that is a text or a number; empty where there is none, and where reading them throws. */
 function stringOf(of: object, names: string[]): string {
-  const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
-  return String(found ?? "");
+  try {
+    const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
+    return String(found ?? "");
+  } catch {
+    return "";
+  }
 }

@@ -11,8 +11,14 @@ const SENT = ["input", "cacheRead", "cacheWrite", "input_tokens", "cache_read_in
 /** The messages of a turn; where every answer says what the provider counted, only what answers are known by, so that nothing large crosses. */
 export function toRecord(given: readonly AnyMessage[]): Message[] {
   const messages = given as readonly Message[];
-  const answers = messages.filter(({ role }) => role === "assistant");
-  return answers.every(isMeasured) ? answers.map(bare) : [...messages];
+  try {
+    // Of the Responses API nothing but the response itself says what was counted.
+    const answers = messages.filter(({ role, type }) => role === "assistant" || (role === undefined && typeof type === "string"));
+    return answers.every(isMeasured) ? answers.map(bare) : [...messages];
+  } catch {
+    // An accessor threw. So it does when the message crosses, and what cannot be read is left alone.
+    return [...messages];
+  }
 }
 
 function isMeasured({ usage }: Message): boolean {

@@ -5,6 +5,7 @@
  * byte for byte.
  */
 import type { Message } from "./api.js";
+import { isResponseItem } from "./codex.js";
 import type { Concertina } from "./concertina.js";
 import { changeBetween, elementsOf, withChange } from "./json-changes.js";
 import { sessionBytes } from "./session-file.js";
@@ -49,7 +50,7 @@ export async function unfoldFile(concertina: Concertina, file: string, scope: { 
 function messageIn(row: unknown): Message | undefined {
   const { role, message } = (row ?? {}) as { role?: unknown; message?: Message };
   if (typeof message?.role === "string") return message;
-  return typeof role === "string" ? (row as Message) : undefined;
+  return typeof role === "string" || isResponseItem(row) ? (row as Message) : undefined;
 }
 
 function lines(bytes: Buffer): Piece[] {

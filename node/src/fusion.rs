@@ -8,7 +8,7 @@ use concertina::error::Result;
 use concertina::pipeline::{
     self, BlockAction, CompressOptions, FusionEngine, FusionPipeline, Job, MessagesOptions, Progress, Role, restore,
 };
-use concertina::reference::{self, ContentHash, Media};
+use concertina::reference::{self, ContentHash, Media, RefId};
 use napi::Env;
 use napi::bindgen_prelude::{Buffer, PromiseRaw};
 use napi_derive::napi;
@@ -64,11 +64,17 @@ pub struct Original {
     pub data: Buffer,
     /// Where it came from, for people.
     pub label: String,
+    /// The type of an image; absent where the bytes are a text.
+    pub mime_type: Option<String>,
 }
 
 impl From<reference::Original> for Original {
     fn from(original: reference::Original) -> Self {
-        Self { ref_id: original.hash.to_hex(), data: original.bytes.into(), label: original.label }
+        let mime_type = match original.media {
+            Media::Text => None,
+            Media::Image(mime) => Some(mime),
+        };
+        Self { ref_id: original.hash.to_hex(), data: original.bytes.into(), label: original.label, mime_type }
     }
 }
 
@@ -239,6 +245,8 @@ pub struct BlockRow {
     pub tokens_after: u32,
     /// The pipeline's rows; none for a block that was replaced as a whole.
     pub stages: Vec<StageRow>,
+    /// The `refId` of the original that it was; absent where its text alone restores it.
+    pub ref_id: Option<String>,
 }
 
 impl From<pipeline::BlockReport> for BlockRow {
@@ -257,6 +265,7 @@ impl From<pipeline::BlockReport> for BlockRow {
             tokens_before: block.tokens_before as u32,
             tokens_after: block.tokens_after as u32,
             stages: block.stages.into_iter().map(Into::into).collect(),
+            ref_id: block.original.map(ContentHash::to_hex),
         }
     }
 }
@@ -330,6 +339,49 @@ pub fn restore_text(text: String, originals: Vec<Buffer>) -> napi::Result<String
             })
             .collect();
         Ok(restore(&text, &originals))
+    })
+}
+
+/// An original as it is handed back.
+#[napi(object, object_to_js = false)]
+pub struct KeptOriginal {
+    /// The bytes.
+    pub data: Buffer,
+    /// The type of an image.
+    pub mime_type: Option<String>,
+}
+
+/// A block that was changed, as far as a report has to name it.
+#[napi(object, object_to_js = false)]
+pub struct ChangedBlock {
+    /// Index of its message.
+    pub message: u32,
+    /// Index of the block among the message's blocks.
+    pub block: u32,
+    /// The original that it was.
+    pub ref_id: Option<String>,
+}
+
+/// `restoreMessages({ messages, originals, report })`.
+#[napi]
+pub fn restore_messages(
+    messages: &Handover,
+    originals: Vec<KeptOriginal>,
+    blocks: Vec<ChangedBlock>,
+) -> napi::Result<Change> {
+    guard(|| {
+        let original = |kept: KeptOriginal| {
+            let bytes = kept.data.to_vec();
+            let media = kept.mime_type.map_or(Media::Text, Media::Image);
+            reference::Original { hash: ContentHash::of(&bytes), bytes, media, label: String::new() }
+        };
+        let row = |block: ChangedBlock| -> Result<pipeline::ChangedBlock> {
+            let original = block.ref_id.as_deref().map(RefId::parse).transpose()?;
+            Ok(pipeline::ChangedBlock { message: block.message as usize, block: block.block as usize, original })
+        };
+        let originals: Vec<_> = originals.into_iter().map(original).collect();
+        let rows = blocks.into_iter().map(row).collect::<Result<Vec<_>>>()?;
+        Ok(Change::from(&pipeline::restore_messages(&messages.slices().read()?, &originals, &rows)?))
     })
 }
 

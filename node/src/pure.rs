@@ -90,6 +90,8 @@ pub struct RepairStats {
     pub duplicate_results_dropped: u32,
     /// Whether anything changed, moves included.
     pub repaired: bool,
+    /// Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed.
+    pub unreadable: Option<u32>,
 }
 
 /// A repaired conversation.
@@ -111,6 +113,7 @@ pub fn repair_tool_pairing(messages: &Handover) -> napi::Result<Repaired> {
             orphan_results_dropped: stats.orphan_results_dropped as u32,
             duplicate_results_dropped: stats.duplicate_results_dropped as u32,
             repaired: stats.repaired,
+            unreadable: stats.unreadable.map(|index| index as u32),
         };
         Ok(Repaired { change: Change::from(&rewrite), stats })
     })

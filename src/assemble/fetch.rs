@@ -244,7 +244,9 @@ impl Whole<'_> {
             return self.text.to_owned();
         }
         let max_chars = max_chars.max(PAGE_MIN_CHARS);
-        let rendering = if self.is_arguments { rendered(self.text) } else { None };
+        // Characters are those of the original itself.
+        let by_line = asked.pattern.is_some() || asked.lines.is_some();
+        let rendering = if self.is_arguments && by_line { rendered(self.text) } else { None };
         let lines = || rendering.as_deref().map_or_else(|| Lines::of(self.text), Lines::of_rendering);
         match (&asked.pattern, &asked.lines, &asked.characters) {
             (Some(pattern), asked, _) => self.matches(&lines(), pattern, asked.as_ref(), max_chars),

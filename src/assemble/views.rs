@@ -72,10 +72,10 @@ impl View {
             Err(_) => 0,
             Ok(0) => {
                 let first = turn.first().map_or(0, |first| first.index);
-                let asked: Vec<Mark> = transcript.messages[..first].iter().map(Mark::of).collect();
+                let asked = marks(&transcript.messages[..first]);
                 overlap(&self.waiting, &asked)
             }
-            Ok(answers) => turn[answers - 1].index + 1 + self.waiting.len(),
+            Ok(answers) => turn[answers - 1].end + self.waiting.len(),
         }
     }
 
@@ -99,8 +99,10 @@ fn is_of_fetch(known: &Known) -> bool {
 /// A model call as its answer tells of it.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
-    /// Index of its message.
+    /// Index of its message, or of the first of its items.
     pub(super) index: usize,
+    /// Index of what comes after it.
+    end: usize,
     pub(super) at: Option<Millis>,
     pub(super) usage: Option<Usage>,
     pub(super) model: Option<String>,
@@ -119,9 +121,11 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<Answer> {
         }
         let usage = message.usage();
         let model = message.raw["model"].as_str().map(str::to_owned);
-        let mark = Mark::of(message);
-        answers.push(Answer { index, at: message.timestamp, usage, model, is_for_fetch, mark });
-        let mut calls = message.blocks.iter().filter_map(|block| match block.kind {
+        let items = transcript.answer_at(index);
+        let (mark, end) = (Mark::of(items), index + items.len());
+        answers.push(Answer { index, end, at: message.timestamp, usage, model, is_for_fetch, mark });
+        let blocks = items.iter().flat_map(|item| &item.blocks);
+        let mut calls = blocks.filter_map(|block| match block.kind {
             Kind::Call(call) => Some(call.name == FETCH_TOOL),
             _ => None,
         });
@@ -130,7 +134,8 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<Answer> {
     answers
 }
 
-/// What a message is known by: its time and its calls, or its words where it has none. A finished turn may come without the rest.
+/// What a message, or all items of an answer, are known by: their time and their calls, or their words where there are none. A finished turn
+/// may come without the rest.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     at: Option<Millis>,
@@ -138,9 +143,10 @@ struct Mark {
 }
 
 impl Mark {
-    fn of(message: &Message) -> Self {
+    fn of(items: &[Message]) -> Self {
         let mut says = Xxh3::new();
-        let calls = message.blocks.iter().filter_map(|block| match block.kind {
+        let blocks = || items.iter().flat_map(|item| &item.blocks);
+        let calls = blocks().filter_map(|block| match block.kind {
             Kind::Call(call) => Some([call.id, call.name]),
             _ => None,
         });
@@ -150,20 +156,25 @@ impl Mark {
             says.update(part.as_bytes());
             says.update(b"\0");
         }
-        for block in message.blocks.iter().filter(|_| !has_calls) {
+        for block in blocks().filter(|_| !has_calls) {
             match block.kind {
                 Kind::Text(text) => says.update(text.as_bytes()),
                 Kind::Image(image) => says.update(image.base64.unwrap_or_default().as_bytes()),
                 _ => {}
             }
         }
-        Self { at: message.timestamp, says: says.digest() }
+        Self { at: items.first().and_then(|first| first.timestamp), says: says.digest() }
     }
 
     fn is(&self, other: &Self) -> bool {
         let is_of_another_time = self.at.is_some() && other.at.is_some() && self.at != other.at;
         self.says == other.says && !is_of_another_time
     }
+}
+
+/// What each of some messages is known by.
+fn marks(messages: &[Message]) -> Vec<Mark> {
+    messages.iter().map(|message| Mark::of(std::slice::from_ref(message))).collect()
 }
 
 /// How many at the end of `earlier` are those at the beginning of `later`.
@@ -201,8 +212,8 @@ impl Seen {
     /// its calls were made through us.
     fn add(&mut self, mut view: View, transcript: &Transcript, last_request: Option<Millis>) {
         let answers = answers(transcript);
-        let waiting = answers.last().map_or(0, |last| last.index + 1);
-        view.waiting = transcript.messages[waiting..].iter().map(Mark::of).collect();
+        let waiting = answers.last().map_or(0, |last| last.end);
+        view.waiting = marks(&transcript.messages[waiting..]);
         let marks: Vec<Mark> = answers.iter().map(|answer| answer.mark).collect();
         let given = self.views.last().map_or(0, |(given, _)| *given) + marks.len() - overlap(&self.answers, &marks);
         if self.views.len() >= MOST_VIEWS {

@@ -300,9 +300,9 @@ fn results_of_calls_with_one_id_or_none_answer_in_order() {
     }
 }
 
-/// Calls with what answered them, after a person's word, in each of the three shapes: the call of a round stands at an odd index, its
+/// Calls with what answered them, after a person's word, in each of the four shapes: the call of a round stands at an odd index, its
 /// answer behind it.
-fn in_all_shapes(rounds: &[(&str, Value, &str)]) -> [Vec<Value>; 3] {
+fn in_all_shapes(rounds: &[(&str, Value, &str)]) -> [Vec<Value>; 4] {
     let messages = |round: fn(&str, &str, &Value, &str) -> [Value; 2]| {
         let of = |(at, (name, arguments, answer)): (usize, &(&str, Value, &str))| {
             round(&format!("c{at}"), name, arguments, answer)
@@ -322,6 +322,12 @@ fn in_all_shapes(rounds: &[(&str, Value, &str)]) -> [Vec<Value>; 3] {
                 json!({ "role": "assistant", "content": null, "tool_calls": [
                     { "id": id, "type": "function", "function": { "name": name, "arguments": arguments.to_string() } }] }),
                 json!({ "role": "tool", "tool_call_id": id, "content": answer }),
+            ]
+        }),
+        messages(|id, name, arguments, answer| {
+            [
+                json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments.to_string() }),
+                json!({ "type": "function_call_output", "call_id": id, "output": answer }),
             ]
         }),
     ]

@@ -201,7 +201,7 @@ pub struct ShrunkBlock {
 }
 
 /// Shrinks an image block of a message; `None` for other blocks, and where it does not pay. An image in a content that JSON cannot carry
-/// stays: it is shown in a copy of that content.
+/// stays: it is shown in a copy of that content. So does one that does not say its type, which would say another one.
 pub fn shrink_block(
     message: &Value,
     block: &Block,
@@ -210,7 +210,7 @@ pub fn shrink_block(
     preset: Preset,
 ) -> Option<ShrunkBlock> {
     let Kind::Image(image) = block.kind else { return None };
-    let base64 = image.base64?;
+    let (base64, mime) = (image.base64?, image.mime?);
     // Most images are small enough, and that shows without decoding them.
     let size = ImageSize::of_base64(base64)?;
     perceived(size, provider, preset)?;
@@ -228,7 +228,7 @@ pub fn shrink_block(
     Some(ShrunkBlock {
         value: with_payload(part, shrunk.mime, &base64)?,
         base64,
-        original: Original::image(bytes, image.mime.unwrap_or(format.to_mime_type()), label),
+        original: Original::image(bytes, mime, label),
         tokens_before: shrunk.tokens_before,
         image_tokens: shrunk.tokens_after,
         words,

@@ -12,7 +12,7 @@ use super::{CompressOptions, FusionEngine, StageOptions, StageReport};
 use crate::config::Preset;
 use crate::content::Hints;
 use crate::error::{Error, Result};
-use crate::reference::{Original, SHORT_ID_DIGITS};
+use crate::reference::{ContentHash, Original, SHORT_ID_DIGITS};
 use crate::tokens::vision::Provider;
 use crate::transcript::{self, Kind, Patch, Rewrite, Role, Transcript, is_cache_point};
 
@@ -93,6 +93,8 @@ pub struct BlockReport {
     pub tokens_after: usize,
     /// The pipeline's rows; none for a block that was replaced as a whole.
     pub stages: Vec<StageReport>,
+    /// The original that it was; `None` where its text alone restores it.
+    pub original: Option<ContentHash>,
 }
 
 /// What can happen to a block.
@@ -112,7 +114,7 @@ pub enum BlockAction {
 
 /// Proposes how to show a conversation in fewer tokens.
 ///
-/// Words of users and of the system stay, and so does what a caller has put a prompt-cache breakpoint on. Messages of any of the three shapes; what is not understood stays.
+/// Words of users and of the system stay, and so does what a caller has put a prompt-cache breakpoint on. Messages of any of the four shapes; what is not understood stays.
 pub fn compress_messages(
     engine: &FusionEngine,
     messages: &[Value],
@@ -136,6 +138,7 @@ pub fn compress_messages(
         if shown.text == block.text {
             continue;
         }
+        let original = shown.originals.first().map(|original| original.hash);
         for original in shown.originals {
             if done.originals.iter().all(|known| known.hash != original.hash) {
                 done.originals.push(original);
@@ -148,6 +151,7 @@ pub fn compress_messages(
             tokens_before: shown.tokens_before,
             tokens_after: shown.tokens_after,
             stages: shown.stages,
+            original,
         });
         let path = transcript.messages[block.message].blocks[block.block].path.clone();
         done.rewrite.patches.push(Patch { message: block.message, path, value: Value::String(shown.text) });
@@ -188,6 +192,7 @@ fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut 
                 tokens_before: shrunk.tokens_before,
                 tokens_after,
                 stages: Vec::new(),
+                original: Some(shrunk.original.hash),
             });
             shown.push((&block.path, shrunk.value, note));
             if done.originals.iter().all(|known| known.hash != shrunk.original.hash) {
@@ -235,9 +240,9 @@ mod tests {
         (0..10).map(|n| format!("DEBUG probe {n} answered in {} ms\n", n * 13)).collect()
     }
 
-    /// A conversation of calls of `read config.py` and what they gave, in each of the three shapes.
-    fn shapes(results: &[String]) -> [Vec<Value>; 3] {
-        let mut shapes = [vec![], vec![], vec![]];
+    /// A conversation of calls of `read config.py` and what they gave, in each of the four shapes.
+    fn shapes(results: &[String]) -> [Vec<Value>; 4] {
+        let mut shapes = [vec![], vec![], vec![], vec![]];
         for shape in &mut shapes {
             shape.push(json!({ "role": "user", "content": results[0] }));
         }
@@ -256,6 +261,10 @@ mod tests {
                 json!({ "role": "assistant", "content": null, "tool_calls": [
                     { "id": id, "type": "function", "function": { "name": "read", "arguments": arguments.to_string() } }] }),
                 json!({ "role": "tool", "tool_call_id": id, "content": text }),
+            ]);
+            shapes[3].extend([
+                json!({ "type": "function_call", "call_id": id, "name": "read", "arguments": arguments.to_string() }),
+                json!({ "type": "function_call_output", "call_id": id, "output": text }),
             ]);
         }
         shapes

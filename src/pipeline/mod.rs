@@ -28,6 +28,7 @@ mod prefixes;
 mod repeats;
 mod report;
 mod restore;
+mod restore_messages;
 mod run;
 mod segments;
 mod sequence;
@@ -54,6 +55,7 @@ pub use options::{CompressOptions, StageOption, StageOptions};
 pub use prefixes::unnumbered;
 pub use report::{Compressed, StageReport};
 pub use restore::{Prior, restore};
+pub use restore_messages::{ChangedBlock, restore_messages};
 pub use sequence::{FusionPipeline, StageInfo};
 #[doc(hidden)]
 pub use syntax::comments;

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use crate::transcript::{
-    CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, has_opaque, result_links,
+    CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, hides_links, part_of, result_links,
 };
 
 /// Text of a result that was inserted because none was there.
@@ -25,6 +25,8 @@ pub struct RepairStats {
     pub duplicate_results_dropped: usize,
     /// Whether anything changed, moves included.
     pub repaired: bool,
+    /// Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed.
+    pub unreadable: Option<usize>,
 }
 
 /// Where a result stands: its message, and its block where the message only carries it.
@@ -34,18 +36,43 @@ struct Call<'a> {
     message: usize,
     link: CallLink<'a>,
     answered: bool,
-    /// A result that did not stand behind its call, with nothing but results between, and moves there.
+    /// A result that did not stand where its shape wants it, and moves there.
     displaced: Option<Place>,
 }
 
+/// A result without a call of its own.
+struct Dropped {
+    place: Place,
+    /// Whether there are calls with its id, all of which are answered.
+    was_called: bool,
+}
+
+/// Calls with their results.
+struct Pairs<'a> {
+    calls: Vec<Call<'a>>,
+    dropped: Vec<Dropped>,
+    /// For messages that nothing but results stand behind: the first user's message that carries some of these.
+    carriers: HashMap<usize, usize>,
+}
+
 /// Makes calls and results pair up: orphan and second results go, a result that stands elsewhere moves behind its call, a missing one is
-/// replaced by a synthetic error, and in a user's message results stand first. Calls of a message that ended in an error or abort are
-/// left alone, and their results are orphans.
+/// replaced by a synthetic error. Of results that user's messages carry, those of one answer stand in one message, before its words; an
+/// item of the Responses API may stand anywhere behind its call. Calls of a message that ended in an error or abort are left alone, and
+/// their results are orphans. Where something cannot be read that may be a call or a result, nothing is changed.
 pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
-    let mut stats = RepairStats::default();
-    let (calls, dropped) = pair(messages, &mut stats);
+    if let Some(unreadable) = messages.iter().position(hides_links) {
+        return (Rewrite::default(), RepairStats { unreadable: Some(unreadable), ..RepairStats::default() });
+    }
+    let Pairs { calls, dropped, carriers } = pair(messages);
+    let duplicates = dropped.iter().filter(|dropped| dropped.was_called).count();
+    let mut stats = RepairStats {
+        orphan_results_dropped: dropped.len() - duplicates,
+        duplicate_results_dropped: duplicates,
+        ..RepairStats::default()
+    };
     let mut edits: Vec<Edit> = messages.iter().map(|_| Edit::default()).collect();
-    for &(message, block) in dropped.iter().chain(calls.iter().filter_map(|call| call.displaced.as_ref())) {
+    let moved = calls.iter().filter_map(|call| call.displaced);
+    for (message, block) in dropped.iter().map(|dropped| dropped.place).chain(moved) {
         match block {
             None => edits[message].is_removed = true,
             Some(block) => {
@@ -53,17 +80,26 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
             }
         }
     }
+    for (message, edit) in messages.iter().zip(&mut edits) {
+        // What is no user's message and has no result any more would be an orphan itself.
+        let has_lost = !takes_blocks(message) && !edit.removed_blocks.is_empty();
+        edit.is_removed |= has_lost && edit.removed_blocks.len() == result_links(message).len();
+    }
     let has_tool_messages =
         messages.iter().any(|message| result_links(message).iter().any(|result| result.block.is_none()));
+    let last_at_once = last_at_once(messages);
     for call in &calls {
         let Some(result) = result_to_insert(messages, call, has_tool_messages, &mut stats) else { continue };
-        let follower = call.message + 1;
+        let follower = carriers.get(&call.message).copied().unwrap_or(call.message + 1);
         match result {
             Inserted::Block(block) if messages.get(follower).is_some_and(takes_blocks) => {
-                edits[follower].first_blocks.push(block);
+                let is_from_behind = call.displaced.is_some_and(|(from, _)| from > follower);
+                let edit = &mut edits[follower];
+                let results = if is_from_behind { &mut edit.last_results } else { &mut edit.first_results };
+                results.push(block);
             }
             Inserted::Block(block) => edits[call.message].user_blocks_behind.push(block),
-            Inserted::Message(slot) => edits[call.message].behind.push(slot),
+            Inserted::Message(slot) => edits[last_at_once[call.message]].behind.push(slot),
         }
     }
     let rewrite = rewrite(messages, edits);
@@ -71,14 +107,15 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     (rewrite, stats)
 }
 
-/// Gives every call that did not fail its result; returns the calls, and the places of the results to drop.
-fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, Vec<Place>) {
+/// Gives every call that did not fail its result.
+fn pair(messages: &[Value]) -> Pairs<'_> {
     let mut calls: Vec<Call> = Vec::new();
     // The calls of each id that have no result yet; an id that was ever called keeps its entry.
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     // Results met before any call with their id.
     let mut early: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut dropped = Vec::new();
+    let mut carriers = HashMap::new();
     // The last message without results.
     let mut plain = 0;
     for (message_index, message) in messages.iter().enumerate() {
@@ -90,16 +127,19 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
         let results = result_links(message);
         if results.is_empty() {
             plain = message_index;
+        } else if takes_blocks(message) {
+            carriers.entry(plain).or_insert(message_index);
         }
         for ResultLink { id, block } in results {
             let place = (message_index, block);
+            let is_in_place = |call: &Call| {
+                let is_carried_alone = || takes_blocks(message) && carriers.get(&plain) != Some(&message_index);
+                call.link.shape == Shape::Responses || call.message == plain && !is_carried_alone()
+            };
             match open.get_mut(id).map(Vec::pop) {
-                Some(Some(call)) if calls[call].message == plain => calls[call].answered = true,
+                Some(Some(call)) if is_in_place(&calls[call]) => calls[call].answered = true,
                 Some(Some(call)) => calls[call].displaced = Some(place),
-                Some(None) => {
-                    stats.duplicate_results_dropped += 1;
-                    dropped.push(place);
-                }
+                Some(None) => dropped.push(Dropped { place, was_called: true }),
                 None => early.entry(id).or_default().push(place),
             }
         }
@@ -110,15 +150,11 @@ fn pair<'a>(messages: &'a [Value], stats: &mut RepairStats) -> (Vec<Call<'a>>, V
         for place in places {
             match waiting.next() {
                 Some(call) => calls[call].displaced = Some(place),
-                None => {
-                    stats.duplicate_results_dropped += usize::from(was_called);
-                    stats.orphan_results_dropped += usize::from(!was_called);
-                    dropped.push(place);
-                }
+                None => dropped.push(Dropped { place, was_called }),
             }
         }
     }
-    (calls, dropped)
+    Pairs { calls, dropped, carriers }
 }
 
 fn has_failed(message: &Value) -> bool {
@@ -131,8 +167,20 @@ fn takes_blocks(message: &Value) -> bool {
     message["role"] == "user" && message["content"].is_array()
 }
 
+/// For each message the last one of the calls of the Responses API that were made at once with it; for others the message itself.
+fn last_at_once(messages: &[Value]) -> Vec<usize> {
+    let is_item = |index: usize| call_links(&messages[index]).iter().any(|call| call.shape == Shape::Responses);
+    let mut last: Vec<usize> = (0..messages.len()).collect();
+    for index in (1..messages.len()).rev() {
+        if is_item(index) && is_item(index - 1) {
+            last[index - 1] = last[index];
+        }
+    }
+    last
+}
+
 enum Inserted {
-    /// For the front of the user message that follows the call.
+    /// For the user message that follows the call.
     Block(Value),
     /// For the place behind the call's message.
     Message(Slot),
@@ -148,7 +196,7 @@ fn result_to_insert(
     if let Some((message, block)) = call.displaced {
         return Some(match block {
             None => Inserted::Message(Slot::Keep(message)),
-            Some(block) => Inserted::Block(messages[message]["content"][block].clone()),
+            Some(block) => Inserted::Block(part_of(message, &Path::new().key("content").index(block))),
         });
     }
     if call.answered {
@@ -164,6 +212,11 @@ fn result_to_insert(
         Shape::OpenAi => {
             Inserted::Message(Slot::Insert(json!({ "role": "tool", "tool_call_id": id, "content": MISSING })))
         }
+        Shape::Responses => {
+            let kind = messages[call.message]["type"].as_str().unwrap_or_default();
+            let kind = format!("{kind}_output");
+            Inserted::Message(Slot::Insert(json!({ "type": kind, "call_id": id, "output": MISSING })))
+        }
         Shape::Anthropic | Shape::OpenClaw => Inserted::Message(Slot::Insert(json!({
             "role": "toolResult", "toolCallId": id, "toolName": name.unwrap_or("unknown"),
             "content": [{ "type": "text", "text": MISSING }], "isError": true,
@@ -176,26 +229,36 @@ fn result_to_insert(
 struct Edit {
     is_removed: bool,
     removed_blocks: BTreeSet<usize>,
-    first_blocks: Vec<Value>,
+    /// Results for the front of a user's message.
+    first_results: Vec<Value>,
+    /// Results for the place behind its own ones, and before its words.
+    last_results: Vec<Value>,
     /// Blocks of a new user message behind this one.
     user_blocks_behind: Vec<Value>,
     behind: Vec<Slot>,
 }
 
 fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
+    let path = Path::new().key("content");
     let mut patches = Vec::new();
     let mut slots = Vec::with_capacity(messages.len());
     for (index, edit) in edits.into_iter().enumerate() {
         let mut is_empty = edit.is_removed;
         let is_unsorted = has_words_before_results(&messages[index]);
-        if !edit.removed_blocks.is_empty() || !edit.first_blocks.is_empty() || is_unsorted {
+        let has_lost = !edit.removed_blocks.is_empty();
+        if has_lost || is_unsorted || !edit.first_results.is_empty() || !edit.last_results.is_empty() {
+            let results = |blocks: Vec<Value>| blocks.into_iter().map(|block| (true, block));
             let blocks = messages[index]["content"].as_array().into_iter().flatten().enumerate();
-            let kept = blocks.filter(|(at, _)| !edit.removed_blocks.contains(at)).map(|(_, block)| block.clone());
-            let mut content: Vec<Value> = edit.first_blocks.into_iter().chain(kept).collect();
-            content.sort_by_key(|block| is_unsorted && !is_result(block));
+            let kept = blocks.filter(|(at, _)| !edit.removed_blocks.contains(at));
+            let kept = kept.map(|(at, block)| (is_result(block), part_of(index, &path.clone().index(at))));
+            let sorts = is_unsorted || !edit.last_results.is_empty();
+            let kept = results(edit.first_results).chain(kept);
+            let mut content: Vec<(bool, Value)> = kept.chain(results(edit.last_results)).collect();
+            content.sort_by_key(|(is_result, _)| sorts && !is_result);
             is_empty |= content.is_empty();
             if !is_empty {
-                patches.push(Patch { message: index, path: Path::new().key("content"), value: content.into() });
+                let value = content.into_iter().map(|(_, block)| block).collect();
+                patches.push(Patch { message: index, path: path.clone(), value });
             }
         }
         if !is_empty {
@@ -214,8 +277,7 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
 /// Whether something stands before a result in a user's message. Anthropic takes none that do not stand first.
 fn has_words_before_results(message: &Value) -> bool {
     let blocks = message["content"].as_array().filter(|_| message["role"] == "user");
-    let is_sorted = blocks.is_none_or(|blocks| blocks.iter().is_sorted_by_key(|block| !is_result(block)));
-    !is_sorted && !has_opaque(&message["content"])
+    blocks.is_some_and(|blocks| !blocks.iter().is_sorted_by_key(|block| !is_result(block)))
 }
 
 fn is_result(block: &Value) -> bool {
@@ -245,7 +307,7 @@ mod tests {
     }
 
     /// A call and its result in each shape.
-    fn pairs(id: &str) -> [(Value, Value); 3] {
+    fn pairs(id: &str) -> [(Value, Value); 4] {
         [
             (
                 json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": id, "name": "exec", "arguments": {} }] }),
@@ -260,7 +322,17 @@ mod tests {
                     { "id": id, "type": "function", "function": { "name": "exec", "arguments": "{}" } }] }),
                 json!({ "role": "tool", "tool_call_id": id, "content": "ok" }),
             ),
+            (
+                json!({ "type": "function_call", "id": "fc", "call_id": id, "name": "exec", "arguments": "{}" }),
+                json!({ "type": "function_call_output", "call_id": id, "output": "ok" }),
+            ),
         ]
+    }
+
+    /// A message of an assistant that makes calls in Anthropic's shape.
+    fn asks(ids: &[&str]) -> Value {
+        let calls = ids.iter().map(|id| json!({ "type": "tool_use", "id": id, "name": "exec", "input": {} }));
+        json!({ "role": "assistant", "content": calls.collect::<Vec<_>>() })
     }
 
     #[test]
@@ -276,7 +348,7 @@ mod tests {
     fn a_result_that_stands_further_behind_moves_behind_its_call() {
         let words = json!({ "role": "assistant", "content": [{ "type": "text", "text": "hm" }] });
         for between in [user("wait"), words] {
-            for (call, result) in pairs("c") {
+            for (call, result) in pairs("c").into_iter().take(3) {
                 let messages = [user("go"), call.clone(), between.clone(), result.clone(), user("next")];
                 let (after, stats) = repaired(&messages);
                 assert_eq!(after, [user("go"), call, result, between.clone(), user("next")]);
@@ -293,6 +365,7 @@ mod tests {
             json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "is_error": true,
                 "content": [{ "type": "text", "text": MISSING }] }] }),
             json!({ "role": "tool", "tool_call_id": "c", "content": MISSING }),
+            json!({ "type": "function_call_output", "call_id": "c", "output": MISSING }),
         ];
         for ((call, _), synthetic) in pairs("c").into_iter().zip(synthetic) {
             let (after, stats) = repaired(&[user("go"), call.clone(), user("next")]);
@@ -325,8 +398,87 @@ mod tests {
     }
 
     #[test]
+    fn results_of_one_answer_that_stand_in_several_messages_come_together() {
+        let words = json!({ "type": "text", "text": "and go on" });
+        let mut first = answers(&["a"]);
+        first["content"].as_array_mut().unwrap().push(words.clone());
+        let mut last = answers(&["c"]);
+        last["content"].as_array_mut().unwrap().push(words.clone());
+        let messages = [user("go"), asks(&["a", "b", "c"]), first, answers(&["b"]), last, user("next")];
+        let mut together = answers(&["a", "b", "c"]);
+        together["content"].as_array_mut().unwrap().push(words.clone());
+        let (after, stats) = repaired(&messages);
+        let rest = json!({ "role": "user", "content": [words] });
+        assert_eq!(after, [user("go"), asks(&["a", "b", "c"]), together, rest, user("next")]);
+        assert_eq!(stats, RepairStats { repaired: true, ..RepairStats::default() });
+    }
+
+    #[test]
+    fn results_come_together_where_an_orphan_stands_between() {
+        let orphan = json!({ "role": "tool", "tool_call_id": "ghost", "content": "x" });
+        let (after, _) = repaired(&[asks(&["a", "b"]), orphan, answers(&["a"]), answers(&["b"])]);
+        assert_eq!(after, [asks(&["a", "b"]), answers(&["a", "b"])]);
+    }
+
+    #[test]
+    fn results_of_two_answers_stay_apart() {
+        let messages = [asks(&["a"]), answers(&["a"]), asks(&["b"]), answers(&["b"])];
+        assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()));
+    }
+
+    #[test]
+    fn a_part_that_cannot_cross_moves_and_stays_as_it_is() {
+        let opaque = json!({ "\0opaque": 1 });
+        let mut late = answers(&["a", "ghost"]);
+        late["content"][0]["content"] = opaque.clone();
+        late["content"].as_array_mut().unwrap().push(json!({ "type": "text", "text": "hi", "when": opaque }));
+        let messages = [asks(&["a"]), user("wait"), late];
+        let (rewrite, stats) = repair_tool_pairing(&messages);
+        assert_eq!((stats.repaired, stats.orphan_results_dropped), (true, 1));
+        let written = rewrite.patches.iter().map(|patch| patch.value.to_string()).collect::<String>();
+        assert!(written.contains("part") && !written.contains("opaque"), "{written}");
+    }
+
+    #[test]
+    fn what_may_hide_a_call_or_a_result_leaves_everything_as_it_is() {
+        let hidden = json!({ "role": "assistant", "content": [{ "\0opaque": 1 }] });
+        let reference = json!({ "type": "item_reference", "id": "fc_1" });
+        for (messages, unreadable) in [
+            ([user("go"), hidden, answers(&["a"])], 1),
+            ([reference, json!({ "type": "function_call_output", "call_id": "a", "output": "ok" }), asks(&["b"])], 0),
+        ] {
+            let expected = RepairStats { unreadable: Some(unreadable), ..RepairStats::default() };
+            assert_eq!(repaired(&messages), (messages.to_vec(), expected));
+        }
+    }
+
+    #[test]
+    fn a_tool_message_that_lost_its_last_result_goes() {
+        let carrier = json!({ "role": "tool_result", "content": [
+            { "type": "tool_result", "tool_use_id": "ghost", "content": "x" }, { "type": "text", "text": "y" }] });
+        assert_eq!(repaired(&[user("a"), carrier]).0, [user("a")]);
+    }
+
+    #[test]
+    fn items_of_the_responses_api_may_stand_anywhere_behind_their_calls() {
+        let call = |id: &str| json!({ "type": "function_call", "call_id": id, "name": "exec", "arguments": "{}" });
+        let output = |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": "ok" });
+        let reasoning = json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "x" });
+        let words =
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "so" }] });
+        let valid = [user("go"), reasoning.clone(), call("a"), call("b"), words.clone(), output("b"), output("a")];
+        assert_eq!(repaired(&valid), (valid.to_vec(), RepairStats::default()));
+        let (after, stats) = repaired(&[reasoning.clone(), call("a"), call("b"), words.clone(), output("ghost")]);
+        let missing = |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": MISSING });
+        assert_eq!(after, [reasoning, call("a"), call("b"), missing("a"), missing("b"), words]);
+        assert_eq!((stats.synthetic_results_inserted, stats.orphan_results_dropped), (2, 1));
+        let custom = json!({ "type": "custom_tool_call", "call_id": "p", "name": "patch", "input": "x" });
+        assert_eq!(repaired(&[custom]).0[1]["type"], "custom_tool_call_output");
+    }
+
+    #[test]
     fn results_stand_first_in_their_message() {
-        let [_, (call, mut result), _] = pairs("c");
+        let [_, (call, mut result), ..] = pairs("c");
         let blocks = result["content"].as_array_mut().unwrap();
         blocks.insert(0, json!({ "type": "text", "text": "hello" }));
         blocks.push(json!({ "type": "text", "text": "and bye" }));

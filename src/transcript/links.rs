@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::Role;
-use super::read::{CALL_TYPES, id_of, role};
+use super::read::{CALL_IDS, CALL_TYPES, RESULT_IDS, has_opaque, id_of, item_type, role};
 
 /// How a result of a call must look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub enum Shape {
     Anthropic,
     /// A `tool` message.
     OpenAi,
+    /// A `function_call_output` item, or one of a custom tool.
+    Responses,
 }
 
 /// A call that an assistant message makes.
@@ -44,10 +46,15 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     if role(message) != Role::Assistant {
         return Vec::new();
     }
-    let blocks = parts(message, "content").filter_map(|part| {
+    let item = item_type(message).map(|_| message);
+    let blocks = item.into_iter().chain(parts(message, "content")).filter_map(|part| {
         let kind = part["type"].as_str().filter(|kind| CALL_TYPES.contains(kind))?;
-        let shape = if matches!(kind, "tool_use" | "tool-use") { Shape::Anthropic } else { Shape::OpenClaw };
-        Some(CallLink { id: id_of(part, &["id", "call_id", "toolCallId"]), name: part["name"].as_str(), shape })
+        let shape = match kind {
+            _ if item.is_some() => Shape::Responses,
+            "tool_use" | "tool-use" => Shape::Anthropic,
+            _ => Shape::OpenClaw,
+        };
+        Some(CallLink { id: id_of(part, &CALL_IDS), name: part["name"].as_str(), shape })
     });
     let tool_calls = parts(message, "tool_calls").map(|part| CallLink {
         id: id_of(part, &["id"]),
@@ -57,7 +64,7 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     blocks.chain(tool_calls).filter(|call| !call.id.is_empty()).collect()
 }
 
-/// The results of a message, in order. Legacy `function` messages have no ids and are no results.
+/// The results of a message, in order. What can have no id is no result: legacy `function` messages, and items that name no call.
 pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     let nested = || {
         let blocks = parts(message, "content").enumerate();
@@ -69,8 +76,9 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     };
     match role(message) {
         Role::Tool if message["role"] != "function" => {
-            let id = id_of(message, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]);
+            let id = id_of(message, &RESULT_IDS);
             match nested().next() {
+                _ if id.is_empty() && item_type(message).is_some() => Vec::new(),
                 Some(_) if id.is_empty() => nested().collect(),
                 _ => vec![ResultLink { id, block: None }],
             }
@@ -78,6 +86,27 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
         Role::User => nested().collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether a message holds something that could not cross, or stands for something that is not here, and that may be, or name, a call or a
+/// result.
+pub fn hides_links(message: &Value) -> bool {
+    // A text that could not cross is no part of another kind.
+    let is_opaque = |value: &Value| value.get("\0opaque").is_some_and(|what| what != "text");
+    let hides = |part: &Value| {
+        let mut keys = ["role", "type"].iter().chain(&CALL_IDS).chain(&RESULT_IDS);
+        is_opaque(part) || keys.any(|key| part.get(key).is_some_and(has_opaque))
+    };
+    let is_reference = match item_type(message) {
+        Some(kind) => kind == "item_reference",
+        None => message["role"].is_null() && message["id"].is_string(),
+    };
+    let mut lists = ["content", "tool_calls"].iter();
+    let mut holds_hidden =
+        || lists.any(|key| message.get(key).is_some_and(is_opaque) || parts(message, key).any(hides));
+    // What a message holds that is a result itself is only its text.
+    let is_result = result_links(message).iter().any(|result| result.block.is_none() && !result.id.is_empty());
+    is_reference || hides(message) || !is_result && holds_hidden()
 }
 
 fn parts<'a>(message: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
@@ -105,6 +134,39 @@ mod tests {
         }
         let message = json!({ "role": "assistant", "tool_calls": [{ "id": "c", "function": { "name": "x" } }] });
         assert_eq!(call_links(&message), [CallLink { id: "c", name: Some("x"), shape: Shape::OpenAi }]);
+        for kind in ["function_call", "custom_tool_call"] {
+            let item = json!({ "type": kind, "id": "fc", "call_id": "c", "name": "x" });
+            assert_eq!(call_links(&item), [CallLink { id: "c", name: Some("x"), shape: Shape::Responses }]);
+        }
+        assert!(call_links(&json!({ "type": "web_search_call", "id": "ws" })).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_may_hide_a_call_or_a_result() {
+        let opaque = json!({ "\0opaque": 1 });
+        for message in [
+            opaque.clone(),
+            json!({ "role": "user", "content": opaque }),
+            json!({ "role": "user", "content": [{ "type": "text" }, opaque] }),
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": opaque }] }),
+            json!({ "role": "tool", "tool_call_id": opaque }),
+            json!({ "role": "assistant", "content": null, "tool_calls": [opaque] }),
+            json!({ "type": "item_reference", "id": "fc_1" }),
+            json!({ "id": "fc_1" }),
+        ] {
+            assert!(hides_links(&message), "{message}");
+        }
+        for message in [
+            json!({ "role": "tool", "tool_call_id": "c", "content": opaque, "extra": opaque }),
+            json!({ "role": "user", "content": { "\0opaque": "text" } }),
+            json!({ "role": "tool", "tool_call_id": "c", "content": [{ "type": "text", "text": opaque }] }),
+            json!({ "type": "function_call_output", "id": "fco", "call_id": "c", "output": opaque }),
+            json!({ "role": "user", "content": null }),
+            json!(null),
+            json!({}),
+        ] {
+            assert!(!hides_links(&message), "{message}");
+        }
     }
 
     #[test]
@@ -112,12 +174,19 @@ mod tests {
         for (message, block) in [
             (json!({ "role": "toolResult", "toolCallId": "c" }), None),
             (json!({ "role": "tool", "tool_call_id": "c", "content": null }), None),
+            (json!({ "type": "function_call_output", "call_id": "c", "output": "" }), None),
+            (json!({ "type": "custom_tool_call_output", "id": "x", "call_id": "c" }), None),
             (json!({ "role": "user", "content": [7, { "type": "tool_result", "tool_use_id": "c" }] }), Some(1)),
             (json!({ "role": "tool_result", "content": [{ "type": "tool_result", "tool_use_id": "c" }] }), Some(0)),
         ] {
             assert_eq!(result_links(&message), [ResultLink { id: "c", block }]);
         }
-        assert!(result_links(&json!({ "role": "function", "name": "x", "content": "y" })).is_empty());
+        for message in [
+            json!({ "role": "function", "name": "x", "content": "y" }),
+            json!({ "type": "function_call_output", "call_id": null, "output": "y" }),
+        ] {
+            assert!(result_links(&message).is_empty());
+        }
         assert_eq!(result_links(&json!({ "role": "toolResult" })), [ResultLink { id: "", block: None }]);
     }
 }

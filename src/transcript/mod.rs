@@ -1,4 +1,4 @@
-//! One typed view over the three message shapes: OpenClaw, Anthropic and OpenAI.
+//! One typed view over the four message shapes: OpenClaw's, Anthropic's, and those of OpenAI's chat completions and Responses API.
 //!
 //! [`Transcript::read`] borrows from the JSON messages and never fails: what it does not understand is [`Kind::Other`] and
 //! stays untouched. Blocks carry the [`Path`] of what may be replaced, so a change is a [`Patch`] and everything else in a
@@ -14,12 +14,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use links::{CallLink, ResultLink, Shape, call_links, result_links};
-pub use patch::{Patch, Path, Rewrite, Slot, Step};
+pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, result_links};
+pub use patch::{Patch, Path, Rewrite, Slot, Step, part_of};
 pub use read::{frame, has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
 pub use shape::{image_part, shape_at};
 
-/// Who speaks. Spellings of the three shapes are folded: `toolResult`, `tool`, `tool_result` and `function` are [`Role::Tool`].
+/// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of the Responses API are
+/// [`Role::Tool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// `system` or `developer`.
@@ -56,6 +57,8 @@ pub struct Message<'a> {
     pub blocks: Vec<Block<'a>>,
     /// Whether this message starts a user turn: a user message with words or images, and no tool results beside them.
     pub starts_turn: bool,
+    /// Whether it is a further part of the answer that the message before it begins, as items of the Responses API are.
+    pub goes_on: bool,
     /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages before the
     /// first turn start are the oldest. 0 when no turn has started or begins, so that nothing is stale.
     pub turn_age: u64,
@@ -64,11 +67,12 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before it was billed.
+    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before it was billed, nor for
+    /// what goes on with an answer.
     pub fn is_call(&self) -> bool {
         let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
         let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());
-        self.role == Role::Assistant && (was_sent() || self.usage().is_some())
+        self.role == Role::Assistant && !self.goes_on && (was_sent() || self.usage().is_some())
     }
 
     /// What the provider reported of the request behind an answer, if anything.
@@ -173,7 +177,7 @@ pub struct Call<'a> {
 pub enum Arguments<'a> {
     /// A JSON value, usually an object (OpenClaw, Anthropic).
     Value(&'a Value),
-    /// JSON as a string (OpenAI). It must stay a string.
+    /// JSON as a string (both of OpenAI's). It must stay a string.
     Json(&'a str),
 }
 
@@ -255,7 +259,7 @@ pub struct Image<'a> {
 }
 
 impl<'a> Transcript<'a> {
-    /// Reads messages of any of the three shapes.
+    /// Reads messages of any of the four shapes.
     pub fn read(messages: &'a [Value]) -> Self {
         read::read(messages, false)
     }
@@ -263,6 +267,12 @@ impl<'a> Transcript<'a> {
     /// Reads the messages before a user turn that is about to begin: all of them are a turn older than without it.
     pub fn before_turn(messages: &'a [Value]) -> Self {
         read::read(messages, true)
+    }
+
+    /// The messages of the answer that begins with one of them.
+    pub fn answer_at(&self, index: usize) -> &[Message<'a>] {
+        let more = self.messages[index + 1..].iter().take_while(|message| message.goes_on).count();
+        &self.messages[index..=index + more]
     }
 
     /// Forgets messages that are about to be dropped: they have no blocks, start no turn and age nothing.

@@ -1,7 +1,7 @@
 //! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of messages.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One step into a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -73,6 +73,32 @@ impl Path {
     }
 }
 
+/// The key of what stands in a new list for a part of a message as it came: `{ "\0part": [message, ...path] }`.
+const PART: &str = "\0part";
+
+/// An element of a list that a patch sets, or of an inserted message's content: the part of a message that a path leads to. It moves as
+/// it is, for JSON does not carry every part exactly.
+pub fn part_of(message: usize, path: &Path) -> Value {
+    let steps = path.steps().iter().map(|step| json!(step));
+    json!({ PART: std::iter::once(json!(message)).chain(steps).collect::<Vec<_>>() })
+}
+
+/// A value, with the parts of messages that its elements stand for.
+fn with_parts(value: &Value, messages: &[Value]) -> Value {
+    let part = |element: &Value| {
+        let (message, path) = element.get(PART)?.as_array()?.split_first()?;
+        let index = |step: &Value| usize::try_from(step.as_u64()?).ok();
+        path.iter().try_fold(messages.get(index(message)?)?, |value, step| match step.as_str() {
+            Some(key) => value.get(key),
+            None => value.get(index(step)?),
+        })
+    };
+    match value {
+        Value::Array(elements) => elements.iter().map(|element| part(element).unwrap_or(element).clone()).collect(),
+        other => other.clone(),
+    }
+}
+
 /// One replaced value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Patch {
@@ -118,7 +144,7 @@ impl Rewrite {
         let mut changed = messages.to_vec();
         for patch in &self.patches {
             let target = patch.path.follow_mut(&mut changed[patch.message]);
-            *target.expect("a patch path exists in its message") = patch.value.clone();
+            *target.expect("a patch path exists in its message") = with_parts(&patch.value, messages);
         }
         // From the last on: the places of those before it stay.
         let mut removed: Vec<&(usize, Path)> = self.removed.iter().collect();
@@ -133,7 +159,13 @@ impl Rewrite {
                 .iter()
                 .map(|slot| match slot {
                     Slot::Keep(index) => changed[*index].clone(),
-                    Slot::Insert(message) => message.clone(),
+                    Slot::Insert(message) => {
+                        let mut message = message.clone();
+                        if let Some(content) = message.get_mut("content") {
+                            *content = with_parts(content, messages);
+                        }
+                        message
+                    }
                 })
                 .collect(),
         }
@@ -142,8 +174,6 @@ impl Rewrite {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -153,6 +183,21 @@ mod tests {
         let patches = vec![Patch { message: 0, path: at(3), value: json!("D") }];
         let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], slots: None };
         assert_eq!(rewrite.apply(&messages), [json!({ "content": ["b", "D"] })]);
+    }
+
+    #[test]
+    fn parts_move_as_they_are() {
+        let messages = [json!({ "content": [{ "a": 1 }, "b"] }), json!({ "content": ["c"] })];
+        let at = |index| Path::new().key("content").index(index);
+        let value = json!([part_of(0, &at(1)), "new", part_of(1, &at(0))]);
+        let inserted = json!({ "role": "user", "content": [part_of(0, &at(0))] });
+        let rewrite = Rewrite {
+            patches: vec![Patch { message: 1, path: Path::new().key("content"), value }],
+            slots: Some(vec![Slot::Insert(inserted), Slot::Keep(1)]),
+            ..Rewrite::default()
+        };
+        let expected = [json!({ "role": "user", "content": [{ "a": 1 }] }), json!({ "content": ["b", "new", "c"] })];
+        assert_eq!(rewrite.apply(&messages), expected);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! JSON messages -> [`Transcript`]. Together with `links` the only place that knows the field names of the three shapes.
+//! JSON messages -> [`Transcript`]. Together with `links` the only place that knows the field names of the four shapes.
+//!
+//! Items of OpenAI's Responses API are messages without a role whose `type` says what they are. One answer of the model is several of
+//! them: reasoning, words, and a call each.
 
 use std::collections::HashMap;
 
@@ -6,12 +9,20 @@ use serde_json::{Value, json};
 
 use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript, time};
 
-/// Block types that mean a tool call, in every spelling that hosts and providers use.
-pub(super) const CALL_TYPES: [&str; 6] =
-    ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call"];
+/// Where a call says its id. One of the Responses API also has an `id` of the item, which its result does not name.
+pub(super) const CALL_IDS: [&str; 3] = ["call_id", "id", "toolCallId"];
+
+/// Where a message that is a result names the call that it answers.
+pub(super) const RESULT_IDS: [&str; 5] = ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id"];
+
+/// Types of blocks and items that mean a call of the caller's tools, in every spelling that hosts and providers use. Other calls are of
+/// the provider's own tools.
+pub(super) const CALL_TYPES: [&str; 7] =
+    ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call", "custom_tool_call"];
 
 pub(super) fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
     let mut read: Vec<Message> = messages.iter().map(message).collect();
+    join_items(&mut read);
     pair_results_with_calls(&mut read);
     set_ages(&mut read, turn_begins);
     Transcript { messages: read, turn_begins }
@@ -23,28 +34,57 @@ pub(super) fn role(message: &Value) -> Role {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "toolResult" | "tool" | "tool_result" | "function" => Role::Tool,
+        "" => match item_type(message) {
+            Some(kind) if kind == "reasoning" || kind.ends_with("_call") => Role::Assistant,
+            Some("function_call_output" | "custom_tool_call_output") => Role::Tool,
+            _ => Role::Other,
+        },
         _ => Role::Other,
     }
+}
+
+/// What an item of the Responses API is; `None` for a message, which has a role.
+pub(super) fn item_type(message: &Value) -> Option<&str> {
+    message["type"].as_str().filter(|_| message["role"].is_null())
 }
 
 fn message(raw: &Value) -> Message<'_> {
     let role = role(raw);
     let own_result = (role == Role::Tool).then(|| ToolResult {
-        call_id: id_of(raw, &["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]),
+        call_id: id_of(raw, &RESULT_IDS),
         tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
         arguments: None,
         is_error: is_error(raw),
         call: None,
     });
     let mut blocks = Vec::new();
-    if role != Role::Other {
-        content(&raw["content"], &Path::new().key("content"), own_result, &mut blocks);
-        calls(raw, &mut blocks);
+    match role {
+        Role::Other => {}
+        Role::Tool if item_type(raw).is_some() => {
+            content(&raw["output"], &Path::new().key("output"), own_result, &mut blocks);
+        }
+        _ if item_type(raw).is_some() => block(raw, &Path::new(), None, &mut blocks),
+        _ => {
+            content(&raw["content"], &Path::new().key("content"), own_result, &mut blocks);
+            calls(raw, &mut blocks);
+        }
     }
     let starts_turn = role == Role::User
         && blocks.iter().all(|block| block.result.is_none())
         && blocks.iter().any(|block| matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
-    Message { raw, role, timestamp: time::read(&raw["timestamp"]), blocks, starts_turn, turn_age: 0, calls_after: 0 }
+    let timestamp = time::read(&raw["timestamp"]);
+    Message { raw, role, timestamp, blocks, starts_turn, goes_on: false, turn_age: 0, calls_after: 0 }
+}
+
+/// Says of each item of an answer but the first that it goes on with it.
+fn join_items(messages: &mut [Message]) {
+    // The words among the items may be written as a message.
+    let is_one = |pair: &[Message]| {
+        pair.iter().all(|message| message.role == Role::Assistant)
+            && pair.iter().any(|message| message.raw["type"].is_string())
+    };
+    let goes_on: Vec<bool> = messages.windows(2).map(is_one).collect();
+    messages.iter_mut().skip(1).zip(goes_on).for_each(|(message, goes_on)| message.goes_on = goes_on);
 }
 
 fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
@@ -97,11 +137,7 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
 /// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep.
 fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
     let key = ["arguments", "input", "args"].into_iter().find(|key| part.get(key).is_some())?;
-    let call = Call {
-        id: id_of(part, &["id", "call_id", "toolCallId"]),
-        name: part["name"].as_str()?,
-        arguments: arguments(&part[key]),
-    };
+    let call = Call { id: id_of(part, &CALL_IDS), name: part["name"].as_str()?, arguments: arguments(&part[key]) };
     Some((path.clone().key(key), call))
 }
 
@@ -181,11 +217,16 @@ pub fn frame(part: &Value) -> Option<Value> {
     if has_opaque(part) { None } else { with_payload(part, "", "") }
 }
 
-/// Whether a caller has put a prompt-cache breakpoint (`cache_control`) on a block, or on what it is in.
+/// Whether a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block, or on what it is in.
 pub fn is_cache_point(message: &Value, path: &Path) -> bool {
+    let is_marked = |value: &Value| {
+        ["cache_control", "prompt_cache_breakpoint"]
+            .iter()
+            .any(|key| value.get(key).is_some_and(|mark| !mark.is_null()))
+    };
     let mut place = path.clone();
     loop {
-        if place.follow(message).is_some_and(|value| value.get("cache_control").is_some_and(|mark| !mark.is_null())) {
+        if place.follow(message).is_some_and(is_marked) {
             return true;
         }
         if place.steps().is_empty() {
@@ -222,9 +263,10 @@ pub(super) fn id_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
     keys.iter().find_map(|key| id(value.get(key)?)).unwrap_or_default()
 }
 
-/// The calls of one id in the newest message that has such calls.
+/// The calls of one id in the newest answer that has such calls.
 #[derive(Default)]
 struct Asked<'a> {
+    /// The first message of the answer.
     message: usize,
     calls: Vec<((usize, usize), Call<'a>)>,
     /// How many of them are answered.
@@ -233,11 +275,15 @@ struct Asked<'a> {
     by: Option<(usize, Option<usize>)>,
 }
 
-/// Gives each result the name and arguments of its call: of the newest message before it that called with its id. Where one message
-/// calls several times with one id, or with none, its results answer in order.
+/// Gives each result the name and arguments of its call: of the newest answer before it that called with its id. Where one answer calls
+/// several times with one id, or with none, its results answer in order.
 fn pair_results_with_calls(messages: &mut [Message]) {
     let mut asked: HashMap<&str, Asked> = HashMap::new();
+    let mut answer = 0;
     for (message_index, message) in messages.iter_mut().enumerate() {
+        if !message.goes_on {
+            answer = message_index;
+        }
         for (block_index, block) in message.blocks.iter_mut().enumerate() {
             if let Some(result) = &mut block.result {
                 let Some(asked) = asked.get_mut(result.call_id) else { continue };
@@ -252,8 +298,8 @@ fn pair_results_with_calls(messages: &mut [Message]) {
                 result.call = Some(*at);
             } else if let Kind::Call(call) = block.kind {
                 let known = asked.entry(call.id).or_default();
-                if known.message != message_index {
-                    *known = Asked { message: message_index, ..Asked::default() };
+                if known.message != answer {
+                    *known = Asked { message: answer, ..Asked::default() };
                 }
                 known.calls.push(((message_index, block_index), call));
             }
@@ -285,7 +331,7 @@ pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
 mod tests {
     use super::*;
 
-    fn shapes() -> [Value; 3] {
+    fn shapes() -> [Value; 4] {
         [
             json!([
                 { "role": "user", "content": "go", "timestamp": 5 },
@@ -312,11 +358,18 @@ mod tests {
                     { "type": "text", "text": "fn a() {}" },
                     { "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }] },
             ]),
+            json!([
+                { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "go" }] },
+                { "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read", "arguments": "{\"path\":\"a.rs\"}" },
+                { "type": "function_call_output", "call_id": "c1", "output": [
+                    { "type": "input_text", "text": "fn a() {}" },
+                    { "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "low" }] },
+            ]),
         ]
     }
 
     #[test]
-    fn the_three_shapes_read_alike() {
+    fn the_four_shapes_read_alike() {
         for shape in shapes() {
             let messages = shape.as_array().unwrap();
             let transcript = Transcript::read(messages);
@@ -350,6 +403,57 @@ mod tests {
                     _ => assert!(value["type"].is_string()),
                 }
             }
+        }
+    }
+
+    #[test]
+    fn items_of_one_answer_are_one_model_call() {
+        let messages = json!([
+            { "role": "user", "content": "go" },
+            { "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "x" },
+            { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "I look" }] },
+            { "type": "function_call", "call_id": "a", "name": "read", "arguments": "{}" },
+            { "type": "custom_tool_call", "call_id": "b", "name": "patch", "input": "*** Begin" },
+            { "type": "function_call_output", "call_id": "a", "output": "one" },
+            { "type": "custom_tool_call_output", "call_id": "b", "output": "two" },
+            { "type": "web_search_call", "id": "ws_1", "status": "completed" },
+            { "role": "assistant", "content": "done" },
+        ]);
+        let messages = messages.as_array().unwrap();
+        let transcript = Transcript::read(messages);
+        let roles: Vec<Role> = transcript.messages.iter().map(|message| message.role).collect();
+        let (model, tool) = (Role::Assistant, Role::Tool);
+        assert_eq!(roles, [Role::User, model, model, model, model, tool, tool, model, model]);
+        let calls: Vec<u64> = transcript.messages.iter().map(|message| message.calls_after).collect();
+        assert_eq!(calls, [2, 1, 1, 1, 1, 1, 1, 0, 0]);
+        assert_eq!([1, 7].map(|index| transcript.answer_at(index).len()), [4, 2]);
+        let tools: Vec<_> = transcript.blocks().filter_map(|(_, block)| block.result?.tool_name).collect();
+        assert_eq!(tools, ["read", "patch"]);
+        assert!(matches!(transcript.messages[1].blocks[0].kind, Kind::Thinking(part) if part == &messages[1]));
+    }
+
+    #[test]
+    fn an_item_without_a_known_type_is_left_alone() {
+        for item in [
+            json!({ "type": "item_reference", "id": "fc_1" }),
+            json!({ "type": "computer_call_output", "call_id": "c", "output": { "type": "computer_screenshot" } }),
+            json!({ "type": "message", "content": "without a role" }),
+            json!({ "type": "local_shell_call_output", "id": "c", "output": "text" }),
+        ] {
+            let messages = [item];
+            let transcript = Transcript::read(&messages);
+            assert_eq!((transcript.messages[0].role, transcript.blocks().count()), (Role::Other, 0));
+        }
+    }
+
+    #[test]
+    fn breakpoints_of_both_providers_are_known() {
+        let path = Path::new().key("content").index(0);
+        for key in ["cache_control", "prompt_cache_breakpoint"] {
+            let marked =
+                |mark: Value| json!({ "role": "user", "content": [{ "type": "input_text", "text": "x", key: mark }] });
+            assert!(is_cache_point(&marked(json!({ "mode": "explicit" })), &path.clone().key("text")));
+            assert!(!is_cache_point(&marked(Value::Null), &path.clone().key("text")));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which of the three shapes messages have, where one has to be written anew.
+//! Which of the four shapes messages have, where one has to be written anew.
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,10 @@ use super::patch::{Path, Step};
 /// The shape that parts of a message have: by the message itself, and where it could be any, by the calls of the transcript.
 pub fn shape_at(messages: &[Value], message: usize, path: &Path) -> Shape {
     let raw = &messages[message];
+    // What stands in for a part of the Responses API says so by its type.
+    if path.follow(raw).is_some_and(|part| part["type"] == "input_text") {
+        return Shape::Responses;
+    }
     let is_nested = path.steps().iter().filter(|step| **step == Step::Key("content")).count() > 1;
     match raw["role"].as_str() {
         Some("toolResult") => Shape::OpenClaw,
@@ -31,5 +35,6 @@ pub fn image_part(shape: Shape, mime: &str, base64: &str) -> Value {
         Shape::OpenAi => {
             json!({ "type": "image_url", "image_url": { "url": format!("data:{mime};base64,{base64}") } })
         }
+        Shape::Responses => json!({ "type": "input_image", "image_url": format!("data:{mime};base64,{base64}") }),
     }
 }

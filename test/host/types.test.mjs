@@ -52,7 +52,7 @@ function consumers({ endings, ...options }, kinds, skipLibCheck) {
 for (const program of PROGRAMS) {
   const how = `${program.moduleResolution}, ${program.endings.join(" and ")}`;
 
-  test(`messages of Anthropic's and OpenAI's SDKs go in and come out as such: ${how}`, () => consumers(program, ["anthropic", "openai"], false));
+  test(`messages of Anthropic's and OpenAI's SDKs go in and come out as such: ${how}`, () => consumers(program, ["anthropic", "openai", "responses"], false));
 
   // The host's own declarations do not compile by themselves.
   test(`messages and engines of OpenClaw's SDK go in and come out as such: ${how}`, () => consumers(program, ["openclaw"], true));

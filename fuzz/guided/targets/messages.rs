@@ -1,9 +1,9 @@
-//! Messages of the three shapes from any JSON: reading, pairing, squeezing and compressing them.
+//! Messages of the four shapes from any JSON: reading, pairing, squeezing and compressing them.
 
 use concertina::config::{Config, Schedule};
-use concertina::pipeline::{FusionEngine, compress_messages};
+use concertina::pipeline::{BlockReport, ChangedBlock, FusionEngine, compress_messages, restore_messages};
 use concertina::squeeze::{repair_tool_pairing, squeeze};
-use concertina::transcript::{Transcript, call_links, result_links, shape_at};
+use concertina::transcript::{Transcript, call_links, hides_links, result_links, shape_at};
 use serde_json::{Value, json};
 
 use super::corpus;
@@ -26,7 +26,7 @@ pub(super) fn config() -> Config {
 pub(super) fn run(data: &[u8]) {
     let Ok(messages) = serde_json::from_slice::<Vec<Value>>(data) else { return };
     for message in &messages {
-        let _ = (call_links(message), result_links(message));
+        let _ = (call_links(message), result_links(message), hides_links(message));
     }
     for (index, block) in Transcript::read(&messages).blocks() {
         assert!(block.path.follow(&messages[index]).is_some(), "{:?}", block.path);
@@ -35,8 +35,13 @@ pub(super) fn run(data: &[u8]) {
     let repaired = repair_tool_pairing(&messages).0.apply(&messages);
     assert!(repair_tool_pairing(&repaired).0.is_empty(), "{}", json!(repaired));
     let _ = squeeze(&messages, &config()).0.apply(&messages);
-    let _ =
-        compress_messages(&FusionEngine::default(), &messages, &Default::default(), &|| 0.0).rewrite.apply(&messages);
+    let done = compress_messages(&FusionEngine::default(), &messages, &Default::default(), &|| 0.0);
+    let row = |row: &BlockReport| {
+        let original = row.original.map(|hash| hash.to_ref_id(64));
+        ChangedBlock { message: row.message, block: row.block, original }
+    };
+    let rows: Vec<ChangedBlock> = done.blocks.iter().map(row).collect();
+    restore_messages(&done.rewrite.apply(&messages), &done.originals, &rows).expect("the rows are of these messages");
 }
 
 /// A turn in each shape, and parts of recorded sessions.
@@ -70,10 +75,25 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             { "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }] },
         { "role": "user", "content": "more" }, { "role": "user", "content": "more" },
     ]);
+    let responses = json!([
+        { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "go" }] },
+        { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x" },
+        { "type": "function_call", "id": "fc_1", "call_id": "c1", "name": "read", "arguments": "{\"path\":\"a.rs\"}" },
+        { "type": "custom_tool_call", "call_id": "c2", "name": "patch", "input": "*** Begin" },
+        { "type": "function_call_output", "call_id": "c1", "output": [
+            { "type": "input_text", "text": output },
+            { "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "low" }] },
+        { "type": "custom_tool_call_output", "call_id": "c2", "output": output },
+        { "role": "user", "content": "more" }, { "role": "user", "content": "more" },
+    ]);
     let sessions = corpus::inputs("sessions").into_iter().filter_map(|input| serde_json::from_slice(&input.bytes).ok());
     let parts = sessions.flat_map(|session: Vec<Value>| session.chunks(4).map(|part| json!(part)).collect::<Vec<_>>());
     let parts = parts.filter(|part| part.to_string().len() <= PART_BYTES).take(100);
-    [openclaw, anthropic, openai].into_iter().chain(parts).map(|messages| messages.to_string().into_bytes()).collect()
+    [openclaw, anthropic, openai, responses]
+        .into_iter()
+        .chain(parts)
+        .map(|messages| messages.to_string().into_bytes())
+        .collect()
 }
 
 /// Names and values that stand in the seeds.

@@ -86,7 +86,6 @@ fn at_column<'t>(hit: &Hit<'t>) -> Option<&'t [u8]> {
 #[cfg(test)]
 mod tests {
     use super::super::summarize;
-    use super::*;
     use crate::summarize::sheet::Sheet;
 
     fn summary(text: &str) -> String {

@@ -321,7 +321,7 @@ mod tests {
         let row = |n: usize| match n {
             0 => "id,note,none".to_owned(),
             1 => "1,,".to_owned(),
-            _ if n % 2 == 0 => format!("{n},\"two\nlines {n}\","),
+            _ if n.is_multiple_of(2) => format!("{n},\"two\nlines {n}\","),
             _ => format!("{n},,"),
         };
         let text = (0..61).map(row).collect::<Vec<_>>().join("\n");

@@ -1,0 +1,188 @@
+//! A compressed conversation -> what it was.
+//!
+//! The rows of the report say which blocks are ours, and which original each of them was that does not restore by itself: the note in
+//! the place of a repeat names where its text stands, and no original.
+
+use serde_json::Value;
+
+use super::restore::{restore, rewound};
+use crate::error::{Error, Result};
+use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS, find_markers};
+use crate::transcript::{Block, Kind, Patch, Path, Rewrite, Transcript, with_payload};
+
+/// A block that was changed, as far as a report has to name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedBlock {
+    /// Index of its message.
+    pub message: usize,
+    /// Index of the block among the message's blocks.
+    pub block: usize,
+    /// The original that it was; `None` where its text alone restores it.
+    pub original: Option<RefId>,
+}
+
+/// Undoes [`super::compress_messages`]: every block that a row names is what it was, byte for byte, but for a text that was folded already,
+/// whose own folds are undone, too. Messages may have been added behind.
+///
+/// # Errors
+/// [`Error::BadArgument`] for a row that is not of these messages, or whose original is not among the given ones.
+pub fn restore_messages(messages: &[Value], originals: &[Original], rows: &[ChangedBlock]) -> Result<Rewrite> {
+    let transcript = Transcript::read(messages);
+    let mut rewrite = Rewrite::default();
+    for (index, row) in rows.iter().enumerate() {
+        let name = format!("report.blocks[{index}]");
+        let mut named =
+            originals.iter().filter(|original| row.original.as_ref().is_some_and(|id| id.matches(original.hash)));
+        let original = named.next();
+        if let Some(id) = row.original.as_ref().filter(|_| original.is_none()) {
+            return Err(Error::bad_argument(
+                name,
+                format!("a block whose original is {id}"),
+                "of one among the originals",
+            ));
+        }
+        let block = transcript.messages.get(row.message).and_then(|message| message.blocks.get(row.block));
+        let shown = block.and_then(|block| {
+            let note = note_of(&messages[row.message], row.message, block, original, &rewrite.removed);
+            Some((block, restored(&messages[row.message], block, original)?, note))
+        });
+        let Some((block, value, note)) = shown else {
+            return Err(Error::bad_argument(name, "of other messages", "of what compressMessages() returned"));
+        };
+        rewrite.removed.extend(note.map(|path| (row.message, path)));
+        rewrite.patches.push(Patch { message: row.message, path: block.path.clone(), value });
+    }
+    Ok(rewrite)
+}
+
+/// What a block was; `None` where it does not show that it is ours.
+fn restored(message: &Value, block: &Block, original: Option<&Original>) -> Option<Value> {
+    match (block.kind, original) {
+        (Kind::Text(text), None) => Some(restore(text, &[]).into()),
+        (Kind::Text(text), Some(original)) => {
+            let is_ours = is_repeat(text) || rewound(text, std::slice::from_ref(original)).is_some();
+            is_ours.then(|| String::from_utf8(original.bytes.clone()).ok())?.map(Value::String)
+        }
+        (Kind::Image(_), Some(Original { bytes, media: Media::Image(mime), .. })) => {
+            with_payload(block.path.follow(message)?, mime, &base64_simd::STANDARD.encode_to_string(bytes))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text is the note in the place of a repeat.
+fn is_repeat(text: &str) -> bool {
+    let first = text.starts_with("[[DEDUP_REF:").then(|| find_markers(text).next()).flatten();
+    first.is_some_and(|(range, marker)| {
+        range.start == 0 && matches!(marker, Marker::Repeat { .. }) && text[range.end..].starts_with(" same as ")
+    })
+}
+
+/// Where the note at the end of a content stands that leads to an image's original, unless it is one of those that leave already.
+fn note_of(
+    message: &Value,
+    index: usize,
+    block: &Block,
+    original: Option<&Original>,
+    removed: &[(usize, Path)],
+) -> Option<Path> {
+    let original = original.filter(|original| matches!(original.media, Media::Image(_)))?;
+    let words = Marker::Reference(original.hash.to_ref_id(SHORT_ID_DIGITS)).to_string();
+    let content = block.path.clone().parent();
+    let parts = content.follow(message)?.as_array()?;
+    let place = |at: usize| content.clone().index(at);
+    let is_note = |at: &usize| {
+        let leads_there = parts[*at]["text"].as_str().is_some_and(|text| text.starts_with(&words));
+        leads_there && !removed.contains(&(index, place(*at)))
+    };
+    (0..parts.len()).rev().find(is_note).map(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+    use serde_json::json;
+
+    use super::*;
+    use crate::pipeline::{CompressedMessages, FusionEngine, MessagesOptions, compress_messages};
+
+    fn noise(lines: u32) -> String {
+        (0..lines).map(|n| format!("{n} unit_{} took {} ms\n", n.wrapping_mul(2_654_435_761), n * 7919 % 977)).collect()
+    }
+
+    fn picture() -> Value {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let mut state = 7_u32;
+        let pixels = RgbImage::from_fn(2000, 1500, |x, y| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Rgb([(x / 10) as u8, (y / 10) as u8, ((x + y) / 16 % 200) as u8].map(|part| part + (state >> 28) as u8))
+        });
+        DynamicImage::from(pixels).write_to(&mut bytes, ImageFormat::Png).unwrap();
+        json!({ "type": "image", "data": base64_simd::STANDARD.encode_to_string(bytes.into_inner()), "mimeType": "image/png" })
+    }
+
+    fn call(id: &str) -> Value {
+        json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": id, "name": "exec", "arguments": {} }] })
+    }
+
+    fn result(id: &str, content: &[Value]) -> Value {
+        json!({ "role": "toolResult", "toolCallId": id, "toolName": "exec", "content": content })
+    }
+
+    fn text(text: &str) -> Value {
+        json!({ "type": "text", "text": text })
+    }
+
+    /// Repeats, a change, lines that stand elsewhere, and images.
+    fn conversation() -> Vec<Value> {
+        let (long, rows) = (noise(90), json!([{ "id": 1, "name": "alpha" }, { "id": 2, "name": "beta" }]).to_string());
+        let edited = long.replace("7 unit_", "7 part_");
+        let image = picture();
+        let images = vec![text("look"), image.clone(), image];
+        vec![
+            json!({ "role": "user", "content": "go" }),
+            call("a"),
+            result("a", &[text(&long)]),
+            call("b"),
+            result("b", &[text(&long), text(&rows.repeat(30))]),
+            call("c"),
+            result("c", &[text(&format!("again:\n{edited}"))]),
+            call("d"),
+            result("d", &images),
+        ]
+    }
+
+    fn compressed(messages: &[Value]) -> (CompressedMessages, Vec<Value>, Vec<ChangedBlock>) {
+        let done = compress_messages(&FusionEngine::default(), messages, &MessagesOptions::default(), &|| 0.0);
+        let shown = done.rewrite.apply(messages);
+        let rows = done.blocks.iter().map(|row| ChangedBlock {
+            message: row.message,
+            block: row.block,
+            original: row.original.map(|hash| hash.to_ref_id(64)),
+        });
+        let rows = rows.collect();
+        (done, shown, rows)
+    }
+
+    #[test]
+    fn every_block_comes_back_byte_for_byte() {
+        let messages = conversation();
+        let (done, mut shown, rows) = compressed(&messages);
+        let shows = |words: &str| shown.iter().any(|message| message.to_string().contains(words));
+        assert!(shows("[[DEDUP_REF:") && shows("]] same as "));
+        assert_eq!(shown[8]["content"].as_array().unwrap().len(), 5, "each image has its note");
+        shown.push(json!({ "role": "user", "content": "and on" }));
+        let restored = restore_messages(&shown, &done.originals, &rows).unwrap().apply(&shown);
+        assert_eq!(json!(restored[..9]).to_string(), json!(messages).to_string());
+        assert_eq!(restored[9], shown[9]);
+    }
+
+    #[test]
+    fn rows_of_other_messages_and_missing_originals_are_named() {
+        let (done, shown, rows) = compressed(&conversation());
+        let of_others = restore_messages(&shown[1..], &done.originals, &rows).unwrap_err().to_string();
+        assert_eq!(of_others, "report.blocks[0] is of other messages; it must be of what compressMessages() returned");
+        let missing = restore_messages(&shown, &[], &rows).unwrap_err().to_string();
+        assert!(missing.contains("] is a block whose original is "), "{missing}");
+    }
+}
