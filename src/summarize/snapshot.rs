@@ -362,6 +362,7 @@ mod tests {
                     <<<EXTERNAL_UNTRUSTED_CONTENT id=\"0a1b\">>>\nSource: Browser\n---\n\
                     - link \"Orders\" [ref=1] [url=/orders]\n- button \"Pay\" [ref=2] [nth=1]\n- tab \"Log\" [ref=3] [selected]\n\
                     - textbox \"Name\" [ref=4] value=\"Ada\" [cursor:pointer, onclick]\n- button [ref=5]\n- button \"Hidden\"\n\
+                    - textbox \"Note\" = \"urgent\" [ref=ax7]\n- button \"Help\" [ref=6] description=\"What this is\"\n\
                     <<<END_EXTERNAL_UNTRUSTED_CONTENT id=\"0a1b\">>>\n";
         assert_eq!(
             summary(text, 300),

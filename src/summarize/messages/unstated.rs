@@ -105,7 +105,7 @@ mod tests {
             (
                 "golangci-lint",
                 "a.go:41:15: Error return value of `srv.Close` is not checked (errcheck)\n\tdefer srv.Close()\n\t              ^\n1 issues:\n* errcheck: 1\n",
-                "messages, 1 in 1 files\na.go:41:15: Error return value of `srv.Close` is not checked (errcheck)\n1 issues:\n* errcheck: 1",
+                "messages, 1 in 1 files\na.go:41:15: Error return value of `srv.Close` is not checked (errcheck)\n* errcheck: 1",
             ),
             (
                 "flake8",

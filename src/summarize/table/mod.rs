@@ -303,8 +303,9 @@ mod tests {
     fn pipes_and_rules_are_read() {
         let text = "| name | ms |\n|------|----|\n| a | 12 |\n| b | 340 |\n";
         assert_eq!(summary(text, 200), "table, 2 rows × 2 columns\ncolumns: name, ms\nms 12 (a) to 340 (b)");
-        let psql = " id | email \n----+-------\n  1 | a@x.org\n  2 | b@x.org\n(2 rows)\n\nTime: 1.402 ms\n";
-        assert!(summary(psql, 200).starts_with("table, 2 rows × 2 columns\ncolumns: id, email"));
+        let rows: String = (1..31).map(|n| format!("{n:>3} | a{n}@x.org\n")).collect();
+        let psql = format!(" id | email \n----+-------\n{rows}(30 rows)\n\nTime: 1.402 ms\n");
+        assert!(summary(&psql, 200).starts_with("table, 30 rows × 2 columns\ncolumns: id, email"));
     }
 
     #[test]
