@@ -22,6 +22,8 @@ test("it says what there is, and its version", () => {
     for (const name of ["analyze", "compress", "restore", "squeeze", "fetch", "stats", "unfold", "sweep", "purge", "migrate"]) assert.match(stdout, new RegExp(`^  ${name} ?`, "m"));
   }
   assert.match(run("compress", "--help").stdout, /--originals FILE/);
+  assert.equal(run("help", "compress").stdout, run("compress", "--help").stdout);
+  for (const option of ["--lines", "--chars", "--pattern", "--max-chars", "--agent", "--json"]) assert.match(run("fetch", "--help").stdout, new RegExp(`${option} ?`));
 });
 
 test("what is asked wrongly is said on standard error, with 2", () => {
@@ -38,6 +40,9 @@ test("what is asked wrongly is said on standard error, with 2", () => {
     [["squeeze", session, session], /squeeze takes 1 argument/],
     [["stats"], /say which store with --dir, or with --url/],
     [["stats", "--url", "env:CONCERTINA_NO_SUCH"], /CONCERTINA_NO_SUCH is not set/],
+    [["stats", "--url", "somewhere"], /--url is no address of a database/],
+    [["stats", "--dir", ""], /the name of a store is empty/],
+    [["stats", "--dir", ".", "--namespace", "team"], /a directory has none/],
     [["compress", session, "--lines", "1-2"], /Unknown option '--lines'/],
     [["compress", session, "--preset", "max"], /--preset needs --originals/],
   ]) {
@@ -47,12 +52,30 @@ test("what is asked wrongly is said on standard error, with 2", () => {
   }
 });
 
+test("an address of another kind than PostgreSQL's is no directory, and is not shown", () => {
+  const dir = freshDir();
+  for (const args of [["migrate", dir, "mysql://user:secret@host/db"], ["migrate", "postgress://user:secret@host/db", dir], ["stats", "--dir", "mysql://user:secret@host/db"]]) {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [cli, ...args], { cwd: dir, encoding: "utf8" });
+    assert.deepEqual([stdout, status], ["", 2], args.join(" "));
+    assert.match(stderr, /must begin with postgresql:\/\//);
+    assert.doesNotMatch(stderr, /secret/);
+  }
+  assert.deepEqual(readdirSync(dir), []);
+});
+
 test("what fails names its file on standard error, with 1", () => {
   const bad = written("bad.json", "{");
   const empty = written("empty.jsonl", "\n");
   const gz = written("session.json.gz", gzipSync("[]"));
   for (const [args, says] of [
-    [["analyze", "nowhere.jsonl"], /nowhere\.jsonl/],
+    [["analyze", "nowhere.jsonl"], /nowhere\.jsonl cannot be read: there is no such file\n/],
+    [["analyze", freshDir()], /concertina-test-\w+ cannot be read: it is a directory\n/],
+    [["analyze", "-"], /standard input holds no messages/],
+    [["analyze", bad, "--session", "s"], /bad\.json is no database of OpenClaw/],
+    [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: [^\u001b\u0007]*\\u001b/],
+    [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be unpacked/],
+    [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],
+    [["restore", empty, "--originals", written("kept.json", "[1]")], /kept\.json holds something else; it must be what compress --originals wrote/],
     [["analyze", bad], /bad\.json/],
     [["analyze", empty], /empty\.jsonl holds no messages/],
     [["analyze", gz], /session\.json\.gz holds no messages/],
@@ -62,6 +85,49 @@ test("what fails names its file on standard error, with 1", () => {
   ]) {
     const { stdout, stderr, status } = run(...args);
     assert.deepEqual([stdout, status], ["", 1], args.join(" "));
+    assert.match(stderr, says);
+  }
+});
+
+test("nothing is written over, which is said before the work; and what a full disk took part of is removed", { skip: process.platform === "win32" }, () => {
+  const dir = freshDir();
+  const there = written("there.html", "mine");
+  for (const args of [["analyze", "nowhere.json", "--html", there], ["compress", "nowhere.txt", "--originals", there]]) {
+    const { stdout, stderr, status } = run(...args);
+    assert.deepEqual([stdout, status], ["", 1], args.join(" "));
+    assert.match(stderr, /there\.html cannot be written: it is there already, and nothing is written over\n/);
+  }
+  assert.equal(readFileSync(there, "utf8"), "mine");
+  const session = written("session.json", JSON.stringify(staleConversation()));
+  assert.match(run("analyze", session, "--html", path.join(dir, "no", "page.html")).stderr, /page\.html cannot be written: there is no such directory/);
+  const page = path.join(dir, "page.html");
+  const { stdout, stderr, status } = run("analyze", session, "--html", page, "--json");
+  assert.deepEqual([status, stderr, JSON.parse(stdout).read.length, existsSync(page)], [0, `${page} written\n`, 1, true]);
+  const part = path.join(dir, "part.html");
+  const program = `require(${JSON.stringify(path.join(path.dirname(cli), "files.js"))}).writeNew(process.argv[1], "a".repeat(100_000))`;
+  const limited = spawnSync("sh", ["-c", `ulimit -f 10; "${process.execPath}" -e '${program}' "${part}"`], { encoding: "utf8" });
+  assert.match(limited.stderr, /part\.html cannot be written: EFBIG/);
+  assert.equal(existsSync(part), false);
+});
+
+test("a session comes through a pipe as it does from a file, and what waits for a pipe can be ended", { skip: process.platform === "win32" }, async () => {
+  const session = written("session.json", JSON.stringify(staleConversation()));
+  const piped = spawnSync("sh", ["-c", `"${process.execPath}" "${cli}" analyze /dev/stdin --json < "${session}" | cat`], { encoding: "utf8" });
+  const fifo = spawnSync("sh", ["-c", `mkfifo "${session}.pipe"; cat "${session}" > "${session}.pipe" & "${process.execPath}" "${cli}" analyze "${session}.pipe" --json`], { encoding: "utf8", timeout: 60_000 });
+  for (const { stdout, stderr } of [piped, fifo]) assert.equal(JSON.parse(stdout || "{}").total?.requests, 7, stderr);
+  const waiting = spawn(process.execPath, [cli, "analyze", `${session}.pipe`], { stdio: "ignore", timeout: 60_000, killSignal: "SIGKILL" });
+  const ended = once(waiting, "close");
+  await delay(2000);
+  waiting.kill("SIGINT");
+  assert.deepEqual(await ended, [null, "SIGINT"]);
+});
+
+test("a text that is too long to be folded is said to be", () => {
+  const most = 16 << 20;
+  const log = Array.from({ length: most / 40 }, (_, at) => `2026-01-31T08:00:00Z INFO job ${at} ended id=${((at * 7919) % 100_003).toString(36)}`).join("\n");
+  for (const [chars, says] of [[most, /^[\d,]+ tokens, [\d,]+ after: [1-9]\d\.\d % saved\n$/], [most + 1, /^standard input is longer than 16 MiB, and such a text stays as it is\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/]]) {
+    const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], { encoding: "utf8", input: log.slice(0, chars), maxBuffer: 64 << 20 });
+    assert.equal(status, 0);
     assert.match(stderr, says);
   }
 });

@@ -1,7 +1,7 @@
 // Parts of the plugin that need no host.
 
 import assert from "node:assert/strict";
-import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +14,9 @@ import { endSession } from "../dist/plugin/hooks.js";
 import { hostId } from "../dist/plugin/host-id.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
 import { runSlashCommand } from "../dist/plugin/commands.js";
+import { registerPage } from "../dist/plugin/page.js";
 import { isIncognito } from "../dist/plugin/sessions.js";
+import { PluginState } from "../dist/plugin/state.js";
 import { freshDir, noise, toolRound } from "./conversation.mjs";
 
 const MINUTE_MS = 60_000;
@@ -75,16 +77,18 @@ function actionsOf(state) {
   const commandNamed = (name) => new Proxy({}, {
     get: (_, word) => (argument) => (word === "command" ? commandNamed(argument) : (word === "action" && actions.set(name, argument), commandNamed(name))),
   });
-  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, { optionWarnings: [], ...state });
+  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, "optionWarnings" in state ? state : { optionWarnings: [], ...state });
   return actions;
 }
 
 /** Runs an action and gives what it printed, what it complained of, and its exit status. */
 async function runOf(context, action, ...given) {
-  const streams = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", () => true).mock);
+  // The test runner reports by the same stream, in bytes.
+  const taking = (write) => (data, ...rest) => typeof data === "string" || write(data, ...rest);
+  const streams = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", taking(process[name].write.bind(process[name]))).mock);
   try {
     await action(...given);
-    const [printed, said] = streams.map(({ calls }) => calls.map(({ arguments: [written] }) => written).join(""));
+    const [printed, said] = streams.map(({ calls }) => calls.map(({ arguments: [written] }) => written).filter((written) => typeof written === "string").join(""));
     return { printed, said, status: process.exitCode ?? 0 };
   } finally {
     process.exitCode = undefined;
@@ -108,6 +112,50 @@ test("an original that is longer than an answer is printed whole, and one that c
   const short = await runOf(context, fetch, [refId], { maxChars: "100" });
   assert.deepEqual([short.printed, short.status], ["", 1]);
   assert.match(short.said, /did not fit in 100 characters/);
+  for (const maxChars of ["many", "", "0"]) {
+    const { said: complained, status: failed } = await runOf(context, fetch, [refId], { maxChars });
+    assert.deepEqual([complained, failed], [`concertina: --max-chars is "${maxChars}"; it must be a whole number of at least 1\n`, 1]);
+  }
+});
+
+test("what takes an original that ends in no line break takes its bytes and no other", async (context) => {
+  const dir = freshDir();
+  const text = noise(200);
+  const open = () => Concertina.open({ dir });
+  const concertina = await open();
+  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, text)[1] });
+  await concertina.close();
+  const { printed } = await runOf(context, actionsOf({ hasStore: true, open }).get("fetch <refs...>"), [report.actions[0].refId], {});
+  assert.equal(printed, text);
+});
+
+test("the page does not call active what cannot open its store", async () => {
+  const root = freshDir();
+  writeFileSync(path.join(root, "concertina"), "");
+  let answered = "";
+  const response = { setHeader() {}, end: (html) => (answered = html) };
+  const api = {
+    version: "1.2.3",
+    logger: { warn() {} },
+    runtime: { state: { resolveStateDir: () => root } },
+    registerHttpRoute: ({ handler }) => (api.handler = handler),
+  };
+  registerPage(api, new PluginState(api));
+  await api.handler({ method: "GET", url: "/plugins/concertina/page" }, response);
+  const { health, periods } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(answered)[1]);
+  assert.deepEqual([health.engine, health.why, health.store.path, periods], ["inactive", "the store cannot be opened", "", []]);
+});
+
+test("status says why a store cannot be opened, and nothing of what would be in it", async (context) => {
+  const dir = freshDir();
+  mkdirSync(path.join(dir, "concertina"), { mode: 0o700 });
+  writeFileSync(path.join(dir, "concertina", "concertina.sqlite"), "this was a store once".repeat(1000));
+  const state = new PluginState({ version: "1.2.3", logger: {}, runtime: { state: { resolveStateDir: () => dir } } });
+  const asked = actionsOf(state).get("status");
+  const { printed, said, status } = await runOf(context, asked, {});
+  assert.match(printed, /^Concertina {2}1\.2\.3, inactive: the store at .*concertina\.sqlite is damaged.*\nwarnings {4}none today\n$/);
+  assert.deepEqual([said, status], ["", 1]);
+  assert.equal(JSON.parse((await runOf(context, asked, { json: true })).printed).engine, "inactive");
 });
 
 /** Two hosts with one store, in each of which the conversation `agent:main:work` is a session of its own, with an original. */
@@ -169,7 +217,9 @@ test("a chat purges no session that another gateway has, too", async () => {
   for (const args of ["purge", "purge confirmed"]) {
     assert.match((await runSlashCommand(state, { args, sessionId: "of two" })).text, /a gateway of this store \(two\) has it/);
   }
+  assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^This removes 1 originals for good/);
   assert.match((await runSlashCommand(state, { args: "purge confirmed", sessionId: "of one" })).text, /1/);
+  assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^No originals are stored for this session alone/);
   await store.close();
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
 });

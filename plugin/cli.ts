@@ -7,13 +7,15 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { analyse, analysisText, progressLine, type SessionToAnalyse, writeAnalysis } from "../node/lib/analysis.js";
+import { analyse, analysisText, type SessionToAnalyse, writeAnalysis } from "../node/lib/analysis.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
+import { needAbsent } from "../node/lib/files.js";
 import { agentOf, type Concertina, type ContentBlock, migrate } from "../node/lib/index.js";
 import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
 import { sessionsNamed } from "../node/lib/named-sessions.js";
 import { originalsOf } from "../node/lib/originals.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
+import { progressLine, withClock } from "../node/lib/progress.js";
 import { readTranscript } from "../node/lib/session-file.js";
 import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
@@ -58,25 +60,22 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .command("status")
       .description("Whether it is active, and if not, why not; and what is wrong with its options")
       .option("--json", "Print JSON")
-      .action((options: { json?: boolean }) =>
-        withAnyStore(state, async (store) => {
-          const health = await healthOf(state, store);
-          print(options.json ? json({ ...health, options: state.options }) : healthText(health));
-        }),
-      );
+      .action((options: { json?: boolean }) => status(state, options));
     root
       .command("stats")
       .description("What was sent and billed, and what would have been without it")
       .option("--session <id-or-key>", "Only this session")
-      .option("--html <file>", "Write it as a page, in one file")
+      .option("--html <file>", "Write it as a page, in one file that does not exist yet")
       .option("--json", "Print JSON")
       .action((options: { session?: string; html?: string; json?: boolean }) =>
         withStore(state, async (store) => {
-          await store.check();
+          needAbsent(options.html);
+          await withClock("reading the store", store.check());
           const sessionId = options.session === undefined ? undefined : (await foundSessions(state, store, options.session))[0].sessionId;
           if (options.html !== undefined) {
             const periods = await periodsOf((range) => store.figures({ ...range, sessionId }));
-            return writeReport(options.html, { periods, health: await healthOf(state, store), title: options.session });
+            writeReport(options.html, { periods, health: await healthOf(state, store), title: options.session });
+            if (!options.json) return;
           }
           const figures = await store.figures({ sessionId });
           print(options.json ? json(figures) : figuresText(figures));
@@ -87,7 +86,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .description("What it would save in sessions that the host has, with the plugin's options")
       .option("--session <id-or-key>", "Only this session")
       .option("--all", "All sessions")
-      .option("--html <file>", "Write it as a page, in one file")
+      .option("--html <file>", "Write it as a page, in one file that does not exist yet")
       .option("--json", "Print JSON")
       .action((options: AnalyzeOptions) => withAnyStore(state, (store) => analyze(state, store, options)));
     root
@@ -96,7 +95,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((options: { json?: boolean }) =>
         withStore(state, async (store) => {
-          await store.check();
+          await withClock("reading the store", store.check());
           await state.settle(store);
           const removed = await store.sweep({});
           print(options.json ? json(removed) : removedText(removed));
@@ -130,11 +129,12 @@ export function registerCli(api: PluginApi, state: PluginState): void {
             agentId: options.agent ?? agentOf(undefined),
             lines: options.lines,
             pattern: options.pattern,
-            maxChars: options.maxChars === undefined ? undefined : Number(options.maxChars),
+            maxChars: charsOf(options.maxChars),
           });
           if (missing.length > 0) process.exitCode = 1;
           for (const line of missing) complain(line);
-          if (blocks.length > 0) print(options.json ? json(blocks) : blocks.map(asText).join("\n"));
+          if (options.json) print(json(blocks));
+          else printOriginals(blocks);
         }),
       );
     root
@@ -151,6 +151,23 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .option("--json", "Print JSON")
       .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state, options)));
   }, { descriptors });
+}
+
+/** Says what there is to say without the store, too, where that cannot be opened. */
+function status(state: PluginState, options: { json?: boolean }): Promise<void> {
+  const report = async (store: Concertina | undefined, unusable?: string) => {
+    const health = await healthOf(state, store, { unusable });
+    print(options.json ? json({ ...health, options: state.options }) : healthText(health));
+  };
+  return withAnyStore(state, report, (why) => {
+    process.exitCode = 1;
+    return report(undefined, why);
+  });
+}
+
+function charsOf(given: string | undefined): number | undefined {
+  if (given !== undefined && !/^[1-9]\d*$/.test(given)) throw new Error(`--max-chars is ${JSON.stringify(given)}; it must be a whole number of at least 1`);
+  return given === undefined ? undefined : Number(given);
 }
 
 async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {
@@ -172,7 +189,7 @@ async function unfold(state: PluginState, store: Concertina, options: UnfoldOpti
   if (sessions.length === 0) throw new Error(`the host has no session ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim());
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
   if (existsSync(directory) && readdirSync(directory).length > 0) throw new Error(`${directory} holds something already; --out takes a directory that is empty or not there`);
-  const { transcripts, originals, missing } = await unfoldSessions(store, sessions, directory);
+  const { transcripts, originals, missing } = await withClock("unfolding", unfoldSessions(store, sessions, directory));
   if (transcripts.length === 0) print(`Nothing is folded in ${sessions.length} sessions; nothing was written.`);
   else print([`${transcripts.length} transcripts and ${originals.length} originals that they name, in ${directory}:`, ...transcripts].join("\n"));
   for (const { refId, session } of missing) {
@@ -183,14 +200,15 @@ async function unfold(state: PluginState, store: Concertina, options: UnfoldOpti
 
 async function analyze(state: PluginState, store: Concertina | undefined, { session, all, html, json: asJson }: AnalyzeOptions): Promise<void> {
   if ((session === undefined) === (all === undefined)) throw new Error("say which session with --session, or --all");
+  needAbsent(html);
   const known = await state.hostSessions();
   const chosen = session === undefined ? known : sessionsNamed(session, known);
   if (chosen.length === 0) throw new Error("the host has no sessions");
   const { sccsStorageDir: _, ...options } = state.options;
   const analysis = await analyse(chosen.map((one) => ({ name: one.sessionId, read: () => sessionToAnalyse(state, store, one) })), { options, progress: progressLine });
-  if (html !== undefined) writeAnalysis(html, analysis);
-  else if (asJson) print(json(analysis));
-  else if (analysis.read.length > 0) print(analysisText(analysis));
+  if (html !== undefined && analysis.read.length > 0) writeAnalysis(html, analysis);
+  if (asJson) print(json(analysis));
+  else if (html === undefined && analysis.read.length > 0) print(analysisText(analysis));
   for (const { name, error } of analysis.failed) process.stderr.write(`concertina: session ${name}: ${error}\n`);
   if (analysis.failed.length > 0) process.exitCode = 1;
 }
@@ -219,12 +237,17 @@ function withStore(state: PluginState, run: (store: Concertina) => Promise<void>
   });
 }
 
-/** Works on the store, where there is one. */
-async function withAnyStore(state: PluginState, run: (store: Concertina | undefined) => Promise<void>): Promise<void> {
+/** Works on the store, where there is one. One that cannot be opened is a failure, unless `otherwise` takes why. */
+async function withAnyStore(state: PluginState, run: (store: Concertina | undefined) => Promise<void>, otherwise?: (why: string) => Promise<void>): Promise<void> {
   let store: Concertina | undefined;
   await orFail(async () => {
     for (const line of state.optionWarnings) complain(line);
-    if (state.hasStore) store = await state.open({ setsAside: false });
+    try {
+      if (state.hasStore) store = await state.open({ setsAside: false });
+    } catch (error) {
+      if (otherwise === undefined) throw error;
+      return otherwise(wordsOf(error));
+    }
     await run(store);
   });
   for (const notice of store?.notices() ?? []) complain(notice);
@@ -235,13 +258,24 @@ async function orFail(run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    complain(error instanceof Error ? error.message : String(error));
+    complain(wordsOf(error));
     process.exitCode = 1;
   }
 }
 
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function complain(line: string): void {
   process.stderr.write(`concertina: ${line}\n`);
+}
+
+/** A terminal's next line begins below them; whatever else takes them has each byte and no other. */
+function printOriginals(blocks: ContentBlock[]): void {
+  const text = blocks.map(asText).join("\n");
+  if (process.stdout.isTTY && text !== "") print(text);
+  else process.stdout.write(text);
 }
 
 function asText(block: ContentBlock): string {

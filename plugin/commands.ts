@@ -56,5 +56,6 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
 }
 
 function purgeWarning({ originals }: Removed): string {
+  if (originals === 0) return "No originals are stored for this session alone; what goes is its figures. /concertina purge confirmed does it.";
   return `This removes ${number(originals)} originals for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
 }

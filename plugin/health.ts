@@ -12,15 +12,17 @@ const DAY_MS = 86_400_000;
 interface Known {
   sessionId?: string;
   figures?: Figures;
+  /** Why the store cannot be opened. */
+  unusable?: string;
 }
 
 /** Asks the configuration and the store; of a session, also what is known of its turns in this process. */
-export async function healthOf(state: PluginState, store: Concertina | undefined, { sessionId, figures: read }: Known = {}): Promise<Health> {
+export async function healthOf(state: PluginState, store: Concertina | undefined, { sessionId, figures: read, unusable }: Known = {}): Promise<Health> {
   const now = Date.now();
-  const figures = read ?? (await store?.figures({ sessionId })) ?? { lastFoldAt: null, store: noStore(state.storeFile()) };
+  const figures = read ?? (await store?.figures({ sessionId })) ?? { lastFoldAt: null, store: noStore(unusable === undefined ? state.storeFile() : "") };
   const warnings = (await store?.warned({ since: now - (now % DAY_MS) })) ?? [];
   const session = (await store?.sessions())?.find((known) => known.sessionId === sessionId);
-  const why = whyNot(state) ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, session));
+  const why = whyNot(state) ?? unusable ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, session));
   const pruner = sessionId === undefined ? prunerWarning(state.config, { sessionId: "", messages: [] }) : state.sessions.warning(sessionId);
   return {
     version: state.version,
@@ -33,6 +35,7 @@ export async function healthOf(state: PluginState, store: Concertina | undefined
   };
 }
 
+/** The path is where it will be, and empty for one that is there and cannot be opened. */
 function noStore(path: string): Figures["store"] {
   return { originals: 0, originalBytes: 0, storedBytes: 0, maxBytes: 0, path };
 }
@@ -63,13 +66,17 @@ function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSess
 /** Health in words. */
 export function healthText({ version, engine, why, lastFoldAt, store, warnings, skipped }: Health): string {
   const at = (time: number) => new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
+  const ofStore: [string, string][] = [["last fold", lastFoldAt === null ? "none yet" : at(lastFoldAt)], ["store", storeText(store)]];
   return rows([
     ["Concertina", `${version}, ${engine}${why === null ? "" : `: ${why}`}`],
-    ["last fold", lastFoldAt === null ? "none yet" : at(lastFoldAt)],
-    ["store", store.maxBytes === 0 ? `none yet; it will be ${store.path}` : `${store.path}, ${bytes(store.storedBytes)} of originals, at most ${bytes(store.maxBytes)}`],
+    ...(store.path === "" ? [] : ofStore),
     ...skipped.map((line): [string, string] => ["skipped", line]),
     ["warnings", warnings.length === 0 ? "none today" : `${warnings.length} today`],
   ]).concat(warnings.slice(0, 5).map((warning) => `  ${at(warning.at)}  ${warning.text}`)).join("\n");
+}
+
+function storeText({ path, storedBytes, maxBytes }: Health["store"]): string {
+  return maxBytes === 0 ? `none yet; it will be ${path}` : `${path}, ${bytes(storedBytes)} of originals, at most ${bytes(maxBytes)}`;
 }
 
 /** What is left out, in words. */

@@ -27,7 +27,7 @@ const FORK = `SELECT fork_source_session_key, fork_source_session_id FROM sessio
 export async function hostSessions(stateDir: string): Promise<HostSession[]> {
   const sessions: HostSession[] = [];
   const databases = await agentDatabases(stateDir);
-  if (databases.size === 0) throw new Error(`no database of OpenClaw is in ${stateDir}`);
+  if (databases.size === 0) throw new Error(`OpenClaw has no sessions yet: no database of an agent is in ${stateDir}`);
   for (const [database, agentId] of databases) {
     for (const session of await sessionsIn(database)) sessions.push({ agentId, ...session, database });
   }

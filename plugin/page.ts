@@ -72,7 +72,8 @@ async function figuresPage(state: PluginState): Promise<Document> {
   const now = Date.now();
   const shown = async (store?: Concertina) => {
     const periods = store === undefined ? [] : await periodsOf((request) => store.figures(request), now);
-    return page({ periods, health: await healthOf(state, store, { figures: periods.find(({ days }) => days === 0)?.figures }), now });
+    const unusable = store === undefined ? "the store cannot be opened" : undefined;
+    return page({ periods, health: await healthOf(state, store, { figures: periods.find(({ days }) => days === 0)?.figures, unusable }), now });
   };
   return (await state.use(shown)) ?? shown();
 }

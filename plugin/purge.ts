@@ -20,7 +20,10 @@ export async function purge(state: PluginState, store: Concertina, { session, el
   const sessions = await foundSessions(state, store, session);
   const kept = sessions.map(whyKept).filter((why) => why !== undefined);
   if (!elsewhere && kept.length > 0) throw new Error(kept.join("\n"));
-  if (!yes && !(await isMeant(store, sessions))) return undefined;
+  if (!yes && !(await isMeant(store, sessions))) {
+    process.stderr.write("Nothing was purged.\n");
+    return undefined;
+  }
   return purged(store, sessions, false);
 }
 

@@ -180,11 +180,3 @@ export function analysisText(analysis: Analysis): string {
   }
   return lines.join("\n");
 }
-
-/** One line that moves on a terminal; silent elsewhere. */
-export function progressLine(name: string, done: number, of: number): void {
-  if (!process.stderr.isTTY) return;
-  const filled = of === 0 ? 20 : Math.round((20 * done) / of);
-  const line = `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${done} of ${of} calls  ${path.basename(name)}`;
-  process.stderr.write(done === of ? "\r\x1b[K" : `\r\x1b[K${line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`);
-}

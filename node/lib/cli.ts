@@ -18,8 +18,8 @@ ${Object.entries(COMMANDS).map(([name, command]) => helpOf(name, command)).join(
 
 fetch, stats, unfold, sweep and purge work on the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
 (--namespace NAME). env:NAME stands for what that environment variable holds: an address with a password should be in no list of
-processes. SESSION is JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages (.gz of either is fine), or, for analyze, an
-agent's database of OpenClaw. - is standard input.`;
+processes. SESSION is JSONL of OpenClaw, Pi or Claude Code, a JSON array of messages (.gz of either is fine), or, for analyze, JSONL of
+Codex or an agent's database of OpenClaw. - is standard input.`;
 
 function helpOf(name: string, { usage, about: [what, ...options] }: Command): string {
   const head = `  ${name} ${usage}`.trimEnd();
@@ -27,9 +27,15 @@ function helpOf(name: string, { usage, about: [what, ...options] }: Command): st
   return [first, ...options.map((line) => `      ${line}`)].join("\n");
 }
 
+/** Of a command, or of all. */
+function helpAbout(name = ""): string {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  return command === undefined ? HELP : helpOf(name, command);
+}
+
 async function main(args: string[]): Promise<void> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(`${HELP}\n`);
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(`${helpAbout(rest[0])}\n`);
   if (name === "--version" || name === "-v") return print(`${version()}\n`);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) throw new UsageError(`there is no command ${JSON.stringify(name)}; commands are ${Object.keys(COMMANDS).join(", ")}`);

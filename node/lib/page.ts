@@ -5,10 +5,11 @@
  * if it reached the document as HTML.
  */
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 
 import type { Figures } from "./figures.js";
+import { writeNew } from "./files.js";
 import { number } from "./table.js";
 import { version } from "./version.js";
 
@@ -81,9 +82,10 @@ export function page(content: PageContent): Document {
   return compose("page", content);
 }
 
-/** Writes the page as a file for itself, readable by its owner only. @throws when a file of that name is there. */
+/** Writes the page as a file for itself, readable by its owner only, and says so on standard error. @throws when a file of that name is there. */
 export function writeReport(file: string, content: PageContent): void {
-  writeFileSync(file, compose("report", content).html, { flag: "wx", mode: 0o600 });
+  writeNew(file, compose("report", content).html);
+  process.stderr.write(`${file} written\n`);
 }
 
 function compose(kind: "page" | "report", { now = Date.now(), ...content }: PageContent): Document {

@@ -1,10 +1,10 @@
 /** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of the Responses API, `.gz` of any; an agent's database of OpenClaw. */
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 
 import type { Message } from "./api.js";
 import { isResponseItem, isRolloutLine, messagesOf, messagesOfItems, type RolloutLine } from "./codex.js";
+import { bytesOf, isPlain, jsonOf, nameOf } from "./files.js";
 import { type NamedSession, sessionsNamed } from "./named-sessions.js";
 import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
 
@@ -32,19 +32,27 @@ const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JS
 
 /** The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some editors write. */
 export function sessionBytes(file: string): Buffer {
-  const read = readFileSync(file === "-" ? 0 : file);
-  const bytes = file.endsWith(".gz") ? gunzipSync(read) : read;
+  const read = bytesOf(file);
+  const bytes = file.endsWith(".gz") ? unpacked(file, read) : read;
   const mark = bytes.toString("latin1", 0, 3);
   if (mark === "\u00ef\u00bb\u00bf") return bytes.subarray(3);
   const encoding = mark.startsWith("\u00ff\u00fe") ? "utf-16le" : mark.startsWith("\u00fe\u00ff") ? "utf-16be" : undefined;
   return encoding === undefined ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes));
 }
 
+function unpacked(file: string, bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes);
+  } catch (error) {
+    throw new Error(`${file} cannot be unpacked: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** Reads a session. @throws an Error that names the file, and the line where one is not JSON. */
 export function readSession(file: string): Message[] {
   const text = sessionBytes(file).toString("utf8");
-  const messages = text.trimStart().startsWith("[") ? readArray(file, text) : readLines(file, text);
-  if (messages.length === 0) throw new Error(`${file} holds no messages; ${FORMS}`);
+  const messages = text.trimStart().startsWith("[") ? readArray(file, text) : readLines(nameOf(file), text);
+  if (messages.length === 0) throw new Error(`${nameOf(file)} holds no messages; ${FORMS}`);
   return messages;
 }
 
@@ -54,7 +62,13 @@ export function readSession(file: string): Message[] {
  * @throws an Error that names the file, and for a session that a database does not know lists those that it does
  */
 export async function recordedSessions(file: string, asked?: string): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
-  if (file === "-" || !isDatabase(file)) return [{ name: file, read: async () => ({ name: file, sessionId: path.basename(file), messages: readSession(file) }) }];
+  if (!isPlain(file) || !isDatabase(file)) {
+    const name = nameOf(file);
+    // A pipe is read here: later signals are caught, and none would be heard while it waits for its writer.
+    const early = isPlain(file) ? undefined : readSession(file);
+    if (asked !== undefined) throw new Error(`${name} is no database of OpenClaw, in which a session could be chosen`);
+    return [{ name, read: async () => ({ name, sessionId: path.basename(file), messages: early ?? readSession(file) }) }];
+  }
   const known = await sessionsIn(file);
   const chosen = asked === undefined ? known : named(file, asked, known);
   if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
@@ -79,17 +93,13 @@ export function readTranscript(name: string, lines: string[]): Message[] {
 
 function readArray(file: string, text: string): Message[] {
   const tools = new Map<string, string>();
-  try {
-    const rows = JSON.parse(text) as Message[];
-    if (rows.some(isResponseItem)) return messagesOfItems(rows as Parameters<typeof messagesOfItems>[0]);
-    return rows.filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
-  } catch (error) {
-    throw new Error(`${file} is not JSON: ${(error as Error).message}`, { cause: error });
-  }
+  const rows = jsonOf(nameOf(file), text, FORMS) as Message[];
+  if (rows.some(isResponseItem)) return messagesOfItems(rows as Parameters<typeof messagesOfItems>[0]);
+  return rows.filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
 }
 
 function readLines(file: string, text: string): Message[] {
-  const rows = text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [rowOf(file, line, index + 1)]));
+  const rows = text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [jsonOf(`${file}, line ${index + 1}`, line, FORMS) as Row]));
   const rollout = rows.filter(isRolloutLine);
   if (rollout.length > 0) return messagesOf(rollout as RolloutLine[]);
   const messages: Message[] = [];
@@ -116,14 +126,6 @@ function readLines(file: string, text: string): Message[] {
     messages.push(...resultsApart(read, tools));
   }
   return messages;
-}
-
-function rowOf(file: string, line: string, number: number): Row {
-  try {
-    return JSON.parse(line) as Row;
-  } catch (error) {
-    throw new Error(`${file}, line ${number} is not JSON: ${(error as Error).message}; ${FORMS}`, { cause: error });
-  }
 }
 
 /**

@@ -19,7 +19,7 @@ const RESET = "SELECT archive_blob, encoding FROM session_transcript_archives WH
 
 const SQLITE = "SQLite format 3\0";
 
-/** Whether a file is an SQLite database. */
+/** Whether a file, which is no pipe, is an SQLite database. */
 export function isDatabase(file: string): boolean {
   const head = Buffer.alloc(SQLITE.length);
   const open = openSync(file, "r");

@@ -7,6 +7,7 @@
 import type { Message } from "./api.js";
 import { isResponseItem } from "./codex.js";
 import type { Concertina } from "./concertina.js";
+import { nameOf } from "./files.js";
 import { changeBetween, elementsOf, withChange } from "./json-changes.js";
 import { sessionBytes } from "./session-file.js";
 
@@ -35,7 +36,7 @@ export async function unfoldFile(concertina: Concertina, file: string, scope: { 
   const isArray = bytes.subarray(0, 1024).toString().trimStart().startsWith("[");
   const pieces = isArray ? elements(file, bytes) : lines(bytes);
   const holders = pieces.filter(({ row }) => messageIn(row) !== undefined);
-  if (holders.length === 0) throw new Error(`${file} holds no messages; a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages`);
+  if (holders.length === 0) throw new Error(`${nameOf(file)} holds no messages; a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages`);
   const { messages, unfolded, missing } = await concertina.unfold({ ...scope, messages: holders.map(({ row }) => messageIn(row) as Message) });
   holders.forEach((piece, index) => {
     const { row } = piece as { row: { message?: unknown } };
@@ -65,7 +66,7 @@ function lines(bytes: Buffer): Piece[] {
 }
 
 function elements(file: string, bytes: Buffer): Piece[] {
-  if (parsed(bytes) === undefined) throw new Error(`${file} is not JSON`);
+  if (parsed(bytes) === undefined) throw new Error(`${nameOf(file)} is not JSON`);
   const text = bytes.toString();
   const pieces: Piece[] = [];
   let done = 0;

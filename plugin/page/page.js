@@ -222,11 +222,11 @@ function showHealth() {
   pairs(find("health-list"), [
     ["Engine", isActive ? "Active: it sees every prompt." : `Not active: ${health.why ?? "no reason is known"}.`, ...(isActive && health.why ? [under(health.why)] : [])],
     ["Last fold", health.lastFoldAt === null ? "None yet" : time(health.lastFoldAt, `${ago(health.lastFoldAt, now)}, ${moment.format(health.lastFoldAt)}`)],
-    ...(store.maxBytes === 0 ? [["Store", "None yet"]] : [
+    ...(store.path === "" ? [] : store.maxBytes === 0 ? [["Store", "None yet"]] : [
       ["Store", `${bytes(store.storedBytes)} of at most ${bytes(store.maxBytes)}`, meter],
       ["Originals", `${exact.format(store.originals)}, ${bytes(store.originalBytes)} before they were compressed`],
     ]),
-    ["File", make("code", {}, store.path)],
+    ...(store.path === "" ? [] : [["File", make("code", {}, store.path)]]),
     ["Version", health.version],
     ...health.skipped.map((line) => ["Skipped", line]),
     ["Warnings", health.warnings.length === 0 ? "None today." : make("ul", { class: "warnings" }, ...health.warnings.map(({ at, text }) => make("li", {}, capital(text), under(time(at)))))],
@@ -253,7 +253,7 @@ function showMethod({ figures: { total, unit } }) {
 function showNotices() {
   const notices = [];
   if (health !== null && health.engine !== "active") notices.push(`Concertina is not active: ${health.why ?? "no reason is known"}. Nothing is folded meanwhile.`);
-  if (periods.length === 0) notices.push("The store cannot be opened, so there are no figures. The gateway\u2019s log says why.");
+  if (periods.length === 0) notices.push("There are no figures while the store cannot be opened. The gateway\u2019s log says why.");
   find("notices").replaceChildren(...notices.map((text) => make("p", { class: "notice" }, text)));
 }
 

@@ -93,6 +93,7 @@ mod tests {
             (format!("[REF_ID: {ID}]"), ""),
             (format!("[[REWIND:sha256:{ID}]]"), ""),
             (format!("{ID}:41-80"), "41-80"),
+            (format!("{}:/Case/", ID.to_uppercase()), "/Case/"),
             (format!("[REF_ID: {ID}]:41-80"), "41-80"),
             (format!("[REF_ID: {ID}:41-80]"), "41-80"),
             (format!("[[REWIND:sha256:{ID}]]:/a:b/"), "/a:b/"),

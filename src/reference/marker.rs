@@ -56,7 +56,8 @@ pub fn find_markers(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>,
     })
 }
 
-/// Reads an id as a model may write it: bare digits, or exactly one whole `[REF_ID: …]` or `[[REWIND:sha256:…]]` marker.
+/// Reads an id as a model may write it: bare digits, or exactly one whole `[REF_ID: …]` or `[[REWIND:sha256:…]]` marker; the digits
+/// also in capitals, in which hosts print them in their summaries.
 ///
 /// # Errors
 /// [`crate::error::Error::BadRefId`] for anything else.
@@ -66,7 +67,7 @@ pub fn parse_ref(text: &str) -> Result<RefId> {
         .and_then(|rest| rest.strip_suffix(']'))
         .or_else(|| text.strip_prefix("[[REWIND:sha256:")?.strip_suffix("]]"))
         .unwrap_or(text);
-    RefId::parse(bare)
+    RefId::parse(&bare.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -81,7 +82,13 @@ mod tests {
         let text = markers.iter().map(Marker::to_string).collect::<Vec<_>>().join(" and ");
         let found: Vec<Marker> = find_markers(&text).map(|(_, marker)| marker).collect();
         assert_eq!(found, markers);
-        for written in ["0123456789abcdef", "[REF_ID: 0123456789abcdef]", "[[REWIND:sha256:0123456789abcdef]]"] {
+        for written in [
+            "0123456789abcdef",
+            "0123456789ABCDEF",
+            "[REF_ID: 0123456789abcdef]",
+            "[REF_ID: 0123456789ABCDEF]",
+            "[[REWIND:sha256:0123456789abcdef]]",
+        ] {
             assert_eq!(parse_ref(written).unwrap(), id);
         }
     }

@@ -109,7 +109,7 @@ test("the database of OpenClaw 2026.8, which compresses no event and has no cold
 });
 
 test("a database that is listed and gone, damaged or of another shape is an error that names it", async () => {
-  await assert.rejects(hostSessions(state), /no database of OpenClaw is in /);
+  await assert.rejects(hostSessions(state), /OpenClaw has no sessions yet: no database of an agent is in /);
   agentDatabase(ofAgent("a"), "one");
   register([["b", "agents/b/agent/openclaw-agent.sqlite"]]);
   await assert.rejects(hostSessions(state), /sessions of agent b in .*agents\/b\/agent\/openclaw-agent\.sqlite, which is not there/);

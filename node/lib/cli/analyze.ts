@@ -1,7 +1,9 @@
 /** What Concertina would do with recorded sessions. */
-import { analyse, analysisText, progressLine, writeAnalysis } from "../analysis.js";
+import { analyse, analysisText, writeAnalysis } from "../analysis.js";
 import type { Prices } from "../api.js";
+import { needAbsent } from "../files.js";
 import type { Options } from "../options.js";
+import { progressLine } from "../progress.js";
 import { recordedSessions } from "../session-file.js";
 import { type Command, numberOf, objectOf, print, printJson, SWITCH, TEXT, textOf, UsageError, type Values } from "./command.js";
 
@@ -15,7 +17,7 @@ export const analyze: Command = {
     "--options JSON       options of Concertina, over those of the plugin",
     "--read R --write W --ttl MINUTES   other prices than those of the model's family, all three together:",
     "                     a token read from the cache and one written to it, relative to input; life of the cache",
-    "--html FILE          as a page, in one file",
+    "--html FILE          as a page, in one file that does not exist yet",
     "--json",
   ],
   options: { session: TEXT, all: SWITCH, options: TEXT, read: TEXT, write: TEXT, ttl: TEXT, html: TEXT, json: SWITCH },
@@ -25,6 +27,8 @@ export const analyze: Command = {
     if (asked !== undefined && values.all) throw new UsageError("--session and --all exclude each other");
     const prices = pricesOf(values);
     const options = objectOf(values, "options") as Options;
+    const html = textOf(values, "html");
+    needAbsent(html);
     const sessions = [];
     const failed: string[] = [];
     for (const file of files) {
@@ -40,10 +44,9 @@ export const analyze: Command = {
     const named = sessions.map((session) => ({ name: session.name, read: async () => ({ ...(await session.read()), prices }) }));
     const analysis = await analyse(named, { options, progress: progressLine });
     failed.push(...analysis.failed.map(({ name, error }) => (error.includes(name) ? error : `${name}: ${error}`)));
-    const html = textOf(values, "html");
-    if (html !== undefined) writeAnalysis(html, analysis);
-    else if (values.json) printJson(analysis);
-    else if (analysis.read.length > 0) print(`${analysisText(analysis)}\n`);
+    if (html !== undefined && analysis.read.length > 0) writeAnalysis(html, analysis);
+    if (values.json) printJson(analysis);
+    else if (html === undefined && analysis.read.length > 0) print(`${analysisText(analysis)}\n`);
     for (const line of failed) console.error(`openclaw-concertina: ${line}`);
     if (failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
   },

@@ -1,10 +1,11 @@
 /** What the commands of the command line have in common. */
-import { existsSync, fstatSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, fstatSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { ParseArgsConfig } from "node:util";
 
 import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
+import { bytesOf, nameOf } from "../files.js";
 import type { Options } from "../options.js";
 import { STORE_FILE } from "../store-file.js";
 import { isAgreed } from "./asking.js";
@@ -59,31 +60,31 @@ export function objectOf(values: Values, name: string): Record<string, unknown> 
   throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a JSON object`);
 }
 
-/** What a file is called in messages. */
-export const nameOf = (file: string) => (file === "-" ? "standard input" : file);
-
 /** The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not UTF-8 to the last byte. */
 export function readText(file: string): string {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file === "-" ? 0 : file);
-  } catch (error) {
-    throw new Error(`${nameOf(file)} cannot be read: ${(error as Error).message}`, { cause: error });
-  }
+  const bytes = bytesOf(file);
   const text = bytes.toString("utf8");
   if (!Buffer.from(text).equals(bytes)) throw new Error(`${nameOf(file)} is not UTF-8`);
   return text;
 }
 
+/** The beginning of an address, of whatever kind. */
+const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
+
 /**
  * The place that `dir` or `url` names: a directory, the address of a database, or `env:NAME`, an environment variable that holds such an
- * address, which then stands in no list of processes. @throws UsageError for an empty variable.
+ * address, which then stands in no list of processes. @throws UsageError for an empty name, for an address of another kind, which is not
+ * shown because it may hold a password, and for a directory with a namespace.
  */
 export function placeNamed(name: string, namespace: string | undefined): StorePlace {
   const [, variable] = /^env:(.+)$/.exec(name) ?? [];
   const place = variable === undefined ? name : (process.env[variable] ?? "");
   if (variable !== undefined && place === "") throw new UsageError(`the environment variable ${variable} is not set`);
-  return /^postgres(ql)?:\/\//.test(place) ? { url: place, namespace } : { dir: place };
+  if (/^postgres(ql)?:\/\//.test(place)) return { url: place, namespace };
+  if (ADDRESS.test(place)) throw new UsageError("a store's address must begin with postgresql://");
+  if (place === "") throw new UsageError("the name of a store is empty; it must be a directory or an address");
+  if (namespace !== undefined) throw new UsageError("a namespace is a tenant in a database; a directory has none");
+  return { dir: place };
 }
 
 /** Fails where a directory holds no store: asking makes none. */
@@ -99,6 +100,7 @@ export async function withStore(values: Values, body: (concertina: Concertina) =
   const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
   if ((dir === undefined) === (url === undefined)) throw new UsageError("say which store with --dir, or with --url");
   const place = placeNamed(url ?? dir ?? "", namespace);
+  if (url !== undefined && place.url === undefined) throw new UsageError("--url is no address of a database; it must begin with postgresql://");
   needStore(place);
   const concertina = await Concertina.open({ ...options, ...place });
   try {

@@ -1,14 +1,14 @@
 /** The commands on a store: what it holds, and what leaves it. */
-import { writeFileSync } from "node:fs";
-
 import type { Concertina } from "../concertina.js";
 import { elsewhereOf, haveIt, whyKept } from "../elsewhere.js";
 import { figuresText, removedText } from "../figures-text.js";
+import { nameOf, needAbsent, writeNew } from "../files.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
 import { sessionsNamed } from "../named-sessions.js";
 import { originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
+import { withClock } from "../progress.js";
 import { number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
@@ -20,7 +20,13 @@ async function sessionOf(concertina: Concertina, named: string): Promise<string>
 
 export const fetch: Command = {
   usage: "REF...",
-  about: ["print originals by their ids", "--lines A-B, --chars A-B, --pattern REGEX", "--agent ID           whose they are (default main)"],
+  about: [
+    "print originals by their ids",
+    "--lines A-B, --chars A-B, --pattern REGEX   only this part",
+    "--max-chars N        at most so many characters",
+    "--agent ID           whose they are (default main)",
+    "--json",
+  ],
   options: { ...STORE, lines: TEXT, chars: TEXT, pattern: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   run: (refIds, values) =>
@@ -37,15 +43,17 @@ export const fetch: Command = {
 
 export const stats: Command = {
   usage: "",
-  about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--html FILE          as a page, in one file", "--json"],
+  about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--html FILE          as a page, in one file that does not exist yet", "--json"],
   options: { ...STORE, session: TEXT, html: TEXT, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
-      await concertina.check();
       const [named, html] = [textOf(values, "session"), textOf(values, "html")];
+      needAbsent(html);
+      await withClock("reading the store", concertina.check());
       const sessionId = named === undefined ? undefined : await sessionOf(concertina, named);
-      if (html !== undefined) return writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
+      if (html !== undefined) writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
+      if (html !== undefined && !values.json) return;
       const figures = await concertina.figures({ sessionId });
       if (values.json) printJson(figures);
       else print(`${figuresText(figures)}\n`);
@@ -69,7 +77,7 @@ export const sweep: Command = {
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
-      await concertina.check();
+      await withClock("reading the store", concertina.check());
       if (values.options === undefined && !(await mayRemove(values, BY_DEFAULT))) return;
       const removed = await concertina.sweep();
       if (values.json) printJson(removed);
@@ -111,16 +119,17 @@ export const unfold: Command = {
   run: ([file = ""], values) => {
     const out = textOf(values, "out");
     if (values.json && out === undefined) throw new UsageError("--json needs --out: the session itself goes to standard output");
+    needAbsent(out);
     return withStore(values, async (concertina) => {
       const named = textOf(values, "session");
       const scope = { sessionId: named === undefined ? undefined : await sessionOf(concertina, named), agentId: textOf(values, "agent") };
-      const done = await unfoldFile(concertina, file, scope);
+      const done = await withClock("unfolding", unfoldFile(concertina, file, scope));
       // Never over a file that is there, the session itself least of all.
       if (out === undefined) print(done.bytes);
-      else writeFileSync(out, done.bytes, { flag: "wx", mode: 0o600 });
+      else writeNew(out, done.bytes);
       const { unfolded, missing, unreadable } = done;
       if (values.json) printJson({ unfolded, missing, unreadable });
-      for (const line of unreadable) console.error(`${file}, line ${line} is not JSON and stays as it is`);
+      for (const line of unreadable) console.error(`${nameOf(file)}, line ${line} is not JSON and stays as it is`);
       for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
       console.error(`${number(unfolded)} placeholders unfolded, ${number(missing.length)} left`);
       if (missing.length > 0) process.exitCode = 1;

@@ -1,16 +1,19 @@
 /** The commands on texts and messages, without a store. */
-import { writeFileSync } from "node:fs";
-
 import type { CompressOptions, Message, Original } from "../api.js";
+import { jsonOf, nameOf, needAbsent, writeNew } from "../files.js";
 import { compress as compressText, restore as restoreText } from "../fusion.js";
+import { withClock } from "../progress.js";
 import { squeeze as squeezeMessages } from "../pure.js";
 import { number, percent } from "../table.js";
-import { type Command, nameOf, objectOf, print, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
+import { type Command, objectOf, print, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
 
 const PRESETS = ["lossless", "balanced", "max"] as const;
 
 /** What stands where an original was. */
 const MARKER = /\[\[REWIND:sha256:[0-9a-f]{16,64}\]\]/g;
+
+/** A longer text is not folded, because it could not be unfolded again: `UNFOLDED_MAX_BYTES` of the core. */
+const MOST_BYTES = 16 << 20;
 
 /** The first line of a fold. */
 const FOLD = /^\[\[FOLD:.*$/gm;
@@ -38,13 +41,15 @@ export const compress: Command = {
     const preset = (textOf(values, "preset") ?? (kept === undefined ? "lossless" : "balanced")) as CompressOptions["preset"];
     if (!PRESETS.some((name) => name === preset)) throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
     if (kept === undefined && preset !== "lossless") throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
+    needAbsent(kept);
     const text = readText(file);
     if (restoreText(text) !== text) throw new Error(`${nameOf(file)} is folded already: what restore makes of it could not be told from the text before that fold`);
-    const { originals, stages: _, ...done } = await compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } });
+    const { originals, stages: _, ...done } = await withClock("folding", compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } }));
     if (kept !== undefined) {
       const list: Kept[] = originals.map(({ refId, label, data }) => ({ refId, label, data: data.toString("base64") }));
-      writeFileSync(kept, `${JSON.stringify(list, null, 1)}\n`, { flag: "wx", mode: 0o600 });
+      writeNew(kept, `${JSON.stringify(list, null, 1)}\n`);
     }
+    if (Buffer.byteLength(text) > MOST_BYTES) console.error(`${nameOf(file)} is longer than 16 MiB, and such a text stays as it is`);
     if (values.json) return printJson({ ...done, originals: originals.map(({ refId, label }) => ({ refId, label })) });
     print(done.text);
     const share = done.tokensBefore === 0 ? 0 : 1 - done.tokensAfter / done.tokensBefore;
@@ -59,8 +64,7 @@ export const restore: Command = {
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const kept = textOf(values, "originals");
-    const originals = kept === undefined ? [] : (parsed(kept) as Kept[]);
-    if (!Array.isArray(originals)) throw new Error(`${kept} is not what compress --originals writes`);
+    const originals = kept === undefined ? [] : keptIn(kept);
     const given = readText(file);
     const text = restoreText(given, originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })));
     const markers = text.match(MARKER)?.length ?? 0;
@@ -81,7 +85,8 @@ export const squeeze: Command = {
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const options = objectOf(values, "options");
-    const messages = parsed(file);
+    // The mark with which some editors begin a file is no part of the JSON.
+    const messages = jsonOf(nameOf(file), readText(file).replace(/^\ufeff/, ""), "squeeze takes a JSON array of messages");
     if (!Array.isArray(messages)) throw new Error(`${nameOf(file)} is no JSON array of messages`);
     const squeezed = squeezeMessages(messages as Message[], options);
     if (values.json) return printJson(squeezed);
@@ -90,11 +95,11 @@ export const squeeze: Command = {
   },
 };
 
-function parsed(file: string): unknown {
-  const text = readText(file);
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${nameOf(file)} is not JSON: ${(error as Error).message}`, { cause: error });
-  }
+/** What `--originals` wrote. @throws an Error that names a file that holds anything else */
+function keptIn(file: string): Kept[] {
+  const expected = "it must be what compress --originals wrote";
+  const kept = jsonOf(nameOf(file), readText(file), expected);
+  const isKept = (row: Partial<Kept> | null) => [row?.refId, row?.label, row?.data].every((value) => typeof value === "string");
+  if (!Array.isArray(kept) || !kept.every(isKept)) throw new Error(`${nameOf(file)} holds something else; ${expected}`);
+  return kept;
 }

@@ -1,0 +1,32 @@
+/** Lines that move on a terminal while something takes its time; elsewhere nothing is said. */
+import path from "node:path";
+
+const CLEAR = "\r\x1b[K";
+const TICK_MS = 1000;
+
+/** How far a replay is. */
+export function progressLine(name: string, done: number, of: number): void {
+  if (!process.stderr.isTTY) return;
+  const filled = of === 0 ? 20 : Math.round((20 * done) / of);
+  const line = `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${done} of ${of} calls  ${path.basename(name)}`;
+  process.stderr.write(done === of ? CLEAR : `${CLEAR}${line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`);
+}
+
+/** Waits for work that cannot say how far it is: from its second second on a clock runs. */
+export async function withClock<Value>(what: string, work: Promise<Value>): Promise<Value> {
+  if (!process.stderr.isTTY) return work;
+  const started = Date.now();
+  let isShown = false;
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - started) / TICK_MS);
+    if (seconds < 2) return;
+    isShown = true;
+    process.stderr.write(`${CLEAR}${what}: ${seconds} s`);
+  }, TICK_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    if (isShown) process.stderr.write(CLEAR);
+  }
+}
