@@ -228,6 +228,8 @@ export interface Original {
 	data: Buffer;
 	/** Where it came from, for people. */
 	label: string;
+	/** The type of an image; absent where the bytes are a text. */
+	mimeType?: string;
 }
 /** A compressed text. When nothing paid, the text is the input. */
 export interface CompressResult {
@@ -273,6 +275,8 @@ export interface BlockRow {
 	tokensAfter: number;
 	/** The pipeline's rows; none for a block that was replaced as a whole. */
 	stages: Array<StageRow>;
+	/** The `refId` of the original that it was; absent where its text alone restores it. */
+	refId?: string;
 }
 /** What compressing a conversation did. */
 export interface MessagesReport {
@@ -444,6 +448,8 @@ export interface RepairStats {
 	duplicateResultsDropped: number;
 	/** Whether anything changed, moves included. */
 	repaired: boolean;
+	/** Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed. */
+	unreadable?: number;
 }
 /** What the caller knows about a text. */
 export interface Hints {
@@ -624,13 +630,18 @@ export interface Removed {
 	/** Sessions forgotten. */
 	sessions: number;
 }
-/** What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. */
+/**
+ * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of OpenAI's Responses API
+ * that is no message has a `type` instead of a role.
+ */
 export interface AnyMessage {
-	role: string;
+	role?: string;
+	type?: string | null;
 	content?: unknown;
 }
-/** A message of any of the three shapes: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
+/** A message of any shape: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
 export type Message = AnyMessage & {
+	role: string;
 	[field: string]: unknown;
 };
 /** A vocabulary. */
@@ -1056,11 +1067,23 @@ export type OpenAIPart = {
 		url: string;
 	};
 };
+/** A part of an answer, as OpenAI's Responses API has it. */
+export type ResponsesPart = {
+	type: "input_text";
+	text: string;
+} | {
+	type: "input_image";
+	image_url: string;
+	detail: "auto";
+};
 /**
  * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
- * Anthropic's interface; with `form: "openai"` as the content of a message: a string, or parts where there is an image. What the model
- * got wrong is answered in words, so that it can call again.
+ * Anthropic's interface; with `form: "openai"` as the content of a message, and with `form: "responses"` as the output of an item: a
+ * string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
  */
+export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
+	form: "responses";
+}): Promise<string | ResponsesPart[]>;
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "openai";
 }): Promise<string | OpenAIPart[]>;
@@ -1080,14 +1103,22 @@ export declare function compress(text: string, options?: CompressOptions): Promi
 export declare function compressSync(text: string, options?: CompressOptions): CompressResult;
 /**
  * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
- * stay; messages of any of the three shapes. {@link restore} brings back each result that was compressed, and not what stands twice: in
- * its place is a note (`[[DEDUP_REF...]]`) that names the message which says it.
+ * stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In the place of what stands twice
+ * is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of its row in the report names its original.
  */
 export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
 /** {@link compressMessages} on the calling thread. */
 export declare function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
 /** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
 export declare function restore(text: string, originals?: Pick<Original, "data">[]): string;
+/**
+ * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
+ * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been
+ * kept as JSON.
+ *
+ * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
+ */
+export declare function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[];
 /** The stages of the pipeline, in the order in which they run. */
 export declare function stages(): StageInfo[];
 /**
@@ -1149,9 +1180,12 @@ export declare function squeeze<M extends AnyMessage>(messages: readonly M[], op
 };
 /**
  * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers accept the
- * conversation.
+ * conversation. Results of one answer that user messages carry come together in one of them; an output of the Responses API may stand
+ * anywhere behind its call.
  *
- * The same array comes back when nothing had to change.
+ * The same array comes back when nothing had to change, and where a message that may hold a call or a result cannot be read:
+ * `stats.unreadable` is then its index. Items of the Responses API whose calls the provider keeps (`previous_response_id`) are no whole
+ * conversation: their outputs would be orphans.
  */
 export declare function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): {
 	messages: M[];
@@ -1162,7 +1196,7 @@ export declare function countTokens(text: string, options?: {
 	encoding?: Encoding | "approx";
 }): number;
 /** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
-export declare function countMessageTokens(messages: AnyMessage[], options?: {
+export declare function countMessageTokens(messages: readonly AnyMessage[], options?: {
 	model?: string;
 	encoding?: Encoding;
 }): number;
@@ -1173,7 +1207,7 @@ export declare function summarize(text: string, options?: {
 }): string;
 /** Says what kind of text something is, and what its parts are. */
 export declare function detect(text: string, hints?: Hints): Detection;
-/** A tool call as OpenAI sends it, or its name and arguments alone. */
+/** A tool call as OpenAI's chat completions have it, or its name and arguments alone. */
 export type RewindCall = {
 	id?: string;
 	function: {
@@ -1187,7 +1221,27 @@ export type RewindCall = {
 		hash: string;
 	};
 };
-/** The definition that a model is shown and the handler of its calls. */
+/** A tool call as OpenAI's Responses API has it. */
+export interface RewindItem {
+	type: "function_call";
+	call_id: string;
+	name: string;
+	arguments: string;
+}
+declare function handle(call: RewindItem): Promise<{
+	type: "function_call_output";
+	call_id: string;
+	output: string;
+}>;
+declare function handle(call: RewindCall): Promise<{
+	role: "tool";
+	tool_call_id: string;
+	content: string;
+}>;
+/**
+ * The definition that a model is shown and the handler of its calls. The Responses API takes the definition as
+ * `{ type: "function", ...rewindTool.definition.function, strict: false }`.
+ */
 export declare const rewindTool: {
 	definition: {
 		type: "function";
@@ -1207,12 +1261,7 @@ export declare const rewindTool: {
 			};
 		};
 	};
-	/** Answers a call with the message to append. What the model got wrong is answered in words. */
-	handle(call: RewindCall): Promise<{
-		role: "tool";
-		tool_call_id: string;
-		content: string;
-	}>;
+	handle: typeof handle;
 };
 /**
  * Whose content it is: agents and sessions as OpenClaw names them.

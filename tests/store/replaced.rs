@@ -219,7 +219,7 @@ fn a_file_that_is_not_damaged_is_never_set_aside() {
     let impatient = concertina::store::StoreOptions { busy_timeout_ms: 30, ..options() };
     for (dir, code) in [
         (foreign.path(), "CONCERTINA_STORE_DAMAGED"),
-        (newer.path(), "CONCERTINA_STORE_DAMAGED"),
+        (newer.path(), "CONCERTINA_STORE_NEWER"),
         (locked.path(), "CONCERTINA_STORE_LOCKED"),
     ] {
         let error = SqliteStore::open_or_set_aside(dir, impatient.clone(), "2026-01-31").unwrap_err();
