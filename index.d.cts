@@ -1228,16 +1228,18 @@ export interface RewindItem {
 	name: string;
 	arguments: string;
 }
-declare function handle(call: RewindItem): Promise<{
-	type: "function_call_output";
-	call_id: string;
-	output: string;
-}>;
-declare function handle(call: RewindCall): Promise<{
-	role: "tool";
-	tool_call_id: string;
-	content: string;
-}>;
+interface Handler {
+	(call: RewindItem): Promise<{
+		type: "function_call_output";
+		call_id: string;
+		output: string;
+	}>;
+	(call: RewindCall): Promise<{
+		role: "tool";
+		tool_call_id: string;
+		content: string;
+	}>;
+}
 /**
  * The definition that a model is shown and the handler of its calls. The Responses API takes the definition as
  * `{ type: "function", ...rewindTool.definition.function, strict: false }`.
@@ -1261,7 +1263,7 @@ export declare const rewindTool: {
 			};
 		};
 	};
-	handle: typeof handle;
+	handle: Handler;
 };
 /**
  * Whose content it is: agents and sessions as OpenClaw names them.

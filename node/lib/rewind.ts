@@ -45,8 +45,11 @@ function find(hash: string): Original | undefined {
 }
 
 /** Answers a call with the message or the item to append. What the model got wrong is answered in words. */
-async function handle(call: RewindItem): Promise<{ type: "function_call_output"; call_id: string; output: string }>;
-async function handle(call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }>;
+interface Handler {
+  (call: RewindItem): Promise<{ type: "function_call_output"; call_id: string; output: string }>;
+  (call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }>;
+}
+
 async function handle(call: RewindCall | RewindItem): Promise<object> {
   needObject("call", call as unknown);
   return reading("call", () => {
@@ -77,7 +80,7 @@ export const rewindTool = {
       },
     },
   },
-  handle,
+  handle: handle as Handler,
 };
 
 function answer(given: unknown): string {
