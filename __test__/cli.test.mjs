@@ -72,7 +72,7 @@ test("what fails names its file on standard error, with 1", () => {
     [["analyze", freshDir()], /concertina-test-\w+ cannot be read: it is a directory\n/],
     [["analyze", "-"], /standard input holds no messages/],
     [["analyze", bad, "--session", "s"], /bad\.json is no database of OpenClaw/],
-    [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: [^\u001b\u0007]*\\u001b/],
+    [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: \P{Cc}*\\u001b/u],
     [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be unpacked/],
     [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],
     [["restore", empty, "--originals", written("kept.json", "[1]")], /kept\.json holds something else; it must be what compress --originals wrote/],
