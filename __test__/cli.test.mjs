@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import test from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -81,7 +82,7 @@ test("what fails names its file on standard error, with 1", () => {
     [["analyze", freshDir()], /concertina-test-\w+ cannot be read: it is a directory\n/],
     [["analyze", "-"], /standard input holds no messages/],
     [["analyze", bad, "--session", "s"], /bad\.json is no database of OpenClaw/],
-    [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: [^\u001b\u0007]*\\u001b/],
+    [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: \P{Cc}*\\u001b/u],
     [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be unpacked/],
     [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],
     [["restore", empty, "--originals", written("kept.json", "[1]")], /kept\.json holds something else; it must be what compress --originals wrote/],
@@ -138,6 +139,24 @@ test("a text that is too long to be folded is said to be", () => {
     const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], { encoding: "utf8", input: log.slice(0, chars), maxBuffer: 64 << 20 });
     assert.equal(status, 0);
     assert.match(stderr, says);
+  }
+});
+
+test("on a terminal a clock runs from the second second on, and goes with the work; elsewhere none does", async (context) => {
+  const { withClock } = createRequire(import.meta.url)(path.join(path.dirname(cli), "progress.js"));
+  const { isTTY } = process.stderr;
+  context.after(() => (process.stderr.isTTY = isTTY));
+  context.mock.timers.enable({ apis: ["setInterval", "Date"] });
+  const { mock } = context.mock.method(process.stderr, "write", () => true);
+  for (const [terminal, says] of [[true, ["\r\x1b[Kfolding: 2 s", "\r\x1b[Kfolding: 3 s", "\r\x1b[K"]], [false, []]]) {
+    process.stderr.isTTY = terminal;
+    mock.resetCalls();
+    let end;
+    const done = withClock("folding", new Promise((resolve) => (end = resolve)));
+    for (let second = 0; second < 3; second++) context.mock.timers.tick(1000);
+    end("folded");
+    assert.equal(await done, "folded");
+    assert.deepEqual(mock.calls.map(({ arguments: [text] }) => text), says);
   }
 });
 
