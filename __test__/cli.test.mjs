@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import test from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -129,6 +130,24 @@ test("a text that is too long to be folded is said to be", () => {
     const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], { encoding: "utf8", input: log.slice(0, chars), maxBuffer: 64 << 20 });
     assert.equal(status, 0);
     assert.match(stderr, says);
+  }
+});
+
+test("on a terminal a clock runs from the second second on, and goes with the work; elsewhere none does", async (context) => {
+  const { withClock } = createRequire(import.meta.url)(path.join(path.dirname(cli), "progress.js"));
+  const { isTTY } = process.stderr;
+  context.after(() => (process.stderr.isTTY = isTTY));
+  context.mock.timers.enable({ apis: ["setInterval", "Date"] });
+  const { mock } = context.mock.method(process.stderr, "write", () => true);
+  for (const [terminal, says] of [[true, ["\r\x1b[Kfolding: 2 s", "\r\x1b[Kfolding: 3 s", "\r\x1b[K"]], [false, []]]) {
+    process.stderr.isTTY = terminal;
+    mock.resetCalls();
+    let end;
+    const done = withClock("folding", new Promise((resolve) => (end = resolve)));
+    for (let second = 0; second < 3; second++) context.mock.timers.tick(1000);
+    end("folded");
+    assert.equal(await done, "folded");
+    assert.deepEqual(mock.calls.map(({ arguments: [text] }) => text), says);
   }
 });
 

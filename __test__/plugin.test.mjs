@@ -203,7 +203,7 @@ test("what another gateway has is purged only where that is asked for, and asked
     assert.equal(status, 1);
   }
   const questioned = await runOf(context, purge, { session: "of two", elsewhere: true });
-  assert.match(questioned.said, /removes 1 originals for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/);
+  assert.match(questioned.said, /removes 1 original for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/);
   assert.deepEqual([asked, told], [3, 3], "once for each purge");
   assert.deepEqual([await has("one"), await has("two")], [true, true]);
   await runOf(context, purge, { session: "of two", elsewhere: true, yes: true });
@@ -217,7 +217,7 @@ test("a chat purges no session that another gateway has, too", async () => {
   for (const args of ["purge", "purge confirmed"]) {
     assert.match((await runSlashCommand(state, { args, sessionId: "of two" })).text, /a gateway of this store \(two\) has it/);
   }
-  assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^This removes 1 originals for good/);
+  assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^This removes 1 original for good/);
   assert.match((await runSlashCommand(state, { args: "purge confirmed", sessionId: "of one" })).text, /1/);
   assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^No originals are stored for this session alone/);
   await store.close();

@@ -17,6 +17,7 @@ import { originalsOf } from "../node/lib/originals.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { progressLine, withClock } from "../node/lib/progress.js";
 import { readTranscript } from "../node/lib/session-file.js";
+import { counted } from "../node/lib/table.js";
 import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
@@ -190,8 +191,8 @@ async function unfold(state: PluginState, store: Concertina, options: UnfoldOpti
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
   if (existsSync(directory) && readdirSync(directory).length > 0) throw new Error(`${directory} holds something already; --out takes a directory that is empty or not there`);
   const { transcripts, originals, missing } = await withClock("unfolding", unfoldSessions(store, sessions, directory));
-  if (transcripts.length === 0) print(`Nothing is folded in ${sessions.length} sessions; nothing was written.`);
-  else print([`${transcripts.length} transcripts and ${originals.length} originals that they name, in ${directory}:`, ...transcripts].join("\n"));
+  if (transcripts.length === 0) print(`Nothing is folded in ${counted(sessions.length, "session")}; nothing was written.`);
+  else print([`${counted(transcripts.length, "transcript")} and ${counted(originals.length, "original")} named there, in ${directory}:`, ...transcripts].join("\n"));
   for (const { refId, session } of missing) {
     complain(`${refId} cannot be had; session ${session.sessionId} (${session.sessionKey}) names it`);
   }
@@ -218,7 +219,7 @@ async function sessionToAnalyse(state: PluginState, store: Concertina | undefine
   const { sessionId, sessionKey } = session;
   const recorded = readTranscript(sessionId, await transcriptOf(session));
   const { messages, missing } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded })) ?? { messages: recorded, missing: [] };
-  if (missing.length > 0) throw new Error(`its transcript shows ${missing.length} placeholders whose originals are gone: what its tools printed is not known`);
+  if (missing.length > 0) throw new Error(`its transcript shows ${counted(missing.length, "placeholder")} whose originals are gone: what its tools printed is not known`);
   return { name: sessionId, sessionId, sessionKey, messages, prices: pricesOf(state.config, { sessionId, sessionKey, messages }) };
 }
 

@@ -2,7 +2,7 @@
 
 import { agentOf, type Concertina, type Removed } from "../node/lib/index.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
-import { number } from "../node/lib/table.js";
+import { counted } from "../node/lib/table.js";
 import { healthOf, healthText } from "./health.js";
 import type { CallContext } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
@@ -57,5 +57,5 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
 
 function purgeWarning({ originals }: Removed): string {
   if (originals === 0) return "No originals are stored for this session alone; what goes is its figures. /concertina purge confirmed does it.";
-  return `This removes ${number(originals)} originals for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
+  return `This removes ${counted(originals, "original")} for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
 }

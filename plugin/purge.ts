@@ -3,6 +3,7 @@
 import { isAgreed } from "../node/lib/cli/asking.js";
 import { haveIt } from "../node/lib/elsewhere.js";
 import type { Concertina, Removed } from "../node/lib/index.js";
+import { counted } from "../node/lib/table.js";
 import { type FoundSession, foundSessions, whyKept } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
@@ -37,7 +38,7 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
   const others = new Set(sessions.flatMap(({ elsewhere }) => elsewhere));
   const also = others.size > 0 ? ` Mind that ${haveIt([...others])}.` : "";
   const ids = sessions.map(({ sessionId }) => sessionId).join(", ");
-  const warning = `Purging session ${ids} removes ${doomed.originals} originals for good. ${strands}${also}`;
+  const warning = `Purging session ${ids} removes ${counted(doomed.originals, "original")} for good. ${strands}${also}`;
   if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
   return isAgreed(`${warning}\nPurge it? [y/N] `);
 }

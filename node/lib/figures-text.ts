@@ -1,7 +1,7 @@
 /** Figures in words, for chats and terminals. */
 import type { Removed } from "./api.js";
 import type { Amount, Figures } from "./figures.js";
-import { bytes, number, percent, rows } from "./table.js";
+import { bytes, counted, number, percent, rows } from "./table.js";
 
 /** Epochs listed. */
 const LISTED = 5;
@@ -13,7 +13,7 @@ export function figuresText(figures: Figures): string {
   const lines = rows([
     ...sentRows(total, unit),
     ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
-    ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${number(total.fetches)} fetched originals`],
+    ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`],
     storeRow(store),
   ]);
   lines.push(`What would have been sent without Concertina is modelled${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);
@@ -22,7 +22,7 @@ export function figuresText(figures: Figures): string {
     lines.push("", "latest changes of context already sent");
     lines.push(...rows(epochs.map((epoch) => [
       `${new Date(epoch.at).toISOString()}  ${epoch.reason}`,
-      `${number(epoch.blocks)} blocks, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
+      `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
     ])));
   }
   return lines.join("\n");

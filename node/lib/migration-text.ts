@@ -1,16 +1,16 @@
 /** What a migration tells, in words. */
 import type { Migrated } from "./addon.js";
-import { number } from "./table.js";
+import { counted } from "./table.js";
 
 /** Says on standard error how far it is. */
 export function migrationLine(originals: number): void {
-  process.stderr.write(`${number(originals)} originals copied\n`);
+  process.stderr.write(`${counted(originals, "original")} copied\n`);
 }
 
 /** What was copied. */
 export function migrationText({ rows }: Migrated): string {
-  const of = (table: string) => number(rows[table] ?? 0);
-  return `${of("originals")} originals of ${of("sessions")} sessions copied, with ${of("projections")} placeholders and ${of("requests")} requests; read back and compared`;
+  const of = (table: string, row: string) => counted(rows[table] ?? 0, row);
+  return `${of("originals", "original")} of ${of("sessions", "session")} copied, with ${of("projections", "placeholder")} and ${of("requests", "request")}; read back and compared`;
 }
 
 /** What is said of an original that was damaged already. */

@@ -5,6 +5,11 @@ export function number(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
+/** So many of something whose plural ends in s. */
+export function counted(value: number, what: string): string {
+  return `${number(value)} ${what}${value === 1 ? "" : "s"}`;
+}
+
 /** A share as a percentage with one decimal; a share of nothing is none. */
 export function percent(share: number): string {
   return `${(Number.isFinite(share) ? share * 100 : 0).toFixed(1)} %`;

@@ -140,5 +140,6 @@ test("an address that cannot be resolved folds nothing, and says so", { skip }, 
   two.writeConfig(config);
   const { code, output, errors } = await two.run(["concertina", "status"]);
   say(`${code}: ${output}${errors}`);
-  assert.deepEqual([code, /concertina: plugins\.entries\.concertina\.config\.sccsStoreUrl cannot be resolved: /.test(errors)], [1, true], errors);
+  assert.equal(code, 1);
+  assert.match(output, /plugins\.entries\.concertina\.config\.sccsStoreUrl cannot be resolved: /);
 });

@@ -9,7 +9,7 @@ import { sessionsNamed } from "../named-sessions.js";
 import { originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
 import { withClock } from "../progress.js";
-import { number } from "../table.js";
+import { counted, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
@@ -98,7 +98,7 @@ export const purge: Command = {
       const why = whyKept({ sessionId, elsewhere }, "--elsewhere");
       if (!values.elsewhere && why !== undefined) throw new Error(why);
       const doomed = await concertina.purge({ sessionId, dry: true });
-      const warning = `This removes ${number(doomed.originals)} originals (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.${elsewhere.length > 0 ? ` Mind that ${haveIt(elsewhere)}.` : ""}`;
+      const warning = `This removes ${counted(doomed.originals, "original")} (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.${elsewhere.length > 0 ? ` Mind that ${haveIt(elsewhere)}.` : ""}`;
       if (!(await mayRemove(values, warning))) return;
       const removed = await concertina.purge({ sessionId });
       if (values.json) printJson(removed);
@@ -131,7 +131,7 @@ export const unfold: Command = {
       if (values.json) printJson({ unfolded, missing, unreadable });
       for (const line of unreadable) console.error(`${nameOf(file)}, line ${line} is not JSON and stays as it is`);
       for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
-      console.error(`${number(unfolded)} placeholders unfolded, ${number(missing.length)} left`);
+      console.error(`${counted(unfolded, "placeholder")} unfolded, ${number(missing.length)} left`);
       if (missing.length > 0) process.exitCode = 1;
     });
   },
