@@ -88,7 +88,7 @@ test("the command line unfolds a session into a new file and never over one", as
   for (const taken of [session, link]) {
     const refused = run("unfold", session, "--dir", dir, "--session", sessionId, "--out", taken);
     assert.equal(refused.status, 1, refused.stderr);
-    assert.match(refused.stderr, /it is there already, and nothing is written over/);
+    assert.match(refused.stderr, /is there already, and nothing is written over/);
     assert.equal(readFileSync(session, "utf8"), lines(shown));
   }
   const done = run("unfold", session, "--dir", dir, "--session", sessionId, "--out", out);

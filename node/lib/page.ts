@@ -21,6 +21,7 @@ export interface Health {
   why: string | null;
   /** When a block was last folded, in milliseconds since 1970. */
   lastFoldAt: number | null;
+  /** Its path is empty while it cannot be opened. */
   store: Figures["store"];
   /** This day's, in UTC, newest first; the first may be of now. */
   warnings: { at: number; text: string }[];

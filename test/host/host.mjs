@@ -192,6 +192,8 @@ export class Host {
       headers: {
         authorization: `Bearer ${TOKEN}`,
         "content-type": "application/json",
+        // A connection that stays open may be closed by the gateway just when it is used again.
+        connection: "close",
         "x-openclaw-session-key": sessionKey,
       },
       body: JSON.stringify({ model: `openclaw/${sessionKey.split(":")[1]}`, messages: [{ role: "user", content: message }] }),

@@ -33,6 +33,7 @@ export const fetch: Command = {
     withStore(values, async (concertina) => {
       const maxChars = values["max-chars"] === undefined ? undefined : numberOf(values, "max-chars", 0);
       const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) => textOf(values, name));
+      if (lines !== undefined && chars !== undefined) throw new UsageError("--lines and --chars exclude each other");
       const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, lines, chars, pattern, maxChars });
       for (const line of missing) console.error(line);
       if (values.json) printJson(blocks);
