@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import test from "node:test";
-import { crc32, deflateSync } from "node:zlib";
 
 import { compress, compressMessages, compressMessagesSync, compressSync, countTokens, restore, restoreMessages, rewindTool, stages } from "openclaw-concertina";
 
+import { png } from "../test/png.mjs";
 import { noise, toolRound, user } from "./conversation.mjs";
 
 const paragraph = "The very same paragraph stands here more than once, with enough words in it to be worth a reference instead.\n\n";
@@ -95,23 +95,14 @@ test("a repeat across messages becomes a reference and users' words stay", async
 
 /** A picture with more pixels than a model perceives, as base64. */
 function picture(width = 2000, height = 1500) {
-  const chunk = (type, data) => {
-    const [frame, body] = [Buffer.alloc(8), Buffer.concat([Buffer.from(type), data])];
-    frame.writeUInt32BE(data.length, 0);
-    frame.writeUInt32BE(crc32(body), 4);
-    return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
-  };
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2], 8);
-  const pixels = Buffer.alloc(height * (1 + 3 * width));
-  for (let [at, grain] = [0, 7]; at < pixels.length; at++) {
-    grain = (Math.imul(grain, 1664525) + 1013904223) >>> 0;
-    if (at % (1 + 3 * width) > 0) pixels[at] = (at / 3000) % 200 + (grain >>> 28);
-  }
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(pixels)), chunk("IEND", Buffer.alloc(0))]).toString("base64");
+  let grain = 7;
+  const next = () => (grain = (Math.imul(grain, 1664525) + 1013904223) >>> 0) >>> 28;
+  return png(width, height, (x, y) => {
+    // The byte in front of a row takes a grain, too.
+    if (x === 0) next();
+    const at = y * (1 + 3 * width) + 1 + 3 * x;
+    return [at, at + 1, at + 2].map((place) => ((place / 3000) % 200) + next());
+  }).toString("base64");
 }
 
 test("a smaller image comes back byte for byte, and the rewind tool says that its original is one", async () => {

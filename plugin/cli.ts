@@ -7,13 +7,14 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { analyse, analysisText, type SessionToAnalyse, writeAnalysis } from "../node/lib/analysis.js";
+import { print as printWhole } from "../node/lib/cli/command.js";
+import { analyse, type SessionToAnalyse, showAnalysis } from "../node/lib/analysis.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
 import { needAbsent } from "../node/lib/files.js";
 import { agentOf, type Concertina, type ContentBlock, migrate } from "../node/lib/index.js";
 import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
 import { sessionsNamed } from "../node/lib/named-sessions.js";
-import { originalsOf } from "../node/lib/originals.js";
+import { charsOf, originalsOf } from "../node/lib/originals.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { progressLine, withClock } from "../node/lib/progress.js";
 import { readTranscript } from "../node/lib/session-file.js";
@@ -73,13 +74,11 @@ export function registerCli(api: PluginApi, state: PluginState): void {
           needAbsent(options.html);
           await withClock("reading the store", store.check());
           const sessionId = options.session === undefined ? undefined : (await foundSessions(state, store, options.session))[0].sessionId;
-          if (options.html !== undefined) {
-            const periods = await periodsOf((range) => store.figures({ ...range, sessionId }));
-            writeReport(options.html, { periods, health: await healthOf(state, store), title: options.session });
-            if (!options.json) return;
-          }
-          const figures = await store.figures({ sessionId });
-          print(options.json ? json(figures) : figuresText(figures));
+          const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, sessionId })));
+          const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ sessionId })));
+          const health = () => healthOf(state, store, sessionId === undefined ? { figures } : {});
+          if (options.html !== undefined) writeReport(options.html, { periods, health: await health(), title: options.session });
+          if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
         }),
       );
     root
@@ -166,11 +165,6 @@ function status(state: PluginState, options: { json?: boolean }): Promise<void> 
   });
 }
 
-function charsOf(given: string | undefined): number | undefined {
-  if (given !== undefined && !/^[1-9]\d*$/.test(given)) throw new Error(`--max-chars is ${JSON.stringify(given)}; it must be a whole number of at least 1`);
-  return given === undefined ? undefined : Number(given);
-}
-
 async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {
   if (to !== "database" && to !== "directory") throw new Error(`--to is ${JSON.stringify(to)}; it must be "database" or "directory"`);
   const [database, directory] = [await state.place(), { dir: state.directory() }];
@@ -207,11 +201,9 @@ async function analyze(state: PluginState, store: Concertina | undefined, { sess
   if (chosen.length === 0) throw new Error("the host has no sessions");
   const { sccsStorageDir: _, ...options } = state.options;
   const analysis = await analyse(chosen.map((one) => ({ name: one.sessionId, read: () => sessionToAnalyse(state, store, one) })), { options, progress: progressLine });
-  if (html !== undefined && analysis.read.length > 0) writeAnalysis(html, analysis);
-  if (asJson) print(json(analysis));
-  else if (html === undefined && analysis.read.length > 0) print(analysisText(analysis));
+  showAnalysis(analysis, html, { json: asJson ? (shown) => print(json(shown)) : undefined, words: print });
   for (const { name, error } of analysis.failed) process.stderr.write(`concertina: session ${name}: ${error}\n`);
-  if (analysis.failed.length > 0) process.exitCode = 1;
+  if (analysis.failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
 }
 
 /** A session of the host as its tools printed it: with the originals in place of what was folded at birth. */
@@ -276,7 +268,7 @@ function complain(line: string): void {
 function printOriginals(blocks: ContentBlock[]): void {
   const text = blocks.map(asText).join("\n");
   if (process.stdout.isTTY && text !== "") print(text);
-  else process.stdout.write(text);
+  else printWhole(text);
 }
 
 function asText(block: ContentBlock): string {

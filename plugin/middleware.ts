@@ -22,9 +22,9 @@ export async function foldToolResult(
   event: ToolResultEvent,
   context: ToolResultContext,
 ): Promise<{ result: ToolResult } | undefined> {
+  const folded = await fold(state, event, context);
   // Where the host uses another engine, nothing else tells the store which sessions this gateway still shows.
   state.sweepWhenDue();
-  const folded = await fold(state, event, context);
   // An image that was too large may have been scaled down.
   const unheard = refused(folded ?? event.result.content);
   const content = unheard === undefined ? folded : [tellOf(state, event.toolName, unheard)];

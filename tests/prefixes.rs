@@ -129,6 +129,11 @@ fn compressed(text: &str, preset: Preset) -> Compressed {
     done
 }
 
+fn takes_at_most(most: usize, found: &Compressed, name: &str) {
+    let Compressed { tokens_before, tokens_after, text, .. } = found;
+    assert!(*tokens_after <= most, "{name}: {tokens_after} of {tokens_before}, at most {most}\n{text}");
+}
+
 #[test]
 fn lines_fold_behind_a_prefix_as_they_fold_alone() {
     for (name, text) in [("document", document()), ("records", records()), ("table", table()), ("trace", trace())] {
@@ -136,15 +141,7 @@ fn lines_fold_behind_a_prefix_as_they_fold_alone() {
         for (shapes, more) in [(&SAME[..], 30), (&COUNTED[..], 220)] {
             for shape in shapes {
                 let found = compressed(&behind(&text, *shape), Preset::Lossless);
-                assert!(
-                    found.tokens_after <= alone.tokens_after + more,
-                    "{name} {}: {} of {}, alone {}\n{}",
-                    shape.0,
-                    found.tokens_after,
-                    found.tokens_before,
-                    alone.tokens_after,
-                    found.text
-                );
+                takes_at_most(alone.tokens_after + more, &found, &format!("{name} {}", shape.0));
             }
         }
     }
@@ -164,14 +161,7 @@ fn code_loses_its_comments_behind_a_prefix() {
         let alone = compressed(text, Preset::Balanced);
         for shape in SAME {
             let found = compressed(&behind(text, shape), Preset::Balanced);
-            assert!(
-                found.tokens_after <= alone.tokens_after + 60,
-                "{name} {}: {}, alone {}\n{}",
-                shape.0,
-                found.tokens_after,
-                alone.tokens_after,
-                found.text
-            );
+            takes_at_most(alone.tokens_after + 60, &found, &format!("{name} {}", shape.0));
         }
     }
 }
@@ -183,7 +173,7 @@ fn diffs_fold_behind_a_prefix_as_they_fold_alone() {
     for shape in SAME {
         let found = compressed(&behind(&text, shape), Preset::Balanced);
         let told = &found.text;
-        assert!(found.tokens_after <= alone.tokens_after + 60, "{}: {told}", shape.0);
+        takes_at_most(alone.tokens_after + 60, &found, shape.0);
         assert_eq!((told.matches("-the old words").count(), told.matches("+the new words").count()), (4, 4), "{told}");
     }
 }
@@ -196,15 +186,7 @@ fn reports_lose_what_went_well_behind_a_prefix() {
             let found = compressed(&behind(text, shape), Preset::Balanced);
             // At most half of what the prefixes themselves take.
             let prefixes = found.tokens_before - alone.tokens_before;
-            assert!(
-                found.tokens_after <= alone.tokens_after + prefixes / 2,
-                "{name} {}: {} of {}, alone {}\n{}",
-                shape.0,
-                found.tokens_after,
-                found.tokens_before,
-                alone.tokens_after,
-                found.text
-            );
+            takes_at_most(alone.tokens_after + prefixes / 2, &found, &format!("{name} {}", shape.0));
         }
     }
 }

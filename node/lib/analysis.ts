@@ -10,7 +10,7 @@ import { Concertina } from "./concertina.js";
 import type { Figures } from "./figures.js";
 import { sentRows } from "./figures-text.js";
 import { HOST_DEFAULTS } from "./host-defaults.js";
-import { ALL_CHARS } from "./originals.js";
+import { originalsOf } from "./originals.js";
 import { writeReport } from "./page.js";
 import { type Fold, replay } from "./replay.js";
 import { number, percent, rows, table } from "./table.js";
@@ -121,8 +121,7 @@ function removedWhenStopped(dir: string): () => void {
 
 /** An id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
 async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): Promise<Proof> {
-  const { content } = await concertina.fetch({ refIds: [refId], maxChars: ALL_CHARS, now });
-  const [block] = content;
+  const { blocks: [block] } = await originalsOf(concertina, { refIds: [refId], now });
   const bytes = block?.type === "text" ? Buffer.from(block.text) : Buffer.from(block?.data ?? "", "base64");
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { refId, bytes: bytes.length, sha256, equal: sha256.startsWith(refId) };
@@ -145,16 +144,19 @@ function titleOf({ read }: Analysis): string {
   return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
 }
 
-/** Writes an analysis as a page, in one file. */
-export function writeAnalysis(file: string, analysis: Analysis): void {
-  writeReport(file, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+/** Shows an analysis: as a page where a file is named, and as JSON; in words where neither is asked for. Of nothing there is the JSON only. */
+export function showAnalysis(analysis: Analysis, html: string | undefined, { json, words }: { json?: (shown: Analysis) => void; words: (text: string) => void }): void {
+  const isEmpty = analysis.read.length === 0;
+  if (html !== undefined && !isEmpty) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+  if (json !== undefined) json(analysis);
+  else if (html === undefined && !isEmpty) words(analysisText(analysis));
 }
 
 /** How many rows of a table are shown. */
 const SHOWN = 12;
 
 /** An analysis in words. */
-export function analysisText(analysis: Analysis): string {
+function analysisText(analysis: Analysis): string {
   const { read, shares, folded, total, unit, proof } = analysis;
   const tokens = shares.reduce((sum, share) => sum + share.tokens, 0);
   const messages = read.reduce((sum, session) => sum + session.messages, 0);

@@ -18,8 +18,8 @@ ${Object.entries(COMMANDS).map(([name, command]) => helpOf(name, command)).join(
 
 fetch, stats, unfold, sweep and purge work on the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
 (--namespace NAME). env:NAME stands for what that environment variable holds: an address with a password should be in no list of
-processes. SESSION is JSONL of OpenClaw, Pi or Claude Code, a JSON array of messages (.gz of either is fine), or, for analyze, JSONL of
-Codex or an agent's database of OpenClaw. - is standard input.`;
+processes. SESSION is JSONL of OpenClaw, Pi or Claude Code, a JSON array of messages or of items of the Responses API (.gz of either is
+fine), or, for analyze, JSONL of Codex or an agent's database of OpenClaw. - is standard input.`;
 
 function helpOf(name: string, { usage, about: [what, ...options] }: Command): string {
   const head = `  ${name} ${usage}`.trimEnd();

@@ -5,7 +5,7 @@ import type {
 } from "./api.js";
 import { moment, namesOf, needRedactor, placeOf, pricesOf, session, tokensOf } from "./arguments.js";
 import {
-  awaiting, badArgument, calling, crossingOptions, mayBeBoolean, needArray, needCount, needName, needNumber, needObject, needOptions, needString, needStrings,
+  awaiting, badArgument, calling, crossingOptions, mayBeBoolean, needCount, needName, needNumber, needObject, needOptions, needString, needStrings,
   takenMessages,
 } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
@@ -291,8 +291,7 @@ export class Concertina {
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     needObject("input", input);
-    needArray("sessionIds", input.sessionIds);
-    input.sessionIds.forEach((id, index) => needName(`sessionIds[${index}]`, id));
+    needStrings("sessionIds", input.sessionIds, needName);
     return { ended: await awaiting(() => this.#native.settle(input.sessionIds, moment(input.now))) };
   }
 

@@ -130,11 +130,11 @@ export function mayBeBoolean(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== "boolean") badArgument(name, value, "true or false");
 }
 
-/** Checks an argument that must be an array of strings. */
-export function needStrings(name: string, value: unknown): asserts value is string[] {
+/** Checks an argument that must be an array of strings, or of what else `need` says of each. */
+export function needStrings(name: string, value: unknown, need: (name: string, value: unknown) => void = needString): asserts value is string[] {
   reading(name, () => {
     needArray(name, value);
-    value.forEach((item, index) => needString(`${name}[${index}]`, item));
+    value.forEach((item, index) => need(`${name}[${index}]`, item));
   });
 }
 

@@ -29,6 +29,13 @@ export function bytesOf(file: string): Buffer {
   }
 }
 
+/** The text of bytes. @throws an Error that names what they are of where they are not UTF-8 to the last byte */
+export function textIn(name: string, bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  if (!Buffer.from(text).equals(bytes)) throw new Error(`${name} is not UTF-8`);
+  return text;
+}
+
 /** What a JSON text says. @throws an Error that names it and says what was `expected`; no character of the text acts on a terminal */
 export function jsonOf(name: string, text: string, expected: string): unknown {
   try {

@@ -96,9 +96,9 @@ function patch(value: unknown, path: readonly Step[], at: number, replacement: u
   return copy;
 }
 
-function patched<M>(message: M, patches: Patch[]): M {
+function patched<M>(message: M, patches: Patch[], came: readonly unknown[]): M {
   const sets = patches.filter(({ length }) => length > 1);
-  const set = sets.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, replacement), message);
+  const set = sets.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, withParts(replacement, came)), message);
   // From the last on: the places of those before it stay.
   const removals = patches.filter(({ length }) => length === 1).map(([path]) => path).sort((a, b) => Number(b.at(-1)) - Number(a.at(-1)));
   return removals.reduce((changed, path) => patch(changed, path.slice(0, -1), 0, without(changed, path)), set) as M;
@@ -144,10 +144,7 @@ export function apply<M>(messages: readonly M[], change: Change): M[] | undefine
   for (const json of change.patches) addPatches(json, byMessage);
   if (byMessage.size === 0 && change.slots === undefined) return undefined;
   const copy = messages.slice();
-  for (const [index, patches] of byMessage) {
-    const whole = patches.map(([path, ...set]): Patch => (set.length > 0 ? [path, withParts(set[0], messages)] : [path]));
-    copy[index] = patched(copy[index] as M, whole);
-  }
+  for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches, messages);
   return reorder(copy, change.slots, messages);
 }
 
@@ -173,7 +170,7 @@ export async function applyInSlices<M>(messages: readonly M[], crossed: readonly
     // In one go with its patches: nobody has a turn in between.
     if (isAsItCrossed(messages[index], crossed[index])) {
       copy ??= messages.slice();
-      copy[index] = patched(messages[index] as M, patches);
+      copy[index] = patched(messages[index] as M, patches, messages);
     } else {
       changedMeanwhile.push(index);
     }

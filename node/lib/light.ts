@@ -34,6 +34,15 @@ export function light(message: unknown, lifted: number): LightMessage {
   return { json, texts: walk.texts, lifted };
 }
 
+/** What cannot be read is undefined. */
+export function attempt<T>(body: () => T): T | undefined {
+  try {
+    return body();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sets a field of the object itself, also one that is called `__proto__`. */
 export function ownField(of: object, key: string | number, value: unknown): void {
   if (key === "__proto__") Object.defineProperty(of, key, { value, writable: true, enumerable: true, configurable: true });

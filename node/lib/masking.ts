@@ -8,7 +8,7 @@ import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "./api.js";
 import { needString } from "./errors.js";
 import { nextTurn } from "./handover.js";
-import { DEPTH, MOST_VALUES } from "./light.js";
+import { attempt, DEPTH, MOST_VALUES } from "./light.js";
 
 /** Characters that a redactor sees in one turn of the event loop: one or two milliseconds. */
 const PIECE = 4000;
@@ -105,15 +105,6 @@ class Masking {
     // A string in a list is no text of the message.
     for (const block of blocks) shown.push(typeof block === "string" ? block : await this.#value(block, depth));
     return shown.every((block, index) => block === blocks[index]) ? list : shown;
-  }
-}
-
-/** What cannot be read is undefined. */
-function attempt<T>(body: () => T): T | undefined {
-  try {
-    return body();
-  } catch {
-    return undefined;
   }
 }
 

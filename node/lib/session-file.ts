@@ -28,7 +28,7 @@ interface Row {
   content?: unknown;
 }
 
-const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages";
+const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
 
 /** The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some editors write. */
 export function sessionBytes(file: string): Buffer {
@@ -62,10 +62,11 @@ export function readSession(file: string): Message[] {
  * @throws an Error that names the file, and for a session that a database does not know lists those that it does
  */
 export async function recordedSessions(file: string, asked?: string): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
-  if (!isPlain(file) || !isDatabase(file)) {
+  const isFile = isPlain(file);
+  if (!isFile || !isDatabase(file)) {
     const name = nameOf(file);
     // A pipe is read here: later signals are caught, and none would be heard while it waits for its writer.
-    const early = isPlain(file) ? undefined : readSession(file);
+    const early = isFile ? undefined : readSession(file);
     if (asked !== undefined) throw new Error(`${name} is no database of OpenClaw, in which a session could be chosen`);
     return [{ name, read: async () => ({ name, sessionId: path.basename(file), messages: early ?? readSession(file) }) }];
   }

@@ -1,16 +1,12 @@
 /** The call that a tool's result answers, in whichever provider's shape the result is. */
 import type { AnyMessage } from "./api.js";
-import { MOST_VALUES } from "./light.js";
+import { attempt, MOST_VALUES } from "./light.js";
 
 /** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
 export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown): AnyMessage {
   const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {} });
-  try {
-    return { role: "assistant", content: callIds(message).map(call) };
-  } catch {
-    // A getter threw. So it does when the message crosses, and what cannot be read is left alone.
-    return { role: "assistant", content: [] };
-  }
+  // Where a getter throws, it does so when the message crosses, too, and what cannot be read is left alone.
+  return { role: "assistant", content: (attempt(() => callIds(message)) ?? []).map(call) };
 }
 
 /** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
@@ -31,10 +27,6 @@ export function toolOf(message: AnyMessage): string {
 
 /** The first of some fields that is a text or a number; empty where there is none, and where reading them throws. */
 function stringOf(of: object, names: string[]): string {
-  try {
-    const found = names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number");
-    return String(found ?? "");
-  } catch {
-    return "";
-  }
+  const found = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number"));
+  return String(found ?? "");
 }

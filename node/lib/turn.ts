@@ -1,6 +1,7 @@
 /** What of a finished turn the figures need: which calls were made, and what the provider said of them. */
 import type { AnyMessage, Message } from "./api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
+import { attempt } from "./light.js";
 
 /** The fetch tool as a request holds it. */
 export const FETCH_TOOL_JSON = JSON.stringify({ name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters });
@@ -11,14 +12,13 @@ const SENT = ["input", "cacheRead", "cacheWrite", "input_tokens", "cache_read_in
 /** The messages of a turn; where every answer says what the provider counted, only what answers are known by, so that nothing large crosses. */
 export function toRecord(given: readonly AnyMessage[]): Message[] {
   const messages = given as readonly Message[];
-  try {
+  // Where an accessor throws, it does so when the message crosses, too, and what cannot be read is left alone.
+  const measured = attempt(() => {
     // Of the Responses API nothing but the response itself says what was counted.
-    const answers = messages.filter(({ role, type }) => role === "assistant" || (role === undefined && typeof type === "string"));
-    return answers.every(isMeasured) ? answers.map(bare) : [...messages];
-  } catch {
-    // An accessor threw. So it does when the message crosses, and what cannot be read is left alone.
-    return [...messages];
-  }
+    const answers = messages.filter(({ role, type }) => role === "assistant" || (typeof role !== "string" && typeof type === "string"));
+    return answers.every(isMeasured) ? answers.map(bare) : undefined;
+  });
+  return measured ?? [...messages];
 }
 
 function isMeasured({ usage }: Message): boolean {
@@ -37,7 +37,7 @@ function bare({ role, timestamp, model, provider, stopReason, usage, content, to
 }
 
 function barePart(part: Part): object[] {
-  if (typeof part?.name === "string") return [bareCall(part.type, part.id ?? part.call_id ?? part.toolCallId, part.name)];
+  if (typeof part?.name === "string") return [bareCall(part.type, part.call_id ?? part.id ?? part.toolCallId, part.name)];
   return typeof part?.text === "string" ? [{ type: part.type, text: part.text }] : [];
 }
 

@@ -7,7 +7,7 @@
 import type { Message } from "./api.js";
 import { isResponseItem } from "./codex.js";
 import type { Concertina } from "./concertina.js";
-import { nameOf } from "./files.js";
+import { jsonOf, nameOf, textIn } from "./files.js";
 import { changeBetween, elementsOf, withChange } from "./json-changes.js";
 import { sessionBytes } from "./session-file.js";
 
@@ -21,6 +21,9 @@ export interface UnfoldedFile {
   /** Numbers of the lines that are not JSON, counted from 1; they stay as they are. */
   unreadable: number[];
 }
+
+/** What can be unfolded. */
+const FORMS = "a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API";
 
 /** A piece of the file: a row of the session, or what stands between two. */
 interface Piece {
@@ -36,7 +39,7 @@ export async function unfoldFile(concertina: Concertina, file: string, scope: { 
   const isArray = bytes.subarray(0, 1024).toString().trimStart().startsWith("[");
   const pieces = isArray ? elements(file, bytes) : lines(bytes);
   const holders = pieces.filter(({ row }) => messageIn(row) !== undefined);
-  if (holders.length === 0) throw new Error(`${nameOf(file)} holds no messages; a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages`);
+  if (holders.length === 0) throw new Error(`${nameOf(file)} holds no messages; ${FORMS}`);
   const { messages, unfolded, missing } = await concertina.unfold({ ...scope, messages: holders.map(({ row }) => messageIn(row) as Message) });
   holders.forEach((piece, index) => {
     const { row } = piece as { row: { message?: unknown } };
@@ -66,8 +69,8 @@ function lines(bytes: Buffer): Piece[] {
 }
 
 function elements(file: string, bytes: Buffer): Piece[] {
-  if (parsed(bytes) === undefined) throw new Error(`${nameOf(file)} is not JSON`);
-  const text = bytes.toString();
+  const text = textIn(nameOf(file), bytes);
+  jsonOf(nameOf(file), text, FORMS);
   const pieces: Piece[] = [];
   let done = 0;
   for (const { start, end } of elementsOf(text)) {

@@ -3,11 +3,14 @@
 //! The rows of the report say which blocks are ours, and which original each of them was that does not restore by itself: the note in
 //! the place of a repeat names where its text stands, and no original.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::restore::{restore, rewound};
+use super::sight::is_repeat;
 use crate::error::{Error, Result};
-use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS, find_markers};
+use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::transcript::{Block, Kind, Patch, Path, Rewrite, Transcript, with_payload};
 
 /// A block that was changed, as far as a report has to name it.
@@ -29,11 +32,14 @@ pub struct ChangedBlock {
 pub fn restore_messages(messages: &[Value], originals: &[Original], rows: &[ChangedBlock]) -> Result<Rewrite> {
     let transcript = Transcript::read(messages);
     let mut rewrite = Rewrite::default();
+    let by_hash: BTreeMap<String, &Original> =
+        originals.iter().map(|original| (original.hash.to_hex(), original)).collect();
     for (index, row) in rows.iter().enumerate() {
         let name = format!("report.blocks[{index}]");
-        let mut named =
-            originals.iter().filter(|original| row.original.as_ref().is_some_and(|id| id.matches(original.hash)));
-        let original = named.next();
+        let original = row.original.as_ref().and_then(|id| {
+            let (hash, original) = by_hash.range(id.as_str().to_owned()..).next()?;
+            hash.starts_with(id.as_str()).then_some(*original)
+        });
         if let Some(id) = row.original.as_ref().filter(|_| original.is_none()) {
             return Err(Error::bad_argument(
                 name,
@@ -60,22 +66,14 @@ fn restored(message: &Value, block: &Block, original: Option<&Original>) -> Opti
     match (block.kind, original) {
         (Kind::Text(text), None) => Some(restore(text, &[]).into()),
         (Kind::Text(text), Some(original)) => {
-            let is_ours = is_repeat(text) || rewound(text, std::slice::from_ref(original)).is_some();
-            is_ours.then(|| String::from_utf8(original.bytes.clone()).ok())?.map(Value::String)
+            let repeated = || is_repeat(text).then(|| String::from_utf8(original.bytes.clone()).ok())?;
+            rewound(text, std::slice::from_ref(original)).or_else(repeated).map(Value::String)
         }
         (Kind::Image(_), Some(Original { bytes, media: Media::Image(mime), .. })) => {
             with_payload(block.path.follow(message)?, mime, &base64_simd::STANDARD.encode_to_string(bytes))
         }
         _ => None,
     }
-}
-
-/// Whether a text is the note in the place of a repeat.
-fn is_repeat(text: &str) -> bool {
-    let first = text.starts_with("[[DEDUP_REF:").then(|| find_markers(text).next()).flatten();
-    first.is_some_and(|(range, marker)| {
-        range.start == 0 && matches!(marker, Marker::Repeat { .. }) && text[range.end..].starts_with(" same as ")
-    })
 }
 
 /// Where the note at the end of a content stands that leads to an image's original, unless it is one of those that leave already.

@@ -13,7 +13,7 @@ use super::restore::{is_marker_line, quote};
 use super::{CompressOptions, Edit, FusionEngine, StageReport};
 use crate::config::Preset;
 use crate::content::Hints;
-use crate::reference::{Marker, Original};
+use crate::reference::{Marker, Original, find_markers};
 use crate::tokens;
 use crate::transcript::Role;
 
@@ -252,4 +252,12 @@ fn without_marker_line(text: &str) -> &str {
         Some((rest, line)) if is_marker_line(line) => rest,
         _ => text,
     }
+}
+
+/// Whether a text is the note that [`Sight`] writes in the place of a repeat.
+pub(super) fn is_repeat(text: &str) -> bool {
+    let first = text.starts_with("[[DEDUP_REF:").then(|| find_markers(text).next()).flatten();
+    first.is_some_and(|(range, marker)| {
+        range.start == 0 && matches!(marker, Marker::Repeat { .. }) && text[range.end..].starts_with(" same as ")
+    })
 }

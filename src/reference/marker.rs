@@ -67,7 +67,8 @@ pub fn parse_ref(text: &str) -> Result<RefId> {
         .and_then(|rest| rest.strip_suffix(']'))
         .or_else(|| text.strip_prefix("[[REWIND:sha256:")?.strip_suffix("]]"))
         .unwrap_or(text);
-    RefId::parse(&bare.to_ascii_lowercase())
+    let is_hexadecimal = bare.len() <= 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hexadecimal { RefId::parse(&bare.to_ascii_lowercase()) } else { RefId::parse(bare) }
 }
 
 #[cfg(test)]
@@ -103,5 +104,7 @@ mod tests {
         ] {
             assert!(parse_ref(bad).is_err(), "{bad}");
         }
+        let told = |result: Result<RefId>| result.unwrap_err().to_string();
+        assert_eq!(told(parse_ref("The Key")), told(RefId::parse("The Key")), "as it was written");
     }
 }

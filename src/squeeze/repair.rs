@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use crate::transcript::{
-    CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, hides_links, part_of, result_links,
+    CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, hides_links, is_result, part_of, result_links,
 };
 
 /// Text of a result that was inserted because none was there.
@@ -130,12 +130,10 @@ fn pair(messages: &[Value]) -> Pairs<'_> {
         } else if takes_blocks(message) {
             carriers.entry(plain).or_insert(message_index);
         }
+        let is_apart = takes_blocks(message) && carriers.get(&plain) != Some(&message_index);
         for ResultLink { id, block } in results {
             let place = (message_index, block);
-            let is_in_place = |call: &Call| {
-                let is_carried_alone = || takes_blocks(message) && carriers.get(&plain) != Some(&message_index);
-                call.link.shape == Shape::Responses || call.message == plain && !is_carried_alone()
-            };
+            let is_in_place = |call: &Call| call.link.shape == Shape::Responses || call.message == plain && !is_apart;
             match open.get_mut(id).map(Vec::pop) {
                 Some(Some(call)) if is_in_place(&calls[call]) => calls[call].answered = true,
                 Some(Some(call)) => calls[call].displaced = Some(place),
@@ -278,10 +276,6 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
 fn has_words_before_results(message: &Value) -> bool {
     let blocks = message["content"].as_array().filter(|_| message["role"] == "user");
     blocks.is_some_and(|blocks| !blocks.iter().is_sorted_by_key(|block| !is_result(block)))
-}
-
-fn is_result(block: &Value) -> bool {
-    matches!(block["type"].as_str(), Some("tool_result" | "toolResult"))
 }
 
 #[cfg(test)]

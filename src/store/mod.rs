@@ -40,8 +40,8 @@ pub type Millis = i64;
 /// A durable store. All methods block; callers choose the thread.
 ///
 /// A call that finds that the file was deleted or replaced under it works on what is there now, and says so once in
-/// [`Store::notices`]. What a newer program has migrated meanwhile may be read on, but is not written:
-/// [`crate::error::Error::StoreNewer`].
+/// [`Store::notices`]. Where a newer program has migrated the store meanwhile, what this one can no longer do there is
+/// [`crate::error::Error::StoreNewer`]; nothing is changed then.
 pub trait Store: Send + Sync {
     /// The ids that markers of these contents print: 16 digits, longer where another original has the same prefix, and the
     /// same as before for what is already stored.

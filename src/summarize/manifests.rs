@@ -19,6 +19,8 @@ struct Object<'t> {
 
 #[derive(Default)]
 struct Manifests<'t> {
+    /// How many objects there are, those that are not kept among them.
+    count: usize,
     objects: Vec<Object<'t>>,
     /// How deep the keys of the object are: those of an item of a list stand behind its dash.
     depth: usize,
@@ -68,8 +70,11 @@ impl<'t> Manifests<'t> {
             self.is_in_metadata = false;
         } else if depth == self.depth {
             self.is_in_metadata = key == "metadata";
-            if key == "kind" && self.objects.len() < KEPT {
-                self.objects.push(Object { kind: value, name: "", line: number });
+            if key == "kind" {
+                self.count += 1;
+                if self.objects.len() < KEPT {
+                    self.objects.push(Object { kind: value, name: "", line: number });
+                }
             }
         } else if key == "name" && self.is_in_metadata && depth == self.depth + 2 {
             if let Some(object) = self.objects.last_mut().filter(|object| object.name.is_empty()) {
@@ -84,21 +89,17 @@ impl<'t> Manifests<'t> {
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
-        sheet.say(&format!("YAML, {}, {} objects", which_lines(text), self.objects.len()));
-        if !self.failures.is_empty() {
-            let failures: Vec<String> = self.failures.iter().map(|failure| quote(failure, 120)).collect();
-            sheet.list("not ok:", &failures, sheet.share(50));
-        }
+        sheet.say(&format!("YAML, {}, {} objects", which_lines(text), self.count));
+        let failures: Vec<String> = self.failures.iter().map(|failure| quote(failure, 120)).collect();
+        sheet.list("not ok:", &failures, sheet.share(50));
         let shown = |object: &Object| {
             let name = if object.name.is_empty() { String::new() } else { format!(" {}", quote(object.name, 80)) };
             format!("{}{name}:{}", quote(object.kind, 60), object.line)
         };
         let objects: Vec<String> = self.objects.iter().map(shown).collect();
         sheet.list("objects:", &objects, sheet.share(75));
-        if !self.images.is_empty() {
-            let images: Vec<String> = self.images.iter().map(|image| quote(image, 120)).collect();
-            sheet.list("images:", &images, sheet.share(70));
-        }
+        let images: Vec<String> = self.images.iter().map(|image| quote(image, 120)).collect();
+        sheet.list("images:", &images, sheet.share(70));
     }
 }
 
@@ -192,5 +193,11 @@ metadata:
         ] {
             assert!(!summarize(text, &mut Sheet::new(300)), "{text}");
         }
+    }
+
+    #[test]
+    fn objects_beyond_those_that_are_kept_are_counted() {
+        let summary = summary(&"apiVersion: v1\nkind: Pod\n---\n".repeat(KEPT + 1), 200);
+        assert!(summary.starts_with("YAML, 6003 lines, 2001 objects\n"), "{summary}");
     }
 }

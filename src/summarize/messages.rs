@@ -5,6 +5,7 @@
 
 mod unstated;
 
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
@@ -84,14 +85,14 @@ struct Message<'t> {
 
 impl<'t> Message<'t> {
     /// Reads a line; `heading` is the last one above it that is not indented. Without a severity it is believed where `is_said`.
-    fn parse(line: &'t str, heading: Option<&'t str>, is_said: bool) -> Option<Self> {
+    fn parse(line: &'t str, heading: Option<&'t str>, is_said: &dyn Fn() -> bool) -> Option<Self> {
         let line = head(line, FRONT);
         let bare = line.trim_start();
         if let Some(message) = unstated::without_colon(bare) {
             return Some(message);
         }
         if let Some(SearchLine::Hit(hit)) = SearchLine::parse(bare) {
-            let unstated = || unstated::said_of(&hit).filter(|_| is_said);
+            let unstated = || unstated::said_of(&hit).filter(|_| is_said());
             let (severity, said) = severity_of(hit.text).or_else(unstated)?;
             return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
         }
@@ -150,7 +151,9 @@ struct Messages<'t> {
 
 /// Writes the summary; false when most lines have no part in a message. What a search was asked for is one only with a severity.
 pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> bool {
-    let messages = Messages::read(text, !is_searched && unstated::is_said(text));
+    // Of most texts nothing asks.
+    let is_said = LazyCell::new(|| !is_searched && unstated::is_said(text));
+    let messages = Messages::read(text, &|| *is_said);
     let total: usize = messages.counts.iter().sum();
     if total == 0 || total * 10 < messages.lines || messages.understood * 10 < messages.lines * 6 {
         return false;
@@ -160,7 +163,7 @@ pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> boo
 }
 
 impl<'t> Messages<'t> {
-    fn read(text: &'t str, is_said: bool) -> Self {
+    fn read(text: &'t str, is_said: &dyn Fn() -> bool) -> Self {
         let mut messages = Self::default();
         let mut heading = None;
         let mut is_below_heading = false;

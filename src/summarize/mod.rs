@@ -30,7 +30,7 @@ pub use identifiers::{Around, features_of, salient_identifiers};
 
 use regex::Regex;
 
-use crate::content::hints::expected;
+use crate::content::hints::{Expected, expected};
 use crate::content::{self, ContentType, Detection, Hints};
 use sheet::Sheet;
 
@@ -59,7 +59,8 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
         return head(text, max_chars);
     }
     let detection = content::detect(text, hints);
-    let is_searched = expected(hints).is_some_and(|expected| expected.content_type == ContentType::Search);
+    let expected = expected(hints);
+    let is_searched = expected.as_ref().is_some_and(|expected| expected.content_type == ContentType::Search);
     let may_report = matches!(
         detection.content_type,
         ContentType::Log | ContentType::Table | ContentType::Text | ContentType::Unknown
@@ -67,7 +68,7 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
     let mut sheet = Sheet::new(max_chars);
     let written = snapshot::summarize(text, &mut sheet)
         || may_report && REPORTS.iter().any(|report| report(text, &mut sheet))
-        || match (detection.content_type, named(hints, &detection)) {
+        || match (detection.content_type, named(expected.as_ref(), &detection)) {
             (ContentType::Code, Some(name)) => code::summarize_other(text, name, &mut sheet),
             (_, Some(name)) => settings::summarize(text, name, &mut sheet),
             (ContentType::Code, None) => code::summarize(text, detection.language, &mut sheet),
@@ -91,10 +92,9 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
 }
 
 /// What a file of another language or format is called, where the text is nothing that says more.
-fn named(hints: &Hints, detection: &Detection) -> Option<&'static str> {
+fn named(expected: Option<&Expected>, detection: &Detection) -> Option<&'static str> {
     let is_open = matches!(detection.content_type, ContentType::Code | ContentType::Text | ContentType::Unknown);
-    let expected = expected(hints).filter(|_| is_open && detection.language.is_none());
-    expected.and_then(|expected| expected.name)
+    expected.filter(|_| is_open && detection.language.is_none())?.name
 }
 
 /// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole line slow.

@@ -163,8 +163,6 @@ struct Page<'t> {
     /// The role and depth of a report whose text stands below it.
     awaited: Option<(&'t str, usize)>,
     node: Node<'t>,
-    /// The name of the last node that is no text.
-    named: &'t str,
     /// Level and title.
     headings: Vec<(&'t str, &'t str)>,
     fields: Group,
@@ -213,16 +211,9 @@ impl<'t> Page<'t> {
         if key == "url" && self.references == 0 {
             self.address.get_or_insert(value);
         }
-        let Some(element) = self.node.add(key, value) else { return };
-        let is_text = node::is_text(element.role);
-        // The text of a link or a heading is its name, once more.
-        if is_text && element.words == self.named {
-            return;
+        if let Some(element) = self.node.add(key, value) {
+            self.add(&element);
         }
-        if !is_text {
-            self.named = element.name;
-        }
-        self.add(&element);
     }
 
     /// A line that is not of the tree.

@@ -40,7 +40,7 @@ struct Plan<'t> {
     totals: Vec<&'t str>,
     /// By what is done to them, as in [`ACTIONS`].
     resources: [Vec<String>; ACTIONS.len()],
-    /// What is done to the last of them.
+    /// What is done to the last of them; `None` where it is not kept.
     latest: Option<usize>,
     /// Errors and warnings, and which of them are errors.
     problems: Vec<(bool, String)>,
@@ -65,8 +65,9 @@ impl<'t> Plan<'t> {
         for line in text.lines() {
             let line = head(line, FRONT);
             if let Some(found) = ACTION.captures(line) {
-                plan.latest = ACTIONS.iter().position(|action| *action == &found[2]);
-                if let Some(at) = plan.latest.filter(|&at| plan.resources[at].len() < KEPT) {
+                let at = ACTIONS.iter().position(|action| *action == &found[2]);
+                plan.latest = at.filter(|&at| plan.resources[at].len() < KEPT);
+                if let Some(at) = plan.latest {
                     plan.resources[at].push(found[1].to_owned());
                 }
             } else if plan.totals.len() < KEPT && TOTALS.iter().any(|start| line.starts_with(start)) {
@@ -114,7 +115,7 @@ impl<'t> Plan<'t> {
         };
         sheet.lines(&self.totals, sheet.share(40));
         sheet.lines(&problems(true), sheet.share(50));
-        for (action, resources) in ACTIONS.iter().zip(&self.resources).filter(|(_, resources)| !resources.is_empty()) {
+        for (action, resources) in ACTIONS.iter().zip(&self.resources) {
             sheet.list(&format!("{action}:"), resources, sheet.share(70));
         }
         sheet.lines(&problems(false), sheet.share(50));

@@ -6,7 +6,9 @@
 use serde_json::Value;
 
 use super::Role;
-use super::read::{CALL_IDS, CALL_TYPES, RESULT_IDS, has_opaque, id_of, item_type, role};
+use super::read::{
+    CALL_IDS, CALL_TYPES, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, item_type, role,
+};
 
 /// How a result of a call must look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,11 +70,8 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
 pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     let nested = || {
         let blocks = parts(message, "content").enumerate();
-        let results = blocks.filter(|(_, part)| matches!(part["type"].as_str(), Some("tool_result" | "toolResult")));
-        results.map(|(index, part)| ResultLink {
-            id: id_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
-            block: Some(index),
-        })
+        let results = blocks.filter(|(_, part)| is_result(part));
+        results.map(|(index, part)| ResultLink { id: id_of(part, &RESULT_BLOCK_IDS), block: Some(index) })
     };
     match role(message) {
         Role::Tool if message["role"] != "function" => {
@@ -94,7 +93,7 @@ pub fn hides_links(message: &Value) -> bool {
     // A text that could not cross is no part of another kind.
     let is_opaque = |value: &Value| value.get("\0opaque").is_some_and(|what| what != "text");
     let hides = |part: &Value| {
-        let mut keys = ["role", "type"].iter().chain(&CALL_IDS).chain(&RESULT_IDS);
+        let mut keys = ["role", "type"].iter().chain(&CALL_IDS).chain(&RESULT_IDS).chain(&RESULT_BLOCK_IDS);
         is_opaque(part) || keys.any(|key| part.get(key).is_some_and(has_opaque))
     };
     let is_reference = match item_type(message) {
@@ -107,6 +106,11 @@ pub fn hides_links(message: &Value) -> bool {
     // What a message holds that is a result itself is only its text.
     let is_result = result_links(message).iter().any(|result| result.block.is_none() && !result.id.is_empty());
     is_reference || hides(message) || !is_result && holds_hidden()
+}
+
+/// Whether a block is a result that its message carries.
+pub fn is_result(part: &Value) -> bool {
+    part["type"].as_str().is_some_and(|kind| RESULT_TYPES.contains(&kind))
 }
 
 fn parts<'a>(message: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {

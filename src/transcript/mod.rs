@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, result_links};
+pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, is_result, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step, part_of};
 pub use read::{frame, has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
 pub use shape::{image_part, shape_at};

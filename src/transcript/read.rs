@@ -15,6 +15,12 @@ pub(super) const CALL_IDS: [&str; 3] = ["call_id", "id", "toolCallId"];
 /// Where a message that is a result names the call that it answers.
 pub(super) const RESULT_IDS: [&str; 5] = ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id"];
 
+/// Types of blocks that are results.
+pub(super) const RESULT_TYPES: [&str; 2] = ["tool_result", "toolResult"];
+
+/// Where such a block names the call that it answers.
+pub(super) const RESULT_BLOCK_IDS: [&str; 4] = ["tool_use_id", "toolUseId", "toolCallId", "id"];
+
 /// Types of blocks and items that mean a call of the caller's tools, in every spelling that hosts and providers use. Other calls are of
 /// the provider's own tools.
 pub(super) const CALL_TYPES: [&str; 7] =
@@ -116,9 +122,9 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
         "search_result" if part["citations"]["enabled"] != true && part["content"].is_array() => {
             content(&part["content"], &path.clone().key("content"), result, blocks);
         }
-        "tool_result" | "toolResult" => {
+        _ if RESULT_TYPES.contains(&kind) => {
             let inner = ToolResult {
-                call_id: id_of(part, &["tool_use_id", "toolUseId", "toolCallId", "id"]),
+                call_id: id_of(part, &RESULT_BLOCK_IDS),
                 tool_name: part["toolName"].as_str(),
                 arguments: None,
                 is_error: is_error(part),

@@ -1,5 +1,5 @@
 /** What Concertina would do with recorded sessions. */
-import { analyse, analysisText, writeAnalysis } from "../analysis.js";
+import { analyse, showAnalysis } from "../analysis.js";
 import type { Prices } from "../api.js";
 import { needAbsent } from "../files.js";
 import type { Options } from "../options.js";
@@ -44,9 +44,7 @@ export const analyze: Command = {
     const named = sessions.map((session) => ({ name: session.name, read: async () => ({ ...(await session.read()), prices }) }));
     const analysis = await analyse(named, { options, progress: progressLine });
     failed.push(...analysis.failed.map(({ name, error }) => (error.includes(name) ? error : `${name}: ${error}`)));
-    if (html !== undefined && analysis.read.length > 0) writeAnalysis(html, analysis);
-    if (values.json) printJson(analysis);
-    else if (html === undefined && analysis.read.length > 0) print(`${analysisText(analysis)}\n`);
+    showAnalysis(analysis, html, { json: values.json ? printJson : undefined, words: (text) => print(`${text}\n`) });
     for (const line of failed) console.error(`openclaw-concertina: ${line}`);
     if (failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
   },

@@ -5,7 +5,7 @@ import type { ParseArgsConfig } from "node:util";
 
 import type { StorePlace } from "../api.js";
 import { Concertina } from "../concertina.js";
-import { bytesOf, nameOf } from "../files.js";
+import { bytesOf, nameOf, textIn } from "../files.js";
 import type { Options } from "../options.js";
 import { STORE_FILE } from "../store-file.js";
 import { isAgreed } from "./asking.js";
@@ -62,10 +62,7 @@ export function objectOf(values: Values, name: string): Record<string, unknown> 
 
 /** The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not UTF-8 to the last byte. */
 export function readText(file: string): string {
-  const bytes = bytesOf(file);
-  const text = bytes.toString("utf8");
-  if (!Buffer.from(text).equals(bytes)) throw new Error(`${nameOf(file)} is not UTF-8`);
-  return text;
+  return textIn(nameOf(file), bytesOf(file));
 }
 
 /** The beginning of an address, of whatever kind. */

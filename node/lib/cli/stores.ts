@@ -6,12 +6,12 @@ import { nameOf, needAbsent, writeNew } from "../files.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
 import { sessionsNamed } from "../named-sessions.js";
-import { originalsOf } from "../originals.js";
+import { charsOf, originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
 import { withClock } from "../progress.js";
 import { counted, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
-import { type Command, mayRemove, needStore, numberOf, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+import { type Command, mayRemove, needStore, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
 /** The session that an id or a key names, the last seen where there are several. @throws an Error that lists what the store knows. */
 async function sessionOf(concertina: Concertina, named: string): Promise<string> {
@@ -31,9 +31,10 @@ export const fetch: Command = {
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   run: (refIds, values) =>
     withStore(values, async (concertina) => {
-      const maxChars = values["max-chars"] === undefined ? undefined : numberOf(values, "max-chars", 0);
+      const maxChars = charsOf(textOf(values, "max-chars"));
       const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) => textOf(values, name));
-      if (lines !== undefined && chars !== undefined) throw new UsageError("--lines and --chars exclude each other");
+      const other = ["lines", "pattern"].find((name) => values[name] !== undefined);
+      if (chars !== undefined && other !== undefined) throw new UsageError(`--${other} and --chars exclude each other`);
       const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, lines, chars, pattern, maxChars });
       for (const line of missing) console.error(line);
       if (values.json) printJson(blocks);
@@ -53,9 +54,9 @@ export const stats: Command = {
       needAbsent(html);
       await withClock("reading the store", concertina.check());
       const sessionId = named === undefined ? undefined : await sessionOf(concertina, named);
-      if (html !== undefined) writeReport(html, { periods: await periodsOf((range) => concertina.figures({ ...range, sessionId })), health: null, title: named });
-      if (html !== undefined && !values.json) return;
-      const figures = await concertina.figures({ sessionId });
+      const periods = html === undefined ? [] : await withClock("adding up", periodsOf((range) => concertina.figures({ ...range, sessionId })));
+      const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", concertina.figures({ sessionId })));
+      if (html !== undefined) writeReport(html, { periods, health: null, title: named });
       if (values.json) printJson(figures);
       else print(`${figuresText(figures)}\n`);
     }),

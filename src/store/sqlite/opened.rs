@@ -205,10 +205,16 @@ impl Side {
         if turn == Turn::Alone {
             schema::check_version(&self.connection)?;
         }
-        work(&mut self.connection).map_err(|failure| match schema::check_version(&self.connection) {
-            // It met what the newer program keeps in another way; nothing is damaged.
-            Err(newer @ Failure::Newer(_)) => newer,
-            _ => failure,
+        work(&mut self.connection).map_err(|failure| {
+            // To look at what is locked would be to wait for it once more.
+            if failure.is_locked() {
+                return failure;
+            }
+            match schema::check_version(&self.connection) {
+                // It met what the newer program keeps in another way; nothing is damaged.
+                Err(newer @ Failure::Newer(_)) => newer,
+                _ => failure,
+            }
         })
     }
 

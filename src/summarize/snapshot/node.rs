@@ -11,30 +11,31 @@ pub(super) struct Node<'t> {
     role: &'t str,
     name: &'t str,
     value: &'t str,
+    /// The name of the last one that was no text.
+    named: &'t str,
 }
 
 impl<'t> Node<'t> {
     /// Takes in a field; with the last of them it is an element. A browser shows each text once more, by the line that it fills.
     pub(super) fn add(&mut self, key: &str, value: &'t str) -> Option<Element<'t>> {
         match key {
-            "ref" => *self = Self { reference: value, ..Self::default() },
+            "ref" => *self = Self { reference: value, named: self.named, ..Self::default() },
             "role" => self.role = value,
             "name" => self.name = value,
             "value" => self.value = value,
             "depth" if !self.role.is_empty() && !self.role.eq_ignore_ascii_case("InlineTextBox") => {
-                let Self { reference, role, name, value: held } = std::mem::take(self);
-                let (name, words) = if is_text(role) { ("", name) } else { (name, held) };
-                return Some(Element { role, name, marks: "", words, reference, depth: value.parse().ok()? });
+                let Self { reference, role, name, value: held, named } = std::mem::take(self);
+                let is_text = role.eq_ignore_ascii_case("StaticText");
+                self.named = if is_text { named } else { name };
+                let (name, words) = if is_text { ("", name) } else { (name, held) };
+                let element = Element { role, name, marks: "", words, reference, depth: value.parse().ok()? };
+                // The text of a link or a heading is its name, once more.
+                return (!is_text || words != named).then_some(element);
             }
             _ => {}
         }
         None
     }
-}
-
-/// Whether a node is nothing but text.
-pub(super) fn is_text(role: &str) -> bool {
-    role.eq_ignore_ascii_case("StaticText")
 }
 
 /// `"role": "button",`: a field and what it holds, escapes as written.
