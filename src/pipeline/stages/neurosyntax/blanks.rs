@@ -12,8 +12,9 @@ pub(super) fn normalise(view: &View, survey: &Survey, changes: &mut Vec<Change>)
         let blank = &text[..=last];
         let wasteful = blank.contains(" \n") || blank.contains("\t\n") || blank.matches('\n').count() > 3;
         if wasteful && blank.trim().is_empty() && !blank.contains('\r') {
-            let short = if blank.matches('\n').count() > 1 { "\n\n" } else { "\n" };
-            changes.push(Change::cleanup(gap.start..gap.start + blank.len(), short));
+            // The last line end stays, and with it whatever a tool printed before the next line.
+            let short = if blank.matches('\n').count() > 1 { "\n" } else { "" };
+            changes.push(Change::cleanup(gap.start..gap.start + blank.len() - 1, short));
         }
     }
 }

@@ -215,3 +215,11 @@ fn long_code_is_rewritten_window_by_window() {
         .collect();
     assert!(rewritten == expected, "{}", &rewritten[..400]);
 }
+
+#[test]
+fn line_ends_that_go_take_no_number_with_them() {
+    let text =
+        "     7→def f():\n     8→    x = 1  \n     9→    return x\n    10→\n    11→\n    12→\n    13→\n    14→y = 2\n";
+    let expected = "     7→def f():\n     8→    x = 1\n     9→    return x\n\n    14→y = 2\n";
+    assert_eq!(rewritten(text, Language::Python, Preset::Balanced), expected);
+}
