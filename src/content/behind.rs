@@ -5,8 +5,8 @@
 
 use super::detect::{Kind, judge_lines};
 use super::lines::sample;
-use super::prefixes::{Prefix, without_prefix};
-use super::seen::{Page, View};
+use super::prefixes::{Bare, Prefix, without_prefix};
+use super::seen::Page;
 use super::{ContentType, json, numbered};
 
 /// What stands before the lines of a text.
@@ -28,8 +28,8 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
     let page = Page::of(&sample);
     let view = page.view();
     // Of most texts a few lines say that they have none.
-    without_prefix(view.lines)?;
-    let (prefixes, kind) = behind_prefixes(view, judge_lines(view))?;
+    let first = without_prefix(view.lines)?;
+    let (prefixes, kind) = behind_prefixes(first, judge_lines(view))?;
     if kind.content_type == ContentType::Text {
         return None;
     }
@@ -41,16 +41,16 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
 /// How many prefixes stand one behind the other at most: a container, a stream, a time.
 const MAX_PREFIXES: usize = 3;
 
-/// The prefixes that lines share, and what the lines are: without the prefixes, where that says more than `plain`, what they are with
-/// them, else `plain`. `None` where nothing is known better without prefixes.
-pub(super) fn behind_prefixes(sample: View, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
+/// The prefixes that lines share, of which the `first` is off, and what the lines are: without the prefixes, where that says more than
+/// `plain`, what they are with them, else `plain`. `None` where nothing is known better without prefixes.
+pub(super) fn behind_prefixes(first: Bare, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
     if plain.is_proved {
         return None;
     }
     let mut prefixes = Vec::new();
     let mut formed = None;
-    let mut next = without_prefix(sample.lines);
+    let mut next = Some(first);
     while let Some(bare) = next.filter(|_| prefixes.len() < MAX_PREFIXES) {
         prefixes.push(bare.prefix);
         let is_stamped = prefixes.iter().any(|prefix| prefix.is_stamp());

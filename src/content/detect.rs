@@ -7,6 +7,7 @@ use super::escapes::visible;
 use super::hints::{Expected, expected};
 use super::lines::lines;
 use super::numbered::strip_numbers;
+use super::prefixes::without_prefix;
 use super::search::Survey;
 use super::seen::{Page, Question, Seen, View, filled};
 use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
@@ -179,7 +180,8 @@ fn judge_sample(sample: View) -> Kind {
     }
     let Some(bare) = strip_numbers(sample.lines) else {
         let plain = judge_lines(sample);
-        return behind_prefixes(sample, plain).map_or(plain, |(_, kind)| kind);
+        let first = if plain.is_proved { None } else { without_prefix(sample.lines) };
+        return first.and_then(|first| behind_prefixes(first, plain)).map_or(plain, |(_, kind)| kind);
     };
     let page = Page::of(&bare);
     let bare = page.view();

@@ -103,9 +103,13 @@ impl Passes<'_> {
             let mut sealed = draft.sealed();
             let mut bids: Vec<Bid> = Vec::new();
             let mut fired = Vec::new();
-            let shows_lines = is_codec(&steps[contest.start]) && self.detected.is_some();
-            let behind =
-                if shows_lines { Behind::all(&frame.context(draft.text(), &segments, &sealed)) } else { Vec::new() };
+            let mut behind = Vec::new();
+            if let Some(index) = self.detecting().filter(|_| is_codec(&steps[contest.start])) {
+                behind = Behind::all(&frame.context(draft.text(), &segments, &sealed));
+                let now = (self.clock)();
+                self.attempts[index].work_ms += now - started;
+                started = now;
+            }
             for index in contest {
                 let step = &steps[index];
                 let context = frame.context(draft.text(), &segments, &sealed);
@@ -113,16 +117,17 @@ impl Passes<'_> {
                 let shown = behind.iter().zip(&sealed_behind);
                 let shown: Vec<(&Peeled, FusionContext)> = shown
                     .map(|(part, sealed)| (&part.lines, frame.context(&part.lines.text, &part.segments, sealed)))
+                    .filter(|(_, alone)| may_fire(step, alone))
                     .collect();
-                let fires = may_fire(step, &context) || shown.iter().any(|(_, context)| may_fire(step, context));
+                let takes_text = may_fire(step, &context);
                 let gated = (self.clock)();
                 self.attempts[index].gate_ms += gated - started;
                 started = gated;
-                if !fires {
+                if !takes_text && shown.is_empty() {
                     continue;
                 }
                 fired.push(index);
-                let edits = self.propose(step, &context, &shown, &draft, &mut pass.proofs)?;
+                let edits = self.propose(step, &context, takes_text, &shown, &draft, &mut pass.proofs)?;
                 let more: Vec<Bid> = edits.into_iter().map(|(edit, saved)| Bid { step: index, edit, saved }).collect();
                 let more = if shown.is_empty() { more } else { best(more) };
                 if index + 1 < next {
@@ -188,10 +193,15 @@ impl Passes<'_> {
         tokens::count(text, self.options.encoding)
     }
 
+    /// The step that detects, where there is one.
+    fn detecting(&self) -> Option<usize> {
+        self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect))
+    }
+
     fn detect(&mut self, draft: &Rc<Draft>) -> Detection {
         let text = draft.text();
         let hints = &self.options.hints;
-        let Some(index) = self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect)) else {
+        let Some(index) = self.detecting() else {
             let content_type = hints.content_type.unwrap_or(ContentType::Unknown);
             let whole = Segment::whole(text, content_type, hints.language);
             let segments = if text.is_empty() { Vec::new() } else { vec![whole] };
@@ -208,11 +218,13 @@ impl Passes<'_> {
         detection
     }
 
-    /// The edits of one step that hold, with the tokens that each saves. It is shown the text, and lines behind prefixes alone.
+    /// The edits of one step that hold, with the tokens that each saves. It is shown the text, where it takes that, and lines behind
+    /// prefixes alone.
     fn propose(
         &self,
         step: &Step,
         context: &FusionContext,
+        takes_text: bool,
         shown: &[(&Peeled, FusionContext)],
         draft: &Draft,
         proofs: &mut Proofs,
@@ -224,8 +236,8 @@ impl Passes<'_> {
                 (edits.into_iter().map(|edit| (edit, false)).collect::<Vec<_>>(), None)
             }
             Work::Native(stage) => {
-                let mut offers = if may_fire(step, context) { offered(&**stage, context) } else { Vec::new() };
-                for (lines, alone) in shown.iter().filter(|(_, alone)| may_fire(step, alone)) {
+                let mut offers = if takes_text { offered(&**stage, context) } else { Vec::new() };
+                for (lines, alone) in shown {
                     let moved = |(edit, is_sure): (Edit, bool)| Some((lines.to_edit(context, edit)?, is_sure));
                     offers.extend(offered(&**stage, alone).into_iter().filter_map(moved));
                 }
