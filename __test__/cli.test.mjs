@@ -291,9 +291,11 @@ test("of several ids those that are there are printed, and one that is not is a 
   const both = run("fetch", refId, "0123456789abcdef", "--dir", dir);
   assert.deepEqual([both.stdout, both.status], [text, 1]);
   assert.match(both.stderr, /0123456789abcdef/);
-  const parts = run("fetch", refId, "--dir", dir, "--lines", "1-2", "--chars", "1-2");
-  assert.deepEqual([parts.stdout, parts.status], ["", 2]);
-  assert.match(parts.stderr, /--lines and --chars exclude each other/);
+  for (const [name, value] of [["lines", "1-2"], ["pattern", "x"]]) {
+    const parts = run("fetch", refId, "--dir", dir, `--${name}`, value, "--chars", "1-2");
+    assert.deepEqual([parts.stdout, parts.status], ["", 2]);
+    assert.match(parts.stderr, new RegExp(`--${name} and --chars exclude each other`));
+  }
   assert.deepEqual([run("fetch", refId, "--dir", dir).status, JSON.parse(run("fetch", refId, "--dir", dir, "--json").stdout)[0].text], [0, text]);
 });
 

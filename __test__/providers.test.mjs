@@ -1,6 +1,7 @@
 // Messages as Anthropic and OpenAI have them: without times, with usage in their own words, with blocks of their own.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import test from "node:test";
 
 import { answerFetch, Concertina, countMessageTokens, countTokens, repairToolPairing } from "openclaw-concertina";
@@ -57,6 +58,14 @@ test("usage counts as sent in each provider's spelling", async () => {
     const { measured, sentTokens } = (await concertina.figures({ sessionId: id })).total;
     assert.deepEqual([measured, sentTokens], [1, 1050], id);
   }
+});
+
+test("what is kept of a turn names calls as its results do, and keeps items whether they have no role or none that is a name", () => {
+  const { toRecord } = createRequire(import.meta.url)("../dist/node/lib/turn.js");
+  const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: "{}" };
+  const [{ content: [kept] }] = toRecord([{ role: "assistant", content: [call], usage: { input_tokens: 9 } }]);
+  assert.equal(kept.id, "c1");
+  for (const item of [call, { ...call, role: null }]) assert.deepEqual(toRecord([item]), [item]);
 });
 
 test("an image comes back in its own frame", async () => {
