@@ -58,7 +58,7 @@ export const stats: Command = {
       const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", concertina.figures({ sessionId })));
       if (html !== undefined) writeReport(html, { periods, health: null, title: named });
       if (values.json) printJson(figures);
-      else print(`${figuresText(figures)}\n`);
+      else if (html === undefined) print(`${figuresText(figures)}\n`);
     }),
 };
 
