@@ -148,6 +148,13 @@ fn lines_fold_behind_a_prefix_as_they_fold_alone() {
 }
 
 #[test]
+fn what_cannot_be_a_sample_behind_prefixes_that_differ_is_a_fold() {
+    let text = behind(&records().repeat(4), COUNTED[3]);
+    let most = compressed(&text, Preset::Lossless).tokens_after;
+    takes_at_most(most, &compressed(&text, Preset::Max), "records");
+}
+
+#[test]
 fn one_line_says_what_the_prefix_was() {
     let found = compressed(&behind(&document(), SAME[0]), Preset::Balanced);
     assert!(found.text.starts_with("[[FOLD:ionizer "), "{}", found.text);

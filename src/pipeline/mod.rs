@@ -64,7 +64,7 @@ pub use syntax::comments;
 pub use crate::transcript::Role;
 
 /// What a stage may look at. Immutable.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct FusionContext<'a> {
     /// The text as the earlier stages left it.
     pub text: &'a str,

@@ -128,7 +128,9 @@ impl Passes<'_> {
                 }
                 fired.push(index);
                 let edits = self.propose(step, &context, takes_text, &shown, &draft, &mut pass.proofs)?;
-                let more: Vec<Bid> = edits.into_iter().map(|(edit, saved)| Bid { step: index, edit, saved }).collect();
+                let less = if knows_type(step) { 0 } else { READING };
+                let bid = |(edit, saved): (Edit, isize)| Bid { step: index, edit, saved, worth: saved * (100 - less) };
+                let more: Vec<Bid> = edits.into_iter().map(bid).collect();
                 let more = if shown.is_empty() { more } else { best(more) };
                 if index + 1 < next {
                     // What saves much, or is gone already, is not up to those that come after.
@@ -239,7 +241,15 @@ impl Passes<'_> {
                 let mut offers = if takes_text { offered(&**stage, context) } else { Vec::new() };
                 for (lines, alone) in shown {
                     let moved = |(edit, is_sure): (Edit, bool)| Some((lines.to_edit(context, edit)?, is_sure));
-                    offers.extend(offered(&**stage, alone).into_iter().filter_map(moved));
+                    let found = offered(&**stage, alone);
+                    let count = found.len();
+                    let before = offers.len();
+                    offers.extend(found.into_iter().filter_map(moved));
+                    // A sample of several lines cannot stand behind prefixes that differ; a fold of all of them can.
+                    if offers.len() - before < count && alone.preset != Preset::Lossless {
+                        let whole = FusionContext { preset: Preset::Lossless, ..*alone };
+                        offers.extend(offered(&**stage, &whole).into_iter().filter_map(moved));
+                    }
                 }
                 offers.sort_by_key(|(edit, _)| edit.range.start);
                 (offers, Some(&**stage))
@@ -325,11 +335,17 @@ impl Frame<'_> {
 /// What an edit saves, in percent, so that no other way is tried.
 const MUCH: usize = 80;
 
+/// What a fold by lines of one shape counts less where a stage that knows the type folds the same text, in percent: names of columns, paths
+/// and hunks say more to a reader than places in a row.
+const READING: isize = 10;
+
 /// An edit that a step would make.
 struct Bid {
     step: usize,
     edit: Edit,
     saved: isize,
+    /// What it counts beside others.
+    worth: isize,
 }
 
 /// Whether a step is weighed against its neighbours that are codecs, too.
@@ -337,14 +353,19 @@ pub(super) fn is_codec(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if stage.is_codec())
 }
 
-/// Of edits that want the same text, those that save most together; sorted.
+/// Whether a step is for some types only.
+fn knows_type(step: &Step) -> bool {
+    matches!(&step.work, Work::Native(stage) if stage.content_types() != ContentType::ALL)
+}
+
+/// Of edits that want the same text, those that are worth most together; sorted.
 fn best(mut bids: Vec<Bid>) -> Vec<Bid> {
     bids.sort_by_key(|bid| (bid.edit.range.end, bid.edit.range.start));
-    // By how many of the first bids are looked at: the most that they save, and whether the last of them is taken.
+    // By how many of the first bids are looked at: the most that they are worth, and whether the last of them is taken.
     let mut most = vec![(0isize, false); bids.len() + 1];
     let before = |bid: &Bid| bids.partition_point(|other| other.edit.range.end <= bid.edit.range.start);
     for (index, bid) in bids.iter().enumerate() {
-        let with = most[before(bid).min(index)].0 + bid.saved;
+        let with = most[before(bid).min(index)].0 + bid.worth;
         let without = most[index].0;
         most[index + 1] = if with > without { (with, true) } else { (without, false) };
     }

@@ -361,16 +361,38 @@ impl Piece<'_> {
     }
 }
 
-/// The runs of punctuation and blanks within a value.
+/// The runs of punctuation and blanks within a value. The signs of a UUID belong to it: whoever looks for it has it whole.
 fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
     let bytes = word.as_bytes();
     let is_mark = |byte: &u8| byte.is_ascii_punctuation() || *byte == b' ';
-    let mut at = 0;
+    // Where the last run ended, and where the next one is looked for.
+    let (mut begin, mut at) = (0, 0);
     std::iter::from_fn(move || {
-        let start = at + bytes[at..].iter().position(is_mark)?;
+        let mut start = at + bytes[at..].iter().position(is_mark)?;
+        if is_uuid(&bytes[begin..], start - begin) {
+            at = begin + UUID_BYTES;
+            start = at + bytes[at..].iter().position(is_mark)?;
+        }
         at = bytes[start..].iter().position(|byte| !is_mark(byte)).map_or(bytes.len(), |len| start + len);
+        begin = at;
         Some((start, at))
     })
+}
+
+/// `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`, in hexadecimal.
+const UUID_BYTES: usize = 36;
+
+/// Whether a UUID stands at the start, where the first punctuation is found at `mark`.
+fn is_uuid(bytes: &[u8], mark: usize) -> bool {
+    mark == 8
+        && bytes.get(UUID_BYTES).is_none_or(|next| !next.is_ascii_alphanumeric())
+        && bytes.get(..UUID_BYTES).is_some_and(|uuid| {
+            let fits = |(at, byte): (usize, &u8)| match at {
+                8 | 13 | 18 | 23 => *byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            };
+            uuid.iter().enumerate().all(fits)
+        })
 }
 
 #[cfg(test)]

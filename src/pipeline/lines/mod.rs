@@ -128,7 +128,8 @@ fn has_columns(lines: &Lines) -> bool {
 }
 
 /// What legends of the versions so far do not tell, this one first.
-const UNTOLD: [&[&str]; 3] = [&[], &[write::NEXT], &[write::NEXT, write::RUNS]];
+const UNTOLD: [&[&str]; 4] =
+    [&[], &[write::OMITS], &[write::OMITS, write::NEXT], &[write::OMITS, write::NEXT, write::RUNS]];
 
 /// The cheapest of some plans for a text, written; with a legend that does not tell some of it.
 fn whole(stage: &str, plans: &[Plan], encoding: Encoding, untold: &[&str]) -> Option<Fold> {

@@ -17,6 +17,7 @@ struct Uses {
     same: bool,
     above: bool,
     runs: bool,
+    omits: bool,
     names: bool,
     raw: bool,
     again: bool,
@@ -107,6 +108,9 @@ fn joined<const N: usize>(words: [&str; N]) -> String {
 /// What the legend says of several values as above. Those of older folds say nothing.
 pub(super) const RUNS: &str = ", .3 three of them";
 
+/// What it says of the values that a row leaves out at its end. Those of older folds say nothing.
+pub(super) const OMITS: &str = "; missing at the end: as above";
+
 /// What it says of a value that counts on. Those of older folds say nothing.
 pub(super) const NEXT: &str = ", . is the next";
 
@@ -124,6 +128,7 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
         (uses.same, format!("; {open}=1{close} value 1 again")),
         (uses.above, "; . as above".to_owned()),
         (uses.runs, RUNS.to_owned()),
+        (uses.omits, OMITS.to_owned()),
         (uses.names, "; $1=x names x".to_owned()),
         (uses.lists, "; a*: a row each word".to_owned()),
         (uses.raw, "; |line".to_owned()),
@@ -283,6 +288,7 @@ impl<'t> Writer<'t> {
         }
         let len = words.iter().rposition(|word| *word != Word::Above).map_or(0, |last| last + 1);
         self.uses.above |= words.contains(&Word::Above);
+        self.uses.omits |= len < words.len();
         let mut line = String::new();
         let mut index = 0;
         while let Some(word) = words[..len].get(index) {

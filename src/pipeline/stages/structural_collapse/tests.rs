@@ -236,6 +236,38 @@ fn the_legend_says_what_stands_for_values_that_are_expected() {
 }
 
 #[test]
+fn the_legend_says_what_is_missing_at_the_end_of_rows() {
+    let row = |row: usize| format!("conn id={} state={} from=10.0.{}.1\n", row * row * 31 % 977, row / 6, row / 6 * 5);
+    let text: String = (0..24).map(row).collect();
+    let text = text.trim_end();
+    let (fold, _) = fold::parse(&folded(text)).unwrap();
+    assert!(fold.legend.ends_with("; . as above; missing at the end: as above"), "{fold}");
+    assert!(fold.body.as_ref().unwrap().contains("\n31\n124\n"), "{fold}");
+    let before = Fold { legend: fold.legend.replace("; missing at the end: as above", ""), ..fold };
+    assert!(StructuralCollapse.is_canonical(&before, text, &mut Prior::default()), "{before}");
+}
+
+#[test]
+fn a_uuid_is_one_value() {
+    let id = |row: u64| {
+        let part = |at: u64| (row * 2_654_435_761 + at * 40_503).wrapping_mul(11_400_714_819_323_198_485) >> 16;
+        format!(
+            "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+            part(1) as u32,
+            part(2) as u16,
+            part(3) & 0xfff,
+            part(4) & 0xfff,
+            part(5)
+        )
+    };
+    let text: String = (0..40).map(|row| format!("attached volume {} to vm-{}\n", id(row / 2), row % 3)).collect();
+    let text = text.trim_end();
+    let folded = folded(text);
+    assert!(folded.contains(&format!("\n{} ", id(3))), "{folded}");
+    assert_eq!(StructuralCollapse.unfold(&fold::parse(&folded).unwrap().0).as_deref(), Some(text));
+}
+
+#[test]
 fn what_counts_is_told_every_tenth_row() {
     let word = |row: usize| ["amber", "birch", "cedar", "delta"][row * row % 7 % 4];
     let counts = |say: &dyn Fn(usize) -> String| body(&(0..60).map(say).collect::<String>());
