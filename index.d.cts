@@ -119,7 +119,7 @@ export interface Options {
 	nameScorer?: "learned" | "rule";
 	/** Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it, and with "cache-aware" a result of 16,000 bytes or more. Default 4, at least 1. */
 	staleTurns?: number;
-	/** Content older than this many model calls may go, even within one user turn, and up to four calls earlier where nothing is cached; the body of a write that succeeded after half as many. Default by thrift 12, 12, 4, at least 1. */
+	/** Content older than this many model calls may go, even within one user turn, and up to four calls earlier where nothing is cached; the body of a write that succeeded after half as many. Default by thrift 18, 16, 4, at least 1. */
 	staleCalls?: number;
 	/** Content smaller than this many tokens stays. Default 200, at least 50. */
 	minTokensToSqueeze?: number;

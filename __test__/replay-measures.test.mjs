@@ -120,7 +120,7 @@ test("a folded read is one real fetch away from its edit", async () => {
   const messages = [user("go"), ...toolRound("r", "read", { path: "a.go" }, text)];
   for (let at = 0; at < 16; at++) messages.push(...toolRound(`c${at}`, "exec", { at }, noise(5, at + 1), 1_000_000 + at));
   messages.push(...toolRound("e", "edit", { path: "a.go", oldText: text.split("\n").slice(200, 203).join("\n"), newText: "x" }, "ok", 1_000_100));
-  const { rows } = await replaySession({ name: "s", family: "f", messages }, { ...options, policies: ["never", "every-turn"], config: { fusion: { enabled: false }, keepNames: 0 } });
+  const { rows } = await replaySession({ name: "s", family: "f", messages }, { ...options, policies: ["never", "every-turn"], config: { fusion: { enabled: false }, keepNames: 0, staleCalls: 12 } });
   const [never, folded] = rows.map(({ tally }) => [tally.edits, tally.editsInSight, tally.editsFetched]);
   assert.deepEqual([never, folded], [[1, 1, 0], [1, 0, 1]]);
 });

@@ -428,7 +428,7 @@ knobs! {
     /// Content older than this many user turns may go; the body of a write that succeeded after half as many, since the file holds it, and with "cache-aware" a result of 16,000 bytes or more.
     stale_turns: u64 = 4, "staleTurns", [min 1];
     /// Content older than this many model calls may go, even within one user turn, and up to four calls earlier where nothing is cached; the body of a write that succeeded after half as many.
-    stale_calls: u64 = 12, "staleCalls", [min 1];
+    stale_calls: u64 = 18, "staleCalls", [min 1];
     /// Content smaller than this many tokens stays.
     min_tokens_to_squeeze: u64 = 200, "minTokensToSqueeze", [min 50];
     /// How many characters of what goes are kept as a preview.
@@ -567,8 +567,8 @@ impl Config {
     /// These options with the defaults of a level of thrift. The levels are points of the frontier that `bench/replay --tune` draws.
     fn at(self, thrift: Thrift) -> Self {
         let [min_tokens_to_fold, stale_calls, keep_preview_chars] = match thrift {
-            Thrift::Careful => [150, 12, 200],
-            Thrift::Normal => [60, 12, 40],
+            Thrift::Careful => [150, 18, 200],
+            Thrift::Normal => [60, 16, 40],
             Thrift::High => [60, 4, 40],
         };
         Self { min_tokens_to_fold, stale_calls, keep_preview_chars, ..self }

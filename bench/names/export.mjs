@@ -18,7 +18,7 @@ import { factsOf, Needs } from "../replay/recall.mjs";
 import { find, load } from "../replay/sessions.mjs";
 import { isResult, partsOf, textsOf } from "../replay/transcript.mjs";
 
-/** From how many calls on an output may be folded: `staleCalls` of thrift normal. */
+/** From how many calls on an output counts as folded. */
 const STALE = 9;
 /** Shorter outputs are not folded, in characters. */
 const LEAST = 400;
