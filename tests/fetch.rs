@@ -218,6 +218,7 @@ fn the_pages_of_a_listing_are_all_of_it() {
         listed(300..=420),
         // Places run into the numbers.
         listed(50..=170),
+        listed(0..=120),
         format!("[File: a.rs]\n(39 more lines above)\n{}\n(80 more lines below)\n", listed(40..=160)),
         format!("{}{}", listed(1..=60), listed(300..=360)),
     ] {

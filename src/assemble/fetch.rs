@@ -262,7 +262,8 @@ impl Whole<'_> {
         if self.is_arguments || first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
             self.character_page(&(1..=usize::MAX), max_chars)
         } else {
-            self.line_page(&Lines::of(self.text), &(1..=usize::MAX), max_chars)
+            // A listing may begin with the number 0.
+            self.line_page(&Lines::of(self.text), &(0..=usize::MAX), max_chars)
         }
     }
 
