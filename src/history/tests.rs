@@ -76,10 +76,10 @@ fn a_turn_that_begins_makes_all_before_it_older() {
 #[test]
 fn one_long_turn_ages_by_model_calls() {
     let mut messages = aged(1);
-    for calls in 1..=15 {
+    for calls in 1..=21 {
         messages.push(assistant());
         let found = ripe(&messages).into_iter().find(|row| row.0 == 2);
-        assert_eq!(found.map(|row| row.2), (calls > 12).then(|| calls - 13), "{calls} calls");
+        assert_eq!(found.map(|row| row.2), (calls > 18).then(|| calls - 19), "{calls} calls");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_persons_image_ages_by_turns_and_a_tools_image_also_by_calls() {
         json!({ "role": "toolResult", "toolCallId": "c", "content": [image] }),
     ];
     messages.extend((0..20).map(|_| assistant()));
-    assert_eq!(ripe(&messages), [(1, Reason::Stale, 7, 0)]);
+    assert_eq!(ripe(&messages), [(1, Reason::Stale, 1, 0)]);
     messages.extend([user("2"), user("3")]);
     assert_eq!(ripe(&messages).len(), 2);
 }

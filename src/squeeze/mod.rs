@@ -343,8 +343,8 @@ mod tests {
         let steps = (0..200).flat_map(|_| [call("exec", &json!({ "command": "x" })), result(&json!(output(100)))]);
         let messages: Vec<Value> = std::iter::once(user("go")).chain(steps).collect();
         let (after, stats) = squeezed(&messages, &json!({}));
-        assert_eq!(stats.tool_results_evicted, 200 - 13);
-        assert_eq!(after[messages.len() - 26..], messages[messages.len() - 26..]);
+        assert_eq!(stats.tool_results_evicted, 200 - 19);
+        assert_eq!(after[messages.len() - 38..], messages[messages.len() - 38..]);
     }
 
     #[test]

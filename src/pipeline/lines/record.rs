@@ -95,8 +95,9 @@ fn best_pair(templates: &[Template], entries: &[Entry], known: &mut Known) -> Op
         {
             return None;
         }
-        // What follows by chance is no record.
-        if times * 10 < one.lines.len().min(other.lines.len()) * 6 {
+        // What follows by chance is no record: mostly one ends in the other, and more often than lines in any order would.
+        let (firsts, seconds) = (one.lines.len(), other.lines.len());
+        if times * 10 < firsts.min(seconds) * 6 || times * entries.len() * 2 < firsts * seconds * 3 {
             return None;
         }
         let again = |template: &Template| if template.lines.len() > times { template.cost() } else { 0 };
