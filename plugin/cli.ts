@@ -7,8 +7,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { print as printWhole } from "../node/lib/cli/command.js";
 import { analyse, type SessionToAnalyse, showAnalysis } from "../node/lib/analysis.js";
+import { print as printWhole } from "../node/lib/cli/command.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
 import { needAbsent } from "../node/lib/files.js";
 import { agentOf, type Concertina, type ContentBlock, migrate } from "../node/lib/index.js";

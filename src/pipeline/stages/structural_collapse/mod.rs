@@ -4,7 +4,7 @@
 //! Of lines behind prefixes only these may go, of a listing the numbers ([`prefixes`]), where that saves more.
 //!
 //! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
-//! folds that want the same lines, those stay that save most.
+//! folds that want the same lines, those stay that save most, and these only where they save a tenth more.
 //!
 //! A fold is not code, and hides what is in it from the stages that read code or take the markup of pages. Unless only lossless
 //! rewrites are allowed, code and markup that shrink to less than half and by a lot are folded, pages whose markup would go of which
