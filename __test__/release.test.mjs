@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { aboveFloor } from "../scripts/glibc-floor.mjs";
-import { closeChangelog, expectedFiles, lintWorkflow, packFaults, places, sizeFaults, versionFaults, withVersion } from "../scripts/release.mjs";
+import { closeChangelog, expectedFiles, lintWorkflow, packFaults, pathFaults, places, sizeFaults, versionFaults, withVersion } from "../scripts/release.mjs";
 
 const texts = Object.fromEntries(places.map(({ file }) => [file, readFileSync(new URL(`../${file}`, import.meta.url), "utf8")]));
 const { version } = JSON.parse(texts["package.json"]);
@@ -37,7 +37,12 @@ test("a missing and a stray file of a package are named", () => {
 test("a package that grew too large is named", () => {
   const name = "openclaw-concertina-linux-x64-gnu";
   assert.deepEqual(sizeFaults(name, { installed: 15e6, download: 8e6 }), []);
-  assert.deepEqual(sizeFaults(name, { installed: 19e6, download: 7e6 }), [`${name} has 19.00 MB installed, more than 18.50 MB`]);
+  assert.deepEqual(sizeFaults(name, { installed: 19e6, download: 7e6 }), [`${name} has 19.00 MB installed, more than 18.10 MB`]);
+});
+
+test("a folder that a binary names is named", () => {
+  const binary = Buffer.from("\0tokio-1.54.1/src/lib.rs\0/home/builder/.cargo/registry/src/a.rs\0");
+  assert.deepEqual(pathFaults("p", binary, ["/home/other", "/home/builder"]), ["p names /home/builder, a folder of this machine"]);
 });
 
 test("symbols of a newer glibc are named, whatever their number of digits", () => {

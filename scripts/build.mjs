@@ -6,24 +6,32 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { binaryOf, platforms, rustTarget } from "./platforms.mjs";
-import { installDevelopment, main, root, run } from "./steps.mjs";
+import { crates, installDevelopment, main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
 
 /** The file that cargo makes of the addon, by operating system. */
 const artifact = { linux: "libconcertina_node.so", darwin: "libconcertina_node.dylib", win32: "concertina_node.dll" };
 
-/** What a platform's build needs beside `cargo build`. Zig is C compiler and linker for Linux, so that the C library's age can be chosen. */
-function crossBuild({ os, libc, target }) {
-  const command = os === "linux" ? ["zigbuild", "--target", target] : ["build", "--target", target];
+/** What builds for a platform. Zig is C compiler and linker for Linux, so that the C library's age can be chosen. */
+const crossBuild = ({ os, target }) => [os === "linux" ? "zigbuild" : "build", "--target", target];
+
+/** The compilers' flags of a release: what it says of its sources is the same on every machine, and names none of that machine's folders. */
+function releaseFlags({ os = process.platform, libc } = {}) {
+  const flags = (variable, ...more) => [...(process.env[variable] ?? "").split(" ").filter(Boolean), ...more];
+  const renamed = `${crates}${path.sep}=`;
   // A musl binary is static by default, and Node cannot load one.
-  const env = libc === "musl" ? { RUSTFLAGS: `${process.env.RUSTFLAGS ?? ""} -C target-feature=-crt-static` } : {};
-  return { command, env };
+  const rust = flags("RUSTFLAGS", `--remap-path-prefix=${renamed}`, ...(libc === "musl" ? ["-Ctarget-feature=-crt-static"] : []));
+  // Microsoft's compiler has no such flag.
+  const c = os === "win32" ? {} : { CFLAGS: flags("CFLAGS", `-ffile-prefix-map=${renamed}`).join(" ") };
+  return { CARGO_ENCODED_RUSTFLAGS: rust.join("\x1f"), ...c };
 }
 
 /** Compiles the addon, for this machine or for a platform of the table, and puts it where the loader looks. */
 async function buildAddon({ profile, platform }) {
-  const { command, env } = platform ? crossBuild(platform) : { command: ["build"], env: {} };
+  const command = platform ? crossBuild(platform) : ["build"];
+  // Tests compile the same crates without these flags.
+  const env = platform || profile === "release" ? releaseFlags(platform) : {};
   const flags = ["--locked", "-p", "concertina-node", "--profile", profile];
   const name = platform?.name ?? require("../dist/node/lib/native.js").platformName();
   await run(`compile the addon (${profile}, ${name})`, "cargo", [...command, ...flags], { quiet: true, env });

@@ -1,10 +1,14 @@
 // Running commands with a line of progress for anything that takes longer than two seconds.
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
 import path from "node:path";
 
 /** The project's root. */
 export const root = path.dirname(import.meta.dirname);
+
+/** Where cargo puts the sources of crates. */
+export const crates = path.join(process.env.CARGO_HOME ?? path.join(homedir(), ".cargo"), "registry", "src");
 
 /** The profile in which all but the addon itself is compiled, so that nothing is compiled twice. */
 export const CHECKED = ["--profile", "checked"];

@@ -18,6 +18,17 @@ const TABLES: &[Table] = &[
     ("ts_primary_state_ids", |text, names| tables::numbers::<2>(text, names)),
 ];
 
+/// What switches optimization off in large parsers, because compilers take long over their tables.
+const UNOPTIMIZED: &str = "\
+#ifdef _MSC_VER
+#pragma optimize(\"\", off)
+#elif defined(__clang__)
+#pragma clang optimize off
+#elif defined(__GNUC__)
+#pragma GCC optimize (\"O0\")
+#endif
+";
+
 /// A parser without its tables.
 pub(crate) struct Parser {
     /// What its authors call the language.
@@ -26,6 +37,8 @@ pub(crate) struct Parser {
     pub(crate) tables: Vec<u8>,
     /// The source with the tables left empty, in one variable of the size of [`tables`](Self::tables).
     pub(crate) rest: String,
+    /// Whether it is a large one, which comes with optimization switched off; `rest` does not.
+    pub(crate) large: bool,
 }
 
 impl Parser {
@@ -60,8 +73,13 @@ impl Parser {
             at = end;
         }
         rest.push_str(&text[at..].replace("&ts_parse_table[0][0]", "ts_parse_table"));
+        let large = rest.contains(UNOPTIMIZED);
+        let rest = rest.replace(UNOPTIMIZED, "");
+        if rest.contains("#pragma optimize") {
+            return Err("optimization is switched off in words that are not known".into());
+        }
         let language = between(text, "const TSLanguage *tree_sitter_", "(").ok_or("no function gives the language")?;
-        Ok(Self { name: language.to_owned(), tables: bytes, rest })
+        Ok(Self { name: language.to_owned(), tables: bytes, rest, large })
     }
 }
 
