@@ -25,6 +25,28 @@ test("a text comes back byte for byte from its compressed form", async () => {
   }
 });
 
+test("JSON in sight and JSON that comes back are what JSON.parse reads", () => {
+  const words = ["", "a b", "\u2028", "\ud83d\ude00", "\\\"", "line\nend", "1e3", "null"];
+  const items = Array.from({ length: 400 }, (_, n) => ({
+    id: n * 7919,
+    word: `${words[n % words.length]}${n * 31}`,
+    rate: n % 5 === 0 ? -1e-7 / (n + 1) : n / 3,
+    deep: { list: [null, n % 2 === 0, words[n % 3]], "": {} },
+  }));
+  const stagesOf = (...names) => Object.fromEntries(stages().map(({ name }) => [name, names.includes(name)]));
+  for (const text of [JSON.stringify(items), JSON.stringify(items, null, 2), items.map((item) => JSON.stringify(item)).join("\n")]) {
+    const lossless = compressSync(text, { preset: "lossless" });
+    assert.ok(lossless.tokensAfter < lossless.tokensBefore / 1.5);
+    const parsed = (json) => (json.startsWith("[") ? JSON.parse(json) : json.split("\n").map((line) => JSON.parse(line)));
+    assert.deepEqual(parsed(restore(lossless.text)), items);
+    const sampled = compressSync(text, { preset: "max", stages: stagesOf("cortex", "ionizer") });
+    const shown = sampled.text.split("\n").flatMap((line) => [/^(\d+): (\{[^]*\})$/.exec(line) ?? []].filter(([row]) => row));
+    assert.ok(shown.length >= 5, sampled.text);
+    for (const [, number, row] of shown) assert.deepEqual(JSON.parse(row), items[number - 1]);
+    assert.deepEqual(parsed(restore(sampled.text, sampled.originals)), items);
+  }
+});
+
 test("of codecs that offer to fold the same text the one that saves most does it, and the report says what the others offered", () => {
   const hits = Array.from({ length: 80 }, (_, n) => `src/parts/unit_${n % 9}.rs:${n * 7 + 3}:    let value_${n % 5} = read(${n});`);
   const { stages: rows } = compressSync(`${hits.toSorted().join("\n")}\n`);
