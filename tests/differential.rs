@@ -4,7 +4,7 @@
 mod search_diff;
 mod stages;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -97,31 +97,45 @@ proptest! {
     }
 }
 
-/// The rows that a sample shows, by their numbers, and the ranges of rows and of lines that it leaves out.
-fn sampled(text: &str, content_type: ContentType) -> Option<(HashMap<usize, Value>, Vec<[usize; 4]>)> {
-    let segments = [Segment::whole(text, content_type, None)];
-    let context = FusionContext { preset: Preset::Max, max_tokens: Some(10), ..FusionContext::of(text, &segments) };
-    let edits = stage("ionizer").apply(&context);
-    let sample = &edits.iter().find(|edit| !edit.lossless)?.text;
-    let row = regex::Regex::new(r"(?m)^(\d+): (.*)$").unwrap();
-    let rows = row.captures_iter(sample).map(|row| {
-        (row[1].parse().unwrap(), serde_json::from_str(&row[2]).unwrap_or_else(|error| panic!("{error}: {}", &row[0])))
-    });
-    let gap = regex::Regex::new(r"(?m)^\[… \d+ rows? (\d+)(?:-(\d+))?\](?: lines? (\d+)(?:-(\d+))?)?").unwrap();
-    let gaps = gap.captures_iter(sample).map(|gap| {
-        let number = |group: usize| gap.get(group).map(|digits| digits.as_str().parse().unwrap());
-        let (first, line) = (number(1).unwrap(), number(3).unwrap_or(0));
-        [first, number(2).unwrap_or(first), line, number(4).unwrap_or(line)]
-    });
-    Some((rows.collect(), gaps.collect()))
+/// Rows that a sample leaves out: the first and the last, and the first and the last line of both, 0 where they are not said.
+struct Gap {
+    rows: (usize, usize),
+    lines: (usize, usize),
 }
 
-/// Whether rows that are shown and left out are all there are, each once.
-fn check_rows(rows: &HashMap<usize, Value>, gaps: &[[usize; 4]], count: usize) {
-    let left_out: Vec<usize> = gaps.iter().flat_map(|[first, last, ..]| *first..=*last).collect();
-    let all: HashSet<usize> = rows.keys().chain(&left_out).copied().collect();
-    assert_eq!((all.len(), rows.len() + left_out.len()), (count, count), "{gaps:?}");
-    assert!(all.contains(&1) && all.contains(&count), "{gaps:?}");
+/// What a sample shows: rows by their numbers, and what stands for the rest.
+struct Sample {
+    rows: HashMap<usize, Value>,
+    gaps: Vec<Gap>,
+}
+
+impl Sample {
+    fn of(text: &str, content_type: ContentType) -> Option<Self> {
+        let segments = [Segment::whole(text, content_type, None)];
+        let context = FusionContext { preset: Preset::Max, max_tokens: Some(10), ..FusionContext::of(text, &segments) };
+        let edits = stage("ionizer").apply(&context);
+        let sample = &edits.iter().find(|edit| !edit.lossless)?.text;
+        let row = regex::Regex::new(r"(?m)^(\d+): (.*)$").unwrap();
+        let rows = row.captures_iter(sample).map(|row| {
+            let value = serde_json::from_str(&row[2]).unwrap_or_else(|error| panic!("{error}: {}", &row[0]));
+            (row[1].parse().unwrap(), value)
+        });
+        let gap = regex::Regex::new(r"(?m)^\[… \d+ rows? (\d+)(?:-(\d+))?\](?: lines? (\d+)(?:-(\d+))?)?").unwrap();
+        let gaps = gap.captures_iter(sample).map(|gap| {
+            let number = |group: usize| gap.get(group).map(|digits| digits.as_str().parse().unwrap());
+            let (row, line) = (number(1).unwrap(), number(3).unwrap_or(0));
+            Gap { rows: (row, number(2).unwrap_or(row)), lines: (line, number(4).unwrap_or(line)) }
+        });
+        Some(Self { rows: rows.collect(), gaps: gaps.collect() })
+    }
+
+    /// Rows that are shown and left out are all there are, each once.
+    fn check(&self, count: usize) {
+        let left_out = self.gaps.iter().flat_map(|Gap { rows: (first, last), .. }| *first..=*last);
+        let mut numbers: Vec<usize> = self.rows.keys().copied().chain(left_out).collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(1..=count), "{:?}", self.rows.keys());
+    }
 }
 
 proptest! {
@@ -130,8 +144,9 @@ proptest! {
         names in Just(["id", "name", "note"]),
         cells in vec(("[1-9][0-9]{0,8}", "[A-Z][a-z]{2,8}(, Jr\\.)?", "([a-z]{0,5}[\" ,;\n]?){0,4}"), 25..80),
         mark in select(b",;\t".as_slice()),
+        quotes in select(vec![csv::QuoteStyle::Necessary, csv::QuoteStyle::Always, csv::QuoteStyle::NonNumeric]),
     ) {
-        let mut writer = csv::WriterBuilder::new().delimiter(mark).from_writer(Vec::new());
+        let mut writer = csv::WriterBuilder::new().delimiter(mark).quote_style(quotes).from_writer(Vec::new());
         writer.write_record(names).unwrap();
         for (id, name, note) in &cells {
             writer.write_record([id, name, note]).unwrap();
@@ -144,16 +159,16 @@ proptest! {
             .map(|record| text[..record.position().unwrap().byte() as usize].matches('\n').count() + 1)
             .chain([text.lines().count() + 1])
             .collect();
-        let (rows, gaps) = sampled(&text, ContentType::Table).expect("many rows");
-        check_rows(&rows, &gaps, records.len());
-        for (number, row) in &rows {
+        let sample = Sample::of(&text, ContentType::Table).expect("many rows");
+        sample.check(records.len());
+        for (number, row) in &sample.rows {
             let fields = names.iter().zip(&records[number - 1]).filter(|(_, field)| !field.is_empty());
             let value = |field: &str| field.parse::<u64>().map_or_else(|_| json!(field), |number| json!(number));
             let expected: Map<String, Value> = fields.map(|(name, field)| ((*name).to_owned(), value(field))).collect();
             prop_assert_eq!(row, &Value::Object(expected));
         }
-        for [first, last, line, last_line] in gaps {
-            prop_assert_eq!((line, last_line), (starts[first - 1], starts[last] - 1));
+        for Gap { rows: (first, last), lines } in sample.gaps {
+            prop_assert_eq!(lines, (starts[first - 1], starts[last] - 1));
         }
     }
 
@@ -167,9 +182,9 @@ proptest! {
             .map(|(name, number, flag, tags)| json!({ "name": name, "n": number, "deep": { "flag": flag, "tags": tags } }))
             .collect();
         let print = if pretty { serde_json::to_string_pretty } else { serde_json::to_string };
-        let (rows, gaps) = sampled(&print(&items).unwrap(), ContentType::Json).expect("many items");
-        check_rows(&rows, &gaps, items.len());
-        for (number, row) in rows {
+        let sample = Sample::of(&print(&items).unwrap(), ContentType::Json).expect("many items");
+        sample.check(items.len());
+        for (number, row) in sample.rows {
             prop_assert_eq!(&row, &items[number - 1]);
         }
     }

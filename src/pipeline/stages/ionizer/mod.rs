@@ -146,7 +146,7 @@ fn proposals<'c>(context: &'c FusionContext) -> Vec<Proposal<'c>> {
         if segment.content_type == ContentType::Table {
             let whole = text.strip_suffix('\n').unwrap_or(text);
             let Some(table) = Table::parse(whole) else { continue };
-            let fold = may_fold(context, whole).then(|| table.fold(context.encoding));
+            let fold = may_fold(context, whole).then(|| table.fold(context.encoding)).flatten();
             let range = segment.range.start..segment.range.start + whole.len();
             found.push(Proposal { range, fold, rows: Rows::Table(table) });
         } else if segment.content_type == ContentType::Json {

@@ -15,9 +15,11 @@ use crate::tokens::Encoding;
 /// A table, read.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// What stands between fields; a field with it, a quote or a line end is quoted.
+    /// What stands between fields.
     mark: char,
     ends: Ends,
+    /// Which fields are quoted, where that is a rule; a table without one does not fold.
+    quotes: Option<Quotes>,
     /// Whether the first line has names.
     has_header: bool,
     /// The fields of all lines.
@@ -74,12 +76,61 @@ enum Ends {
 impl Ends {
     const WORDS: [(Self, &'static str); 2] = [(Self::OpenCrLf, " crlf open"), (Self::CrLf, " crlf")];
 
+    /// What stands between lines.
+    fn between(self) -> &'static str {
+        if self == Self::Lf { "\n" } else { "\r\n" }
+    }
+
     fn of(text: &str) -> Self {
         match (text.contains("\r\n"), text.ends_with('\r')) {
             (false, _) => Self::Lf,
             (true, true) => Self::CrLf,
             (true, false) => Self::OpenCrLf,
         }
+    }
+}
+
+/// Which fields are quoted beside those with a mark, a quote or a line end in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    /// All, as spreadsheets write them.
+    All,
+    /// All but empty ones.
+    Filled,
+    /// All but numbers and truth values, as Python's `QUOTE_NONNUMERIC`.
+    Texts,
+    /// All but those and empty ones, as `jq`'s `@csv` writes what is null.
+    FilledTexts,
+}
+
+impl Quotes {
+    /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the others.
+    const WORDS: [(Self, &'static str); 5] = [
+        (Self::None, ""),
+        (Self::All, " quoted"),
+        (Self::Filled, " quoted filled"),
+        (Self::Texts, " quoted texts"),
+        (Self::FilledTexts, " quoted filled-texts"),
+    ];
+
+    /// Whether a field that could do without quotes has them.
+    fn fit(self, field: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Filled => !field.is_empty(),
+            Self::Texts => !is_literal(field),
+            Self::FilledTexts => !field.is_empty() && !is_literal(field),
+        }
+    }
+
+    /// The rule that all fields of a table follow.
+    fn of(rows: &Fields, quoted: &[bool], mark: char) -> Option<Self> {
+        let fields = || (0..rows.ends.len()).map(|index| rows.field(index)).zip(quoted);
+        let fits =
+            |rule: Self| fields().all(|(field, quoted)| (rule.fit(field) || needs_quotes(field, mark)) == *quoted);
+        Self::WORDS.into_iter().map(|(rule, _)| rule).find(|rule| fits(*rule))
     }
 }
 
@@ -97,16 +148,17 @@ impl Table {
             return None;
         }
         let first = text.lines().next()?;
-        let (mark, rows) = MARKS.into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
+        let (mark, quotes, rows) = MARKS.into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
             let rows = split(text, mark)?;
-            (print(&rows, mark, ends) == text).then_some((mark, rows))
+            let quoted = quoted(text, &rows, mark, ends)?;
+            Some((mark, Quotes::of(&rows, &quoted, mark), rows))
         })?;
         let mut names: Vec<&str> = rows.row(0).collect();
         names.sort_unstable();
         names.dedup();
         let has_header = names.len() == rows.width
             && names.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80);
-        Some(Self { mark, ends, has_header, rows })
+        Some(Self { mark, ends, quotes, has_header, rows })
     }
 
     /// The records, as a tree.
@@ -176,13 +228,14 @@ impl Table {
     }
 
     /// Legend and body.
-    pub(super) fn fold(&self, encoding: Encoding) -> (String, String) {
+    pub(super) fn fold(&self, encoding: Encoding) -> Option<(String, String)> {
+        let (_, quotes) = Quotes::WORDS.iter().find(|(quotes, _)| Some(*quotes) == self.quotes)?;
         let tree = self.tree();
         let plan = Plan::of(&tree, encoding);
         let body = write::write(&tree, &plan, Escapes::default(), encoding);
         let ends = Ends::WORDS.iter().find(|(ends, _)| *ends == self.ends).map_or("", |(_, word)| word);
         let header = if self.has_header { "" } else { " bare" };
-        (format!("table {}{ends}{header}{HOW_TO_READ}", word_of(self.mark)), body)
+        Some((format!("table {}{quotes}{ends}{header}{HOW_TO_READ}", word_of(self.mark)), body))
     }
 }
 
@@ -203,6 +256,8 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
     let (words, has_header) = words.strip_suffix(" bare").map_or((words, true), |words| (words, false));
     let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
     let (words, ends) = ends.unwrap_or((words, Ends::Lf));
+    let words_of = |(quotes, word): &(Quotes, &str)| Some((words.strip_suffix(word)?, *quotes));
+    let (words, quotes) = Quotes::WORDS.iter().rev().find_map(words_of)?;
     let mark = MARKS.into_iter().find(|mark| word_of(*mark) == words)?;
     let tree = read::read(body, Escapes::default())?;
     let Node::Array(records) = &tree.nodes[tree.root] else { return None };
@@ -236,7 +291,7 @@ pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
             return None;
         }
     }
-    Some(print(&rows, mark, ends))
+    Some(print(&rows, mark, quotes, ends))
 }
 
 /// What the legend calls a table with this mark.
@@ -248,13 +303,24 @@ fn word_of(mark: char) -> String {
     }
 }
 
-fn print(rows: &Fields, mark: char, ends: Ends) -> String {
+fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
     let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
     for (index, row) in rows.rows().enumerate() {
         if index > 0 {
-            out.push_str(if ends == Ends::Lf { "\n" } else { "\r\n" });
+            out.push_str(ends.between());
         }
-        print_row(&mut out, row, mark);
+        for (column, field) in row.enumerate() {
+            if column > 0 {
+                out.push(mark);
+            }
+            if quotes.fit(field) || needs_quotes(field, mark) {
+                out.push('"');
+                out.push_str(&field.replace('"', "\"\""));
+                out.push('"');
+            } else {
+                out.push_str(field);
+            }
+        }
     }
     if ends == Ends::CrLf {
         // The second half of the last line's end is not part of a fold.
@@ -263,19 +329,36 @@ fn print(rows: &Fields, mark: char, ends: Ends) -> String {
     out
 }
 
-fn print_row<'f>(out: &mut String, row: impl Iterator<Item = &'f str>, mark: char) {
-    for (column, field) in row.enumerate() {
-        if column > 0 {
-            out.push(mark);
+/// Whether a field without quotes would be read as something else.
+fn needs_quotes(field: &str, mark: char) -> bool {
+    field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r'))
+}
+
+/// Which fields of a text are quoted; `None` where it is not made of exactly these fields.
+fn quoted(text: &str, rows: &Fields, mark: char, ends: Ends) -> Option<Vec<bool>> {
+    let mut rest = text;
+    let mut quoted = Vec::with_capacity(rows.ends.len());
+    for (index, row) in rows.rows().enumerate() {
+        if index > 0 {
+            rest = rest.strip_prefix(ends.between())?;
         }
-        if field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r')) {
-            out.push('"');
-            out.push_str(&field.replace('"', "\"\""));
-            out.push('"');
-        } else {
-            out.push_str(field);
+        for (column, field) in row.enumerate() {
+            if column > 0 {
+                rest = rest.strip_prefix(mark)?;
+            }
+            let inside = rest.strip_prefix('"');
+            quoted.push(inside.is_some());
+            rest = match inside {
+                Some(inside) if field.contains('"') => {
+                    inside.strip_prefix(&field.replace('"', "\"\""))?.strip_prefix('"')?
+                }
+                Some(inside) => inside.strip_prefix(field)?.strip_prefix('"')?,
+                None if needs_quotes(field, mark) => return None,
+                None => rest.strip_prefix(field)?,
+            };
         }
     }
+    (rest == if ends == Ends::CrLf { "\r" } else { "" }).then_some(quoted)
 }
 
 /// The fields of all lines, with a mark between them; the same number on each.
@@ -314,6 +397,42 @@ mod tests {
         assert!(of(&header).contains("[39 rows\n@time: 39 different\n"), "{}", of(&header));
         let words = |n: usize| if n == 0 { "city;land".to_owned() } else { format!("c{};l{}", n % 3, n % 7) };
         assert!(of(&words).contains("[39 rows\ncity: "), "{}", of(&words));
+    }
+
+    #[test]
+    fn every_rule_of_quotes_comes_back_and_a_table_without_one_is_sampled() {
+        let quote = |field: &str| format!("\"{}\"", field.replace('"', "\"\""));
+        let row = |n: usize| match n {
+            0 => ["id", "name", "open", "note"].map(str::to_owned),
+            _ => [
+                n.to_string(),
+                format!("n{n}, Jr."),
+                n.is_multiple_of(2).to_string(),
+                ["", "two\nlines", "5\" disk"][n % 3].to_owned(),
+            ],
+        };
+        let table = |rule: &dyn Fn(&str) -> bool, end: &str| {
+            let field =
+                |field: &String| if rule(field) || needs_quotes(field, ',') { quote(field) } else { field.clone() };
+            (0..40).map(|n| row(n).iter().map(field).collect::<Vec<_>>().join(",")).collect::<Vec<_>>().join(end)
+        };
+        for (rule, word) in Quotes::WORDS {
+            for end in ["\n", "\r\n"] {
+                let text = table(&|field| rule.fit(field), end);
+                let (legend, body) = Table::parse(&text).expect("a table").fold(Encoding::O200kBase).expect("a rule");
+                assert!(
+                    legend.starts_with(&format!("table csv{word}{}", if end == "\n" { ";" } else { " crlf open" })),
+                    "{legend}"
+                );
+                assert_eq!(unfold(&legend, &body).as_deref(), Some(&*text));
+            }
+        }
+        let mixed = table(&|field| field.ends_with('2'), "\n");
+        assert!(Table::parse(&mixed).expect("a table").fold(Encoding::O200kBase).is_none());
+        assert!(sampled(&mixed).contains("[39 rows\nid: 39 numbers"), "{}", sampled(&mixed));
+        for not_these in ["a,b\n\"1\" ,2\n3,4\n5,6", "a,b\n1,2\n\n3,4\n5,6"] {
+            assert!(Table::parse(not_these).is_none(), "{not_these}");
+        }
     }
 
     #[test]
