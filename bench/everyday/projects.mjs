@@ -1,18 +1,16 @@
 // The scratch projects that commands run in: real sources where there are some, small ones from `sources/` where they must fail.
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import net from "node:net";
-import os from "node:os";
 import path from "node:path";
 
-import { root } from "../../scripts/steps.mjs";
+import { crates, root } from "../../scripts/steps.mjs";
 import * as suites from "./suites.mjs";
 
 const sources = path.join(import.meta.dirname, "sources");
 
 /** Where cargo keeps the sources of a crate that this project depends on. */
 function crate(name) {
-  const registry = path.join(process.env.CARGO_HOME ?? path.join(os.homedir(), ".cargo"), "registry", "src");
-  const found = readdirSync(registry).flatMap((index) => readdirSync(path.join(registry, index)).filter((file) => new RegExp(`^${name}-\\d`).test(file)).map((file) => path.join(registry, index, file)));
+  const found = readdirSync(crates).flatMap((index) => readdirSync(path.join(crates, index)).filter((file) => new RegExp(`^${name}-\\d`).test(file)).map((file) => path.join(crates, index, file)));
   if (found.length === 0) throw new Error(`no sources of ${name}`);
   return found.sort().at(-1);
 }
