@@ -93,7 +93,8 @@ impl Ends {
 /// Which fields are quoted beside those with a mark, a quote or a line end in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
-    None,
+    /// Only those.
+    Needed,
     /// All, as spreadsheets write them.
     All,
     /// All but empty ones.
@@ -107,7 +108,7 @@ enum Quotes {
 impl Quotes {
     /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the others.
     const WORDS: [(Self, &'static str); 5] = [
-        (Self::None, ""),
+        (Self::Needed, ""),
         (Self::All, " quoted"),
         (Self::Filled, " quoted filled"),
         (Self::Texts, " quoted texts"),
@@ -117,7 +118,7 @@ impl Quotes {
     /// Whether a field that could do without quotes has them.
     fn fit(self, field: &str) -> bool {
         match self {
-            Self::None => false,
+            Self::Needed => false,
             Self::All => true,
             Self::Filled => !field.is_empty(),
             Self::Texts => !is_literal(field),
