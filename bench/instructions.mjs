@@ -6,7 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { CHECKED, main, root } from "../scripts/steps.mjs";
+import { CHECKED } from "../scripts/cargo.mjs";
+import { main, root } from "../scripts/steps.mjs";
 import { growth, MOST as MOST_GROWTH } from "./growth.mjs";
 
 const KINDS = ["json", "log", "search", "table", "diff", "code", "prose", "html", "everyday"];
@@ -18,7 +19,7 @@ const FILE = path.join(root, "bench", "instructions.json");
 const MOST = 1.05;
 
 /** Built without link-time optimization, which takes minutes and is not what is measured; callgrind knows functions by their names. */
-const PLAIN = ["--config", "profile.bench.lto=false", "--config", "profile.bench.codegen-units=16", "--config", 'profile.bench.strip="none"'];
+const PLAIN = ["--locked", "--config", "profile.bench.lto=false", "--config", "profile.bench.codegen-units=16", "--config", 'profile.bench.strip="none"'];
 
 const HELP = `Usage: npm run bench:instructions -- [--update] [KIND...]
        npm run bench:instructions -- --growth [WORK...]
@@ -32,7 +33,7 @@ Ends with an error where a kind takes more than ${Math.round(100 * MOST - 100)} 
              where that takes more than ${MOST_GROWTH} times as much, and still does when the texts are longer`;
 
 function binary(profile) {
-  const args = ["bench", "--locked", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", ...profile];
+  const args = ["bench", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", ...profile];
   const lines = execFileSync("cargo", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 1 << 28 }).trim().split("\n");
   return lines.map((line) => JSON.parse(line)).find((made) => made.executable && made.target.name === "pipeline").executable;
 }

@@ -5,8 +5,9 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
+import { compileChecked, crates, target as compiled } from "./cargo.mjs";
 import { binaryOf, platforms, rustTarget } from "./platforms.mjs";
-import { crates, installDevelopment, main, root, run } from "./steps.mjs";
+import { installDevelopment, main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
 
@@ -28,14 +29,14 @@ function releaseFlags({ os = process.platform, libc } = {}) {
 }
 
 /** Compiles the addon, for this machine or for a platform of the table, and puts it where the loader looks. */
-async function buildAddon({ profile, platform }) {
-  const command = platform ? crossBuild(platform) : ["build"];
-  // Tests compile the same crates without these flags.
-  const env = platform || profile === "release" ? releaseFlags(platform) : {};
-  const flags = ["--locked", "-p", "concertina-node", "--profile", profile];
+async function buildAddon({ checked, platform }) {
   const name = platform?.name ?? require("../dist/node/lib/native.js").platformName();
-  await run(`compile the addon (${profile}, ${name})`, "cargo", [...command, ...flags], { quiet: true, env });
-  const out = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), platform ? rustTarget(platform.target) : "", profile);
+  const profile = checked ? "checked" : "release";
+  const title = `compile the addon (${profile}, ${name})`;
+  const command = platform ? crossBuild(platform) : ["build"];
+  if (checked) await compileChecked(title);
+  else await run(title, "cargo", [...command, "--locked", "-p", "concertina-node", "--release"], { quiet: true, env: releaseFlags(platform) });
+  const out = path.join(compiled, platform ? rustTarget(platform.target) : "", profile);
   mkdirSync(path.join(root, "native"), { recursive: true });
   const file = path.join(root, "native", binaryOf(name));
   // A running process may have the old file mapped: replace it, never write into it.
@@ -62,11 +63,12 @@ function copyPage() {
 /** Everything that is shipped for one platform: this one, unless a target is named. */
 export async function build({ checked = false, javascript = false, target } = {}) {
   const platform = platforms.find((row) => row.target === target);
+  if (target && checked) throw new Error("what is built for a target is built as it is released: --checked and --target exclude each other");
   if (target && !platform) throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
   rmSync(path.join(root, "dist"), { recursive: true, force: true });
   await compileTypeScript();
   copyPage();
-  if (!javascript) await buildAddon({ profile: checked ? "checked" : "release", platform });
+  if (!javascript) await buildAddon({ checked, platform });
 }
 
 main(import.meta, () => build(parseArgs({ options: { checked: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } } }).values));

@@ -2,12 +2,16 @@
 // Needs clang, which compiles the C parts with sanitizers. A finding is a file in fuzz/failures/; named behind the seconds it is run alone.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 
+import { target as compiled } from "./cargo.mjs";
 import { main, root, run } from "./steps.mjs";
 
 const guided = path.join(root, "fuzz", "guided");
+
+/** What is compiled for it, and by target what it found. */
+const out = path.join(compiled, "guided");
 
 /** Each target with the first line of its file. */
 const targets = Object.fromEntries(
@@ -27,32 +31,43 @@ const RUSTFLAGS = [
   "-Ccodegen-units=16",
 ];
 
-const LIMITS = ["-timeout=20", "-rss_limit_mb=4096", "-max_len=4200"];
+// The core gives up a parse after half a minute.
+const LIMITS = ["-timeout=60", "-rss_limit_mb=4096", "-max_len=4200"];
 
-/** Fuzzes a target, or `all` one after the other, each for so many seconds. Says so and does nothing where there is no clang. */
+/** Fuzzes a target, or `all`, as many at a time as there are processors, each for so many seconds. Says so and does nothing where there is no clang. */
 export async function fuzz(asked, seconds, others = []) {
   const missing = ["clang", "clang++"].find((compiler) => spawnSync(compiler, ["--version"]).status !== 0);
   if (missing) return console.error(`▸ fuzz ${asked} led by coverage: not run, because there is no ${missing} here`);
   const host = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" }))[1];
-  const target = path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), "guided");
-  const env = { RUSTC_BOOTSTRAP: "1", RUSTFLAGS: RUSTFLAGS.join(" "), CC: path.join(guided, "cc"), CXX: "clang++", CARGO_TARGET_DIR: target };
+  const env = { RUSTC_BOOTSTRAP: "1", RUSTFLAGS: RUSTFLAGS.join(" "), CC: path.join(guided, "cc"), CXX: "clang++", CARGO_TARGET_DIR: out };
   await run("build with sanitizers", "cargo", ["build", "--locked", "--release", "--target", host], { quiet: true, cwd: guided, env });
+  const program = path.join(out, host, "release", "guided");
+  const names = asked === "all" ? Object.keys(targets) : [asked];
+  const rest = names.values();
+  const work = async () => {
+    // Several at a time say how far they came, and all they printed where they found something.
+    for (const name of rest) await fuzzOne(program, name, seconds, others, names.length > 1);
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: availableParallelism() }, work));
+  const failed = outcomes.find(({ status }) => status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+async function fuzzOne(program, name, seconds, others, quiet) {
   const failures = path.join(root, "fuzz", "failures");
-  mkdirSync(failures, { recursive: true });
-  for (const name of asked === "all" ? Object.keys(targets) : [asked]) {
-    const [found, seeds] = ["found", "seeds"].map((kind) => path.join(target, name, kind));
-    for (const dir of [found, seeds]) mkdirSync(dir, { recursive: true });
-    const words = path.join(target, name, "words");
-    const files = others.some((other) => !other.startsWith("-")) ? [] : [found, seeds];
-    const flags = [...LIMITS, `-max_total_time=${seconds}`, "-print_final_stats=1", `-dict=${words}`, `-artifact_prefix=${failures}/${name}-`];
-    // Stores are small and written often. libFuzzer leaves without removing anything.
-    const scratch = mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "concertina-fuzz-"));
-    const options = { TMPDIR: scratch, CONCERTINA_TARGET: name, CONCERTINA_SEEDS: seeds, CONCERTINA_WORDS: words, UBSAN_OPTIONS: "print_stacktrace=1" };
-    try {
-      await run(`fuzz ${name} for ${seconds} s`, path.join(target, host, "release", "guided"), [...flags, ...others, ...files], { env: options });
-    } finally {
-      rmSync(scratch, { recursive: true, force: true });
-    }
+  const [found, seeds] = ["found", "seeds"].map((kind) => path.join(out, name, kind));
+  for (const dir of [failures, found, seeds]) mkdirSync(dir, { recursive: true });
+  const words = path.join(out, name, "words");
+  const files = others.some((other) => !other.startsWith("-")) ? [] : [found, seeds];
+  const flags = [...LIMITS, `-max_total_time=${seconds}`, "-print_final_stats=1", `-dict=${words}`, `-artifact_prefix=${failures}/${name}-`];
+  // Stores are small and written often. libFuzzer leaves without removing anything.
+  const scratch = mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "concertina-fuzz-"));
+  const env = { TMPDIR: scratch, CONCERTINA_TARGET: name, CONCERTINA_SEEDS: seeds, CONCERTINA_WORDS: words, UBSAN_OPTIONS: "print_stacktrace=1" };
+  try {
+    const printed = await run(`fuzz ${name} for ${seconds} s`, program, [...flags, ...others, ...files], { env, quiet, both: true });
+    if (quiet) console.error(`  ${name}: ${/DONE +(.*)/.exec(printed)?.[1]}`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 

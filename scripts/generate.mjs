@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { compileTypeScript } from "./build.mjs";
+import { example } from "./cargo.mjs";
 import { NOTICES, notices } from "./notices.mjs";
-import { CHECKED, main, root, run } from "./steps.mjs";
+import { main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
 const check = process.argv.includes("--check");
@@ -22,7 +23,7 @@ function write(file, text) {
 
 /** The options as the core describes them, and the rows of a host's settings page. */
 async function described() {
-  return JSON.parse(await run("read the option table", "cargo", ["run", "--quiet", "--locked", ...CHECKED, "--example", "describe_options"], { quiet: true }));
+  return JSON.parse(await example("read the option table", "describe_options", [], { quiet: true }));
 }
 
 /** Options by group: those without a dot in their name under the empty one. */
@@ -51,7 +52,7 @@ function optionsType(options) {
 async function addonTypes() {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-types-"));
   try {
-    const check = ["check", "--quiet", "--locked", ...CHECKED, "-p", "concertina-node"];
+    const check = ["check", "--quiet", "--locked", "--profile", "checked", "-p", "concertina-node"];
     await run("read the addon's types", "cargo", check, { quiet: true, env: { NAPI_TYPE_DEF_TMP_FOLDER: dir } });
     const rows = readFileSync(path.join(dir, "concertina-node"), "utf8").trim().split("\n").map((row) => JSON.parse(row));
     const members = (def) => def.split("\n").map((line) => `  ${line.replace(/^ (?=[^ *])/, "")}\n`).join("");

@@ -6,10 +6,11 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { crates } from "./cargo.mjs";
 import { NOTICES, notices } from "./notices.mjs";
 import { pack } from "./pack.mjs";
 import { binaryOf, platforms } from "./platforms.mjs";
-import { crates, main, root, run } from "./steps.mjs";
+import { main, root, run } from "./steps.mjs";
 
 const read = (file) => readFileSync(path.join(root, file), "utf8");
 

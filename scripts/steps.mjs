@@ -1,20 +1,13 @@
 // Running commands with a line of progress for anything that takes longer than two seconds.
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
 
 /** The project's root. */
 export const root = path.dirname(import.meta.dirname);
 
-/** Where cargo puts the sources of crates. */
-export const crates = path.join(process.env.CARGO_HOME ?? path.join(homedir(), ".cargo"), "registry", "src");
-
-/** The profile in which all but the addon itself is compiled, so that nothing is compiled twice. */
-export const CHECKED = ["--profile", "checked"];
-
-/** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives what a quiet one printed. */
-export function run(title, command, args, { quiet = false, env = {}, cwd = root } = {}) {
+/** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives what a quiet one printed, with its errors where `both` says so. */
+export function run(title, command, args, { quiet = false, both = false, env = {}, cwd = root } = {}) {
   return new Promise((resolve, reject) => {
     const started = Date.now();
     const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
@@ -35,7 +28,7 @@ export function run(title, command, args, { quiet = false, env = {}, cwd = root 
       if (live) process.stderr.write("\r");
       if (code === 0) {
         console.error(`  done in ${seconds()}`);
-        return resolve(output);
+        return resolve(both ? everything : output);
       }
       if (quiet) process.stderr.write(everything);
       reject(new Error(`${title} failed (${signal ?? `exit ${code}`})`));

@@ -7,9 +7,10 @@ import path from "node:path";
 
 import { startRegistry } from "../test/registry.mjs";
 import { build } from "./build.mjs";
+import { CHECKED, example, target as compiled } from "./cargo.mjs";
 import { fuzz } from "./fuzz.mjs";
 import { pack } from "./pack.mjs";
-import { CHECKED, install, installDevelopment, main, root, run } from "./steps.mjs";
+import { install, installDevelopment, main, root, run } from "./steps.mjs";
 
 const host = path.join(root, "test", "host");
 
@@ -21,23 +22,26 @@ const parts = {
     await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
     // The targets of `fuzz:guided` are a workspace of their own, which the next line does not see.
     await run("check the lock file of the fuzz targets", "cargo", ["fetch", "--locked", "--manifest-path", "fuzz/guided/Cargo.toml"], { quiet: true });
-    await run("lint Rust", "cargo", ["clippy", "--locked", ...CHECKED, "--workspace", "--all-targets", "--", "-D", "warnings"], { quiet: true });
+    await run("lint Rust", "cargo", ["clippy", ...CHECKED, "--all-targets", "--", "-D", "warnings"], { quiet: true });
     await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "fixtures/record", "__test__", "test"]);
   },
   async rust() {
     // Generated cases are the same on every machine; another seed in the environment looks for new ones.
     const env = { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1" };
-    await run("test the core", "cargo", ["test", "--locked", ...CHECKED, "--workspace"], { env });
+    await run("test the core", "cargo", ["test", ...CHECKED], { env });
   },
   /** Five times as many steps of random histories as in every run. */
   async histories() {
     const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "100000" };
-    await run("drive random histories", "cargo", ["test", "--locked", ...CHECKED, "-p", "concertina", "--test", "histories"], { env });
+    await run("drive random histories", "cargo", ["test", ...CHECKED, "--test", "histories"], { env });
   },
-  /** A minute for each property of looking for texts that break it: the same ones each time. `npm run fuzz` looks for others, and longer. Where clang is, the targets of `fuzz:guided`, too. */
+  /**
+   * Looks for texts that break a property, 20 s for each, and where clang is for a minute for inputs that break a target of `fuzz:guided`: the same
+   * ones each time. `npm run fuzz` and `npm run fuzz:guided` look for others, and longer.
+   */
   async fuzz() {
-    await run("fuzz five properties", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "fuzz", "--", "all", "60"]);
-    await fuzz("all", 60);
+    await example("fuzz five properties", "fuzz", ["all", "20"]);
+    await fuzz("all", 60, ["-seed=1"]);
   },
   /** Whether four times the text takes about four times the work, counted in instructions. */
   async growth() {
@@ -56,10 +60,10 @@ const parts = {
       ASAN_OPTIONS: "detect_leaks=0:handle_segv=0",
       // Frames are several times as large.
       RUST_MIN_STACK: String(64 << 20),
-      CARGO_TARGET_DIR: path.join(process.env.CARGO_TARGET_DIR ?? path.join(root, "target"), "asan"),
+      CARGO_TARGET_DIR: path.join(compiled, "asan"),
       PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1",
     };
-    await run("test with AddressSanitizer", "cargo", ["test", "--locked", ...CHECKED, "--workspace", "--target", target], { env });
+    await run("test with AddressSanitizer", "cargo", ["test", ...CHECKED, "--target", target], { env });
   },
   async library() {
     await build({ checked: true });
@@ -85,8 +89,8 @@ const parts = {
         await run(`let ${release} end its install`, node, [path.join(host, "node_modules", release, "openclaw.mjs"), "--version"], { quiet: true });
       }
       const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
-      // Two hosts at a time: one is mostly a single busy thread.
-      await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...tests("test/host")], { env });
+      // Three files at a time: a host waits for its own processes for a third of its start.
+      await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=3", ...tests("test/host")], { env });
     } finally {
       await registry?.stop();
       rmSync(out, { recursive: true, force: true });

@@ -3,7 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:
 import net from "node:net";
 import path from "node:path";
 
-import { crates, root } from "../../scripts/steps.mjs";
+import { crates } from "../../scripts/cargo.mjs";
+import { root } from "../../scripts/steps.mjs";
 import * as suites from "./suites.mjs";
 
 const sources = path.join(import.meta.dirname, "sources");

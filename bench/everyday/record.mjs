@@ -5,7 +5,8 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { CHECKED, main, run as step } from "../../scripts/steps.mjs";
+import { example } from "../../scripts/cargo.mjs";
+import { main } from "../../scripts/steps.mjs";
 import { families } from "./commands.mjs";
 import { close, project } from "./projects.mjs";
 
@@ -190,7 +191,7 @@ main(import.meta, async () => {
   report([...rows.values()], left);
   if (!values.measure) return undefined;
   const half = values.half ? ["--half", values.half] : [];
-  return step("measure", "cargo", ["run", "--locked", "--quiet", ...CHECKED, "--example", "probes", "--", "--by-file", out, "--preset", values.preset, ...half]);
+  return example("measure", "probes", ["--by-file", out, "--preset", values.preset, ...half]);
 });
 
 function report(rows, left) {
