@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 
 import { target as compiled } from "./cargo.mjs";
-import { main, root, run } from "./steps.mjs";
+import { each, main, root, run } from "./steps.mjs";
 
 const guided = path.join(root, "fuzz", "guided");
 
@@ -43,14 +43,8 @@ export async function fuzz(asked, seconds, others = []) {
   await run("build with sanitizers", "cargo", ["build", "--locked", "--release", "--target", host], { quiet: true, cwd: guided, env });
   const program = path.join(out, host, "release", "guided");
   const names = asked === "all" ? Object.keys(targets) : [asked];
-  const rest = names.values();
-  const work = async () => {
-    // Several at a time say how far they came, and all they printed where they found something.
-    for (const name of rest) await fuzzOne(program, name, seconds, others, names.length > 1);
-  };
-  const outcomes = await Promise.allSettled(Array.from({ length: availableParallelism() }, work));
-  const failed = outcomes.find(({ status }) => status === "rejected");
-  if (failed) throw failed.reason;
+  // Several at a time say how far they came, and all they printed where they found something.
+  await each(names, availableParallelism(), (name) => fuzzOne(program, name, seconds, others, names.length > 1));
 }
 
 async function fuzzOne(program, name, seconds, others, quiet) {

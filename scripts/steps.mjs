@@ -27,13 +27,24 @@ export function run(title, command, args, { quiet = false, both = false, env = {
       clearInterval(tick);
       if (live) process.stderr.write("\r");
       if (code === 0) {
-        console.error(`  done in ${seconds()}`);
+        console.error(`  ${title}: done in ${seconds()}`);
         return resolve(both ? everything : output);
       }
       if (quiet) process.stderr.write(everything);
       reject(new Error(`${title} failed (${signal ?? `exit ${code}`})`));
     });
   });
+}
+
+/** Works on each item, so many at a time. What fails is told when all have ended. */
+export async function each(items, atOnce, work) {
+  const rest = [...items].values();
+  const worker = async () => {
+    for (const item of rest) await work(item);
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, worker));
+  const failed = outcomes.find(({ status }) => status === "rejected");
+  if (failed) throw failed.reason;
 }
 
 /** Installs what is named, or what a lock file says, without install scripts. Not `npm ci`: it refuses locks without every platform's optional binaries. */

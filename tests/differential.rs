@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use concertina::config::Preset;
-use concertina::content::{ContentType, Segment};
+use concertina::content::{ContentType, Hints, Segment, detect};
 use concertina::pipeline::FusionContext;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -159,6 +159,10 @@ proptest! {
             .map(|record| text[..record.position().unwrap().byte() as usize].matches('\n').count() + 1)
             .chain([text.lines().count() + 1])
             .collect();
+        // Line by line it is no table.
+        if cells.iter().any(|(_, _, note)| note.contains('\n')) {
+            prop_assert_eq!(detect(&text, &Hints::default()).segments, vec![Segment::whole(&text, ContentType::Table, None)]);
+        }
         let sample = Sample::of(&text, ContentType::Table).expect("many rows");
         sample.check(records.len());
         for (number, row) in &sample.rows {

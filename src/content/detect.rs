@@ -168,6 +168,9 @@ pub(super) fn judge(view: View) -> Kind {
     if json::is_json(view.text()) {
         return Kind::proved(ContentType::Json);
     }
+    if table::has_broken_rows(view.text()) {
+        return Kind::proved(ContentType::Table);
+    }
     view.sampled(judge_sample)
 }
 

@@ -61,9 +61,10 @@ impl Part {
 
 /// Detects a text of several outputs; `None` for one that is of one kind. `whole` is what it looks like as one.
 pub(super) fn detect(view: View, whole: Kind, hints: &Hints) -> Option<Detection> {
-    use ContentType::{Log, Text, Unknown};
-    // A file that is what its name promises is one thing.
-    if hints.path.is_some() && !matches!(whole.content_type, Unknown | Log | Text) {
+    use ContentType::{Log, Table, Text, Unknown};
+    // A file that is what its name promises is one thing, and so is a table with blank lines in its cells.
+    let is_promised = hints.path.is_some() && !matches!(whole.content_type, Unknown | Log | Text);
+    if is_promised || whole.content_type == Table && whole.is_proved {
         return None;
     }
     let parts = parts(view, whole)?;

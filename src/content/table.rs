@@ -112,6 +112,33 @@ fn is_separated(rows: &[&Seen]) -> bool {
     })
 }
 
+/// Fewest rows of a table that is told by its rows, not its lines.
+const MIN_ROWS: usize = 4;
+
+/// Whether a text is rows of separated values of which some have a line end between quotes, so that its lines are no table.
+pub(super) fn has_broken_rows(text: &str) -> bool {
+    let Some(header) = text.lines().next() else { return false };
+    [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
+        if separators(header, separator) < 2 || !is_header(header, separator) {
+            return false;
+        }
+        // Ends at the first row with more or fewer cells than the header.
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(text.as_bytes());
+        let mut row = csv::ByteRecord::new();
+        let (mut rows, mut is_broken) = (0, false);
+        loop {
+            match reader.read_byte_record(&mut row) {
+                Ok(true) => {
+                    rows += 1;
+                    is_broken |= memchr::memchr(b'\n', row.as_slice()).is_some();
+                }
+                Ok(false) => return is_broken && rows >= MIN_ROWS,
+                Err(_) => return false,
+            }
+        }
+    })
+}
+
 /// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
 fn is_titled(rows: &[&Seen]) -> bool {
     [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
@@ -294,6 +321,21 @@ mod tests {
             "",
         ] {
             assert!(!is_table(Page::of(text).view().lines), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_with_line_ends_between_quotes_are_a_table() {
+        let rows = "id,note,city\n1,\"seen\nby hand\",Rome\n2,\"waits for\n\nan answer\",Oslo\n3,,Bern\n";
+        assert!(has_broken_rows(rows) && has_broken_rows(&rows.replace(',', "\t").replace('\n', "\r\n")));
+        for text in [
+            "id,note,city\n1,a,Rome\n\n2,b,Oslo\n\n3,c,Bern\n",
+            "a, b, c\nsaid \"x\n, y\", z\nand so on\n",
+            "import a, b, c\n\"\"\"One,\ntwo, three.\"\"\"\nx, y, z = 1, 2, 3\nf(x, y, z)\n",
+            &rows[..rows.len() - 9],
+            "",
+        ] {
+            assert!(!has_broken_rows(text), "{text}");
         }
     }
 
