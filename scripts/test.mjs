@@ -8,7 +8,6 @@ import path from "node:path";
 import { startRegistry } from "../test/registry.mjs";
 import { build } from "./build.mjs";
 import { CHECKED, example, target as compiled } from "./cargo.mjs";
-import { fuzz } from "./fuzz.mjs";
 import { pack } from "./pack.mjs";
 import { each, install, installDevelopment, main, root, run } from "./steps.mjs";
 
@@ -35,13 +34,9 @@ const parts = {
     const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "100000" };
     await run("drive random histories", "cargo", ["test", ...CHECKED, "--test", "histories"], { env });
   },
-  /**
-   * Looks for texts that break a property, 20 s for each, and where clang is for a minute for inputs that break a target of `fuzz:guided`: the same
-   * ones each time. `npm run fuzz` and `npm run fuzz:guided` look for others, and longer.
-   */
+  /** Looks for texts that break a property, 20 s for each: the same ones each time. `npm run fuzz` looks for others, and longer. */
   async fuzz() {
     await example("fuzz five properties", "fuzz", ["all", "20"]);
-    await fuzz("all", 60, ["-seed=1"]);
   },
   /** Whether four times the text takes about four times the work, counted in instructions. */
   async growth() {
