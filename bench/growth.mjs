@@ -5,6 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 
+import { each } from "../scripts/steps.mjs";
+
 /** Bytes of the texts; those of works that take much of each byte are a quarter as long. */
 const BYTES = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
@@ -58,12 +60,9 @@ function valgrind(args) {
 /** What the cases that were asked for take at some lengths, with a process at work for each processor. */
 async function countedAt(program, lengths, cases) {
   // The longest first. Processes of their own for each length: tokens of a text that was counted are remembered.
-  const jobs = lengths.toSorted((a, b) => b - a).flatMap((bytes) => Array.from({ length: PARTS }, (_, part) => [bytes, part])).values();
+  const jobs = lengths.toSorted((a, b) => b - a).flatMap((bytes) => Array.from({ length: PARTS }, (_, part) => [bytes, part]));
   const rows = [];
-  const worker = async () => {
-    for (const [bytes, part] of jobs) rows.push(...(await counted(program, bytes, part, cases)));
-  };
-  await Promise.all(Array.from({ length: PARTS }, worker));
+  await each(jobs, PARTS, async ([bytes, part]) => rows.push(...(await counted(program, bytes, part, cases))));
   return rows;
 }
 

@@ -13,7 +13,7 @@ import { each, install, installDevelopment, main, root, run } from "./steps.mjs"
 
 const host = path.join(root, "test", "host");
 
-/** Parts that run only when they are named; two at a time, because for most of its time each keeps one processor busy. */
+/** Parts that run only when they are named; two at a time, because most keep one processor busy. */
 const LONG = ["release", "histories", "fuzz", "growth", "asan"];
 
 const parts = {
