@@ -9,6 +9,8 @@ use super::seen::{Question, Seen, filled};
 const WIDTH: usize = 160;
 /// How many lines are compared for alignment.
 const ALIGNED_LINES: usize = 120;
+/// What may stand between values.
+const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Whether lines are a table.
 pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> bool {
@@ -84,7 +86,7 @@ fn is_separated(rows: &[&Seen]) -> bool {
     {
         return false;
     }
-    [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
+    SEPARATORS.into_iter().any(|separator| {
         let header = separators(rows[0].text, separator);
         if header == 0 {
             return false;
@@ -118,7 +120,7 @@ const MIN_ROWS: usize = 4;
 /// Whether a text is rows of separated values of which some have a line end between quotes, so that its lines are no table.
 pub(super) fn has_broken_rows(text: &str) -> bool {
     let Some(header) = text.lines().next() else { return false };
-    [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
+    SEPARATORS.into_iter().any(|separator| {
         if separators(header, separator) < 2 || !is_header(header, separator) {
             return false;
         }
@@ -141,7 +143,7 @@ pub(super) fn has_broken_rows(text: &str) -> bool {
 
 /// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
 fn is_titled(rows: &[&Seen]) -> bool {
-    [b',', b'\t', b';', b'|'].into_iter().any(|separator| {
+    SEPARATORS.into_iter().any(|separator| {
         let Some(last) = rows.last().map(|row| separators(row.text, separator)).filter(|&count| count >= 2) else {
             return false;
         };
