@@ -8,7 +8,7 @@ use concertina::config::Preset;
 use concertina::content::ContentType;
 use concertina::pipeline::fold::Fold;
 use concertina::pipeline::{
-    CompressOptions, Compressed, Edit, FusionContext, FusionEngine, FusionPipeline, Job, Progress, Role, Stage,
+    CompressOptions, Compressed, Edit, FusionContext, FusionEngine, FusionPipeline, Gone, Question, Role, Stage,
     StageOptions, elided, restore,
 };
 use concertina::tokens;
@@ -246,25 +246,30 @@ fn a_stage_of_the_callers_runs_between_native_ones() {
     let engine = FusionEngine::new(FusionPipeline::only(stages, &options).unwrap());
     let text = format!("{}\n{}", sample(), "something that the caller does not need at all\nand more\n".repeat(20));
     let options = CompressOptions::default();
-    let mut job = Job::new(&engine, &text, &options);
-    let mut asked = 0;
-    let done = loop {
-        match job.advance(&|| 0.0) {
-            Progress::Done(done) => break done,
-            Progress::Ask(question) => {
-                asked += 1;
-                assert_eq!(question.stage, "mine");
-                assert!(question.text.contains("[[FOLD:runs"), "after the stages before it");
-                assert!(question.text.contains("a comment of some length") || asked > 1, "before those after it");
-                job.answer(Some(question.text.replace("something that the caller does not need at all\n", "")));
-            }
-        }
+    let count = Cell::new(0);
+    let caller = |question: Question| {
+        count.set(count.get() + 1);
+        assert_eq!(question.stage, "mine");
+        assert!(question.text.contains("[[FOLD:runs"), "after the stages before it");
+        assert!(question.text.contains("a comment of some length") || count.get() > 1, "before those after it");
+        Ok(Some(question.text.replace("something that the caller does not need at all\n", "")))
     };
+    let done = engine.compress_asking(&text, &options, &caller, &|| 0.0).unwrap();
+    let asked = count.get();
     assert!((2..=4).contains(&asked), "{asked}");
     assert!(!done.text.contains("does not need") && done.text.contains("and more"), "{}", done.text);
     assert_eq!(engine.restore(&done.text, &done.originals), text);
     assert_eq!(done.tokens_after, tokens::count(&done.text, options.encoding));
     assert!(done.stages.iter().any(|row| row.name == "mine" && row.fired));
+    for leaves_at in 1..=asked {
+        let left = Cell::new(0);
+        let leaving = |question| {
+            left.set(left.get() + 1);
+            if left.get() < leaves_at { caller(question) } else { Err(Gone) }
+        };
+        assert_eq!(engine.compress_asking(&text, &options, &leaving, &|| 0.0).err(), Some(Gone));
+        assert_eq!(left.get(), leaves_at, "nobody is asked who is gone");
+    }
 }
 
 #[test]

@@ -165,7 +165,12 @@ export interface Step {
   result?: CompressResult
 }
 
-/** One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`. */
+/**
+ * One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`.
+ *
+ * Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice. It keeps its place
+ * among the heavy jobs until it is done, `end` is called or this object goes.
+ */
 export declare class CompressJob {
   /** A job for a text. */
   constructor(text: string, optionsJson: string)
@@ -175,6 +180,8 @@ export declare class CompressJob {
   advanceSync(): Step
   /** The answer to the last question: the text as the stage would have it, or null when it does not apply. */
   answer(text?: string | undefined | null): void
+  /** Lets go of the work, done or not. */
+  end(): void
 }
 
 /** What became of a block of a conversation. */

@@ -1,13 +1,13 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
-import type { NativeConcertina } from "./addon.js";
+import type { NativeConcertina, RulesReport } from "./addon.js";
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
-import { moment, namesOf, needRedactor, placeOf, pricesOf, session, tokensOf } from "./arguments.js";
 import {
-  awaiting, badArgument, calling, crossingOptions, mayBeBoolean, needCount, needName, needNumber, needObject, needOptions, needString, needStrings,
-  takenMessages,
-} from "./errors.js";
+  anything, budget, copied, count, crossingOptions, flag, identity, list, messagesOf, moment, names, now, nullable, number, object, oneOf, optional,
+  PLACE, placeOf, prices, redactor, SESSION, session, string, taken, takenOf, units,
+} from "./arguments.js";
+import { awaiting, badArgument, calling } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
@@ -18,13 +18,44 @@ import { FETCH_TOOL_JSON, toRecord } from "./turn.js";
 /** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
 export const FETCH_CHARS = 15_900;
 
-/** What `assemble` takes. */
-const ASSEMBLE = [
-  "sessionId", "agentId", "messages", "tokenBudget", "model", "prices", "promptCache", "availableTools", "referOversize", "turnBegins", "redactor", "now",
-];
+/** What says when a call is. */
+const NOW = { now };
 
-/** What `fetch` takes. */
-const FETCH = ["refIds", "sessionId", "agentId", "lines", "chars", "pattern", "maxChars", "now"];
+/** The fields of each method's argument. */
+const TAKES = {
+  open: { ...PLACE, retention: optional(oneOf("clock", "host")), today: optional(string), journalDir: optional(string) },
+  admitToolResult: {
+    ...SESSION, message: object, toolName: optional(string), args: anything, hostCutAt: optional(units), hostKeeps: optional(units),
+    model: nullable(string), redactor: nullable(redactor), ...NOW,
+  },
+  assemble: {
+    ...SESSION, messages: messagesOf, tokenBudget: nullable(budget), model: nullable(string), prices: nullable(prices), promptCache: anything,
+    availableTools: nullable(names), referOversize: nullable(flag), turnBegins: nullable(flag), redactor: nullable(redactor), ...NOW,
+  },
+  commitTurn: {
+    ...SESSION, sessionKey: optional(string), advancementKey: string, messages: optional(list(object)), prices: nullable(prices), ...NOW,
+  },
+  inherit: { parent: session, child: session, named: optional(list(string)), ...NOW },
+  recordRules: { ...SESSION, report: copied, ...NOW },
+  fetch: {
+    refIds: list(string), sessionId: nullable(identity), agentId: nullable(identity), lines: nullable(string), chars: nullable(string),
+    pattern: nullable(string), maxChars: nullable(count()), ...NOW,
+  },
+  unfold: { sessionId: optional(identity), agentId: optional(identity), messages: messagesOf, ...NOW },
+  settle: { sessionIds: list(identity), ...NOW },
+  endSession: { sessionId: identity, ...NOW },
+  stats: { sessionId: optional(identity) },
+  figures: { sessionId: optional(identity), since: optional(moment), until: optional(moment) },
+  warn: { text: string, ...NOW },
+  warned: { since: number("of at least 0") },
+  switch: { ...SESSION, off: flag, ...NOW },
+  check: { today: optional(string) },
+  sweep: NOW,
+  purge: { sessionId: identity, dry: optional(flag) },
+};
+
+/** What `open` takes beside options. */
+const NO_OPTIONS = Object.fromEntries(Object.keys(TAKES.open).map((field) => [field, undefined]));
 
 /** The report of what was really done: nothing was done to messages that changed meanwhile. */
 function reportOf(report: Report, changedMeanwhile: number[]): Report {
@@ -36,6 +67,9 @@ function reportOf(report: Report, changedMeanwhile: number[]): Report {
 /** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
 export class Concertina {
   readonly #native: NativeConcertina;
+  /** The calls that are under way. */
+  readonly #running = new Set<Promise<unknown>>();
+  #isClosed = false;
 
   private constructor(opened: NativeConcertina) {
     if (!(opened instanceof native().NativeConcertina)) badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
@@ -48,17 +82,25 @@ export class Concertina {
    * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database cannot be used.
    */
   static async open(options: OpenOptions): Promise<Concertina> {
-    needObject("options", options);
-    const { dir, url, namespace, host, retention, today, journalDir, ...config } = options;
-    const place = placeOf({ dir, url, namespace, host });
-    const crossed = crossingOptions(config);
-    if (today !== undefined) needString("today", today);
-    if (journalDir !== undefined) {
-      needString("journalDir", journalDir);
-      if (url === undefined) badArgument("journalDir", journalDir, "absent where there is no url: a store in a directory keeps its notes there");
+    const { retention, today, journalDir, ...place } = takenOf("options", options, TAKES.open);
+    const at = placeOf(place);
+    if (journalDir !== undefined && place.url === undefined) {
+      badArgument("journalDir", journalDir, "absent where there is no url: a store in a directory keeps its notes there");
     }
-    if (retention !== undefined && retention !== "clock" && retention !== "host") badArgument("retention", retention, 'one of "clock", "host"');
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(place, crossed, retention, today, journalDir)));
+    const crossed = crossingOptions(options, NO_OPTIONS);
+    return awaiting(async () => new Concertina(await native().NativeConcertina.open(at, crossed, retention, today, journalDir)));
+  }
+
+  /** Runs a call. Whoever closes the store waits for it. */
+  async #call<T>(body: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw Object.assign(new Error("the store is closed"), { code: "CONCERTINA_CLOSED" });
+    const running = awaiting(body);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
   }
 
   /** One line for each lenient option that had to be corrected. */
@@ -93,25 +135,16 @@ export class Concertina {
     redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
-    needObject("input", input);
-    needObject("message", input.message);
-    if (input.toolName !== undefined) needString("toolName", input.toolName);
-    if (input.model !== undefined) needString("model", input.model);
-    if (input.hostCutAt !== undefined) needNumber("hostCutAt", input.hostCutAt, "above 0");
-    if (input.hostKeeps !== undefined) needNumber("hostKeeps", input.hostKeeps, "above 0");
-    needRedactor(input.redactor);
-    const { message } = input;
-    const scope = session(input.sessionId, input.agentId);
-    const now = moment(input.now);
-    return awaiting(async () => {
-      const asIs = { message, args: input.args };
-      const shown = input.redactor === undefined ? asIs : await this.#masked(asIs, input.toolName, input.redactor);
+    const { sessionId, agentId, toolName, args, hostCutAt, hostKeeps, model, redactor, now, ...rest } = taken("input", input, TAKES.admitToolResult);
+    const message = rest.message as M;
+    return this.#call(async () => {
+      const asIs = { message, args };
+      const shown = redactor === undefined ? asIs : await this.#masked(asIs, toolName, redactor as Redactor);
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
-      const call = callOf(message, input.toolName, shown.args);
+      const call = callOf(message, toolName, shown.args);
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
-      const { hostCutAt, hostKeeps, model } = input;
-      const { change, report } = await this.#native.admit(handover, scope, { hostCutAt, hostKeeps, isMasked, model }, now);
+      const { change, report } = await this.#native.admit(handover, { sessionId, agentId }, { hostCutAt, hostKeeps, isMasked, model }, now);
       const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1, 2), change);
       return { message: messages?.[0] ?? message, report: reportOf(report, changedMeanwhile) };
     });
@@ -158,35 +191,24 @@ export class Concertina {
     redactor?: Redactor;
     now?: number;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
-    needOptions("input", input, ASSEMBLE);
-    const { messages: given } = input;
-    const messages = takenMessages("messages", given);
-    mayBeBoolean("referOversize", input.referOversize ?? undefined);
-    mayBeBoolean("turnBegins", input.turnBegins ?? undefined);
-    needRedactor(input.redactor);
-    const scope = session(input.sessionId, input.agentId);
-    const now = moment(input.now);
+    const { sessionId, agentId, messages, redactor, now, ...rest } = taken("input", input, TAKES.assemble);
+    const { availableTools, model, prices, tokenBudget } = rest;
     const options = {
-      availableTools: namesOf(input.availableTools),
-      model: input.model ?? undefined,
-      referOversize: input.referOversize ?? false,
-      prices: pricesOf(input.prices),
-      tokenBudget: tokensOf(input.tokenBudget),
-      turnBegins: input.turnBegins ?? false,
+      availableTools, model, prices, tokenBudget, referOversize: rest.referOversize ?? false, turnBegins: rest.turnBegins ?? false,
     };
-    return awaiting(async () => {
+    return this.#call(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
-      const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, scope, { ...options, unheard }, now);
+      const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, { sessionId, agentId }, { ...options, unheard }, now);
       const { secrets } = this.#native.atBirth("");
-      const redactor = secrets === "store" ? undefined : input.redactor;
-      let folded = await fold(redactor && "ask");
-      if (redactor !== undefined && folded.questions.length > 0) {
-        this.#native.hear(await answersTo(folded.questions, redactor, secrets));
+      const hears = secrets === "store" ? undefined : (redactor as Redactor | undefined);
+      let folded = await fold(hears && "ask");
+      if (hears !== undefined && folded.questions.length > 0) {
+        this.#native.hear(await answersTo(folded.questions, hears, secrets));
         folded = await fold("leave");
       }
-      const applied = await applyInSlices(messages, crossed, folded.change);
+      const applied = await applyInSlices(messages as M[], crossed, folded.change);
       const report = reportOf(folded.report, applied.changedMeanwhile);
-      return { messages: applied.messages ?? (given as M[]), estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
+      return { messages: applied.messages ?? (input.messages as M[]), estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });
   }
 
@@ -203,18 +225,10 @@ export class Concertina {
     prices?: Prices;
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
-    needObject("input", input);
-    const { advancementKey, sessionKey } = input;
-    needString("advancementKey", advancementKey);
-    if (sessionKey !== undefined) needString("sessionKey", sessionKey);
-    const messages = takenMessages("messages", input.messages ?? []);
-    messages.forEach((message, index) => needObject(`messages[${index}]`, message as unknown));
-    const scope = session(input.sessionId, input.agentId);
-    const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), tool: FETCH_TOOL_JSON };
-    const now = moment(input.now);
-    return awaiting(async () => {
+    const { sessionId, agentId, messages = [], now, ...turn } = taken("input", input, TAKES.commitTurn);
+    return this.#call(async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
-      return { status: await this.#native.commitTurn(handover, scope, turn, now) };
+      return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, { ...turn, tool: FETCH_TOOL_JSON }, now) };
     });
   }
 
@@ -229,19 +243,14 @@ export class Concertina {
     named?: string[];
     now?: number;
   }): Promise<void> {
-    needObject("input", input);
-    if (input.named !== undefined) needStrings("named", input.named);
-    const parent = session(input.parent?.sessionId, input.parent?.agentId);
-    const child = session(input.child?.sessionId, input.child?.agentId);
-    await awaiting(() => this.#native.inherit(parent, child, moment(input.now), input.named));
+    const { parent, child, named, now } = taken("input", input, TAKES.inherit);
+    await this.#call(() => this.#native.inherit(parent, child, now, named));
   }
 
   /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
   async recordRules(input: { sessionId: string; agentId?: string; report: CompressedRules["report"]; now?: number }): Promise<void> {
-    needObject("input", input);
-    needObject("report", input.report);
-    const owner = session(input.sessionId, input.agentId);
-    await awaiting(() => this.#native.recordRules(owner, input.report, moment(input.now)));
+    const { report, now, ...session } = taken("input", input, TAKES.recordRules);
+    await this.#call(() => this.#native.recordRules(session, report as RulesReport, now));
   }
 
   /**
@@ -249,13 +258,8 @@ export class Concertina {
    * ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
    */
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
-    needOptions("input", input, FETCH);
-    needStrings("refIds", input.refIds);
-    for (const name of ["sessionId", "agentId"] as const) if (typeof input[name] === "string") needName(name, input[name]);
-    const { maxChars = FETCH_CHARS } = input;
-    needCount("maxChars", maxChars);
-    const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as unknown as FetchRequest;
-    return awaiting(() => this.#native.fetch({ ...given, maxChars, now: moment(input.now) }));
+    const { maxChars = FETCH_CHARS, ...request } = taken("input", input, TAKES.fetch);
+    return this.#call(() => this.#native.fetch({ ...request, maxChars }));
   }
 
   /**
@@ -270,17 +274,12 @@ export class Concertina {
     messages: readonly M[];
     now?: number;
   }): Promise<{ messages: M[]; unfolded: number; missing: string[] }> {
-    needObject("input", input);
-    const { messages: given, sessionId, agentId } = input;
-    const messages = takenMessages("messages", given);
-    if (sessionId !== undefined) needName("sessionId", sessionId);
-    if (agentId !== undefined) needName("agentId", agentId);
-    const now = moment(input.now);
-    return awaiting(async () => {
+    const { sessionId, agentId, messages, now } = taken("input", input, TAKES.unfold);
+    return this.#call(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const { change, ...report } = await this.#native.unfold(handover, sessionId, agentId, now);
-      const applied = await applyInSlices(messages, crossed, change);
-      return { ...report, messages: applied.messages ?? (given as M[]) };
+      const applied = await applyInSlices(messages as M[], crossed, change);
+      return { ...report, messages: applied.messages ?? (input.messages as M[]) };
     });
   }
 
@@ -290,16 +289,14 @@ export class Concertina {
    * what any of them has.
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
-    needObject("input", input);
-    needStrings("sessionIds", input.sessionIds, needName);
-    return { ended: await awaiting(() => this.#native.settle(input.sessionIds, moment(input.now))) };
+    const { sessionIds, now } = taken("input", input, TAKES.settle);
+    return { ended: await this.#call(() => this.#native.settle(sessionIds, now)) };
   }
 
   /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
   async endSession(input: { sessionId: string; now?: number }): Promise<void> {
-    needObject("input", input);
-    needName("sessionId", input.sessionId);
-    await awaiting(() => this.#native.endSession(input.sessionId, moment(input.now)));
+    const { sessionId, now } = taken("input", input, TAKES.endSession);
+    await this.#call(() => this.#native.endSession(sessionId, now));
   }
 
   /** What an operator should know and has not been told yet, one line each. */
@@ -314,45 +311,37 @@ export class Concertina {
 
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string } = {}): Promise<Stats> {
-    needOptions("input", input, ["sessionId"]);
-    if (input.sessionId !== undefined) needName("sessionId", input.sessionId);
-    return awaiting(() => this.#native.stats(input.sessionId));
+    const { sessionId } = taken("input", input, TAKES.stats);
+    return this.#call(() => this.#native.stats(sessionId));
   }
 
   /** What was sent and billed, and what would have been without Concertina: of whole requests. */
   async figures(input: FiguresRequest = {}): Promise<Figures> {
-    needOptions("input", input, ["sessionId", "since", "until"]);
-    const { sessionId, since, until }: FiguresRequest = input;
-    if (sessionId !== undefined) needName("sessionId", sessionId);
-    for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
-    return awaiting(() => this.#native.figures({ sessionId, since, until }));
+    const query = taken("input", input, TAKES.figures);
+    return this.#call(() => this.#native.figures(query));
   }
 
   /** The sessions that the store knows, the last seen first. */
   async sessions(): Promise<KnownSession[]> {
-    return awaiting(() => this.#native.sessions());
+    return this.#call(() => this.#native.sessions());
   }
 
   /** Keeps a line that the operator was warned with, for a week. */
   async warn(input: { text: string; now?: number }): Promise<void> {
-    needObject("input", input);
-    needString("text", input.text);
-    await awaiting(() => this.#native.warn(input.text, moment(input.now)));
+    const { text, now } = taken("input", input, TAKES.warn);
+    await this.#call(() => this.#native.warn(text, now));
   }
 
   /** What the operator was warned of since a moment, newest first. */
   async warned(input: { since: number }): Promise<{ at: number; text: string }[]> {
-    needObject("input", input);
-    needNumber("since", input.since, "of at least 0");
-    return awaiting(() => this.#native.warned(input.since));
+    const { since } = taken("input", input, TAKES.warned);
+    return this.#call(() => this.#native.warned(since));
   }
 
   /** Stops folding anything more in a session, or takes that back. What is folded stays folded, and can be fetched. */
   async switch(input: { sessionId: string; agentId?: string; off: boolean; now?: number }): Promise<void> {
-    needObject("input", input);
-    if (typeof input.off !== "boolean") badArgument("off", input.off, "true or false");
-    const scope = session(input.sessionId, input.agentId);
-    await awaiting(() => this.#native.switch(scope, input.off, moment(input.now)));
+    const { off, now, ...session } = taken("input", input, TAKES.switch);
+    await this.#call(() => this.#native.switch(session, off, now));
   }
 
   /**
@@ -361,15 +350,14 @@ export class Concertina {
    * and stays.
    */
   async check(input: { today?: string } = {}): Promise<boolean> {
-    needOptions("input", input, ["today"]);
-    if (input.today !== undefined) needString("today", input.today);
-    return awaiting(() => this.#native.check(input.today));
+    const { today } = taken("input", input, TAKES.check);
+    return this.#call(() => this.#native.check(today));
   }
 
   /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
-    needOptions("input", input, ["now"]);
-    return awaiting(() => this.#native.sweep(moment(input.now)));
+    const { now } = taken("input", input, TAKES.sweep);
+    return this.#call(() => this.#native.sweep(now));
   }
 
   /**
@@ -377,14 +365,14 @@ export class Concertina {
    * With `dry` nothing is removed, and the answer is what would be.
    */
   async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
-    needOptions("input", input, ["sessionId", "dry"]);
-    needName("sessionId", input.sessionId);
-    mayBeBoolean("dry", input.dry);
-    return awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false));
+    const { sessionId, dry = false } = taken("input", input, TAKES.purge);
+    return this.#call(() => this.#native.purge(sessionId, dry));
   }
 
-  /** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */
+  /** Lets go of the store once all that is under way is done. Later calls reject with code `CONCERTINA_CLOSED`. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#running);
     await awaiting(() => this.#native.close());
   }
 }

@@ -5,7 +5,8 @@
  */
 import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
 import type { Concertina } from "./concertina.js";
-import { describe, needObject } from "./errors.js";
+import { callable, object, optional, takenOf } from "./arguments.js";
+import { describe } from "./errors.js";
 import { scopeOf } from "./scope.js";
 
 /** What the host passes to `assemble`. */
@@ -71,6 +72,12 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
   redactor?(): Promise<Redactor | undefined>;
 }
 
+type Complain = NonNullable<ContextEngineOptions<Compact>["complain"]>;
+type PricesOf = NonNullable<ContextEngineOptions<Compact>["pricesOf"]>;
+type RedactorOf = NonNullable<ContextEngineOptions<Compact>["redactor"]>;
+
+const warned: Complain = (step, error, consequence) => console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`);
+
 /**
  * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
  *
@@ -80,10 +87,11 @@ export function createContextEngine<C extends Compact>(
   concertina: Concertina | (() => Promise<Concertina | undefined>),
   options: ContextEngineOptions<C>,
 ): ContextEngine<C> {
-  if (typeof concertina !== "function") needObject("concertina", concertina);
-  needObject("options", options);
+  if (typeof concertina !== "function") object("concertina", concertina);
+  const { compact, pricesOf, redactor: redactorOf, complain = warned } = takenOf("options", options, {
+    compact: callable<C>, complain: optional(callable<Complain>), pricesOf: optional(callable<PricesOf>), redactor: optional(callable<RedactorOf>),
+  });
   const open = typeof concertina === "function" ? concertina : async () => concertina;
-  const complain = options.complain ?? ((step, error, consequence) => console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`));
   return {
     info: {
       id: "concertina",
@@ -104,8 +112,8 @@ export function createContextEngine<C extends Compact>(
       try {
         const store = await open();
         if (store === undefined) return view;
-        const prices = options.pricesOf?.(parameters);
-        const redactor = await options.redactor?.();
+        const prices = pricesOf?.call(options, parameters);
+        const redactor = await redactorOf?.call(options);
         const folded = await store.assemble({ ...scopeOf(parameters), messages, turnBegins: true, tokenBudget, model, availableTools, prices, redactor });
         const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
@@ -116,12 +124,12 @@ export function createContextEngine<C extends Compact>(
         return view;
       }
     },
-    compact: ((parameters) => options.compact(parameters)) as C,
+    compact: ((parameters) => compact.call(options, parameters)) as C,
     async commitTurn(parameters) {
       const { advancementKey, messages, sessionKey } = parameters;
       try {
         const store = await open();
-        const prices = options.pricesOf?.(parameters);
+        const prices = pricesOf?.call(options, parameters);
         if (store) return await store.commitTurn({ ...scopeOf(parameters), sessionKey, advancementKey, messages, prices });
       } catch (error) {
         complain("recording a turn", error, "the session goes on without this record");

@@ -1,6 +1,7 @@
 /** `fetch_original_data` as hosts register it: definition and handler. */
 import type { ContentBlock } from "./api.js";
-import { badArgument, mayBeString, needCount, needObject } from "./errors.js";
+import { anything, count, identity, type Kind, list, nullable, oneOf, optional, string, taken, takenOf } from "./arguments.js";
+import { badArgument, isMisuse, reading } from "./errors.js";
 import { type Concertina, FETCH_CHARS } from "./concertina.js";
 
 /** The tool's name. */
@@ -67,20 +68,17 @@ export async function answerFetch(concertina: Concertina, parameters: unknown, s
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<string | (AnthropicBlock | ContentBlock | OpenAIPart | ResponsesPart)[]> {
-  if (typeof concertina?.fetch !== "function") badArgument("concertina", concertina, "an open Concertina");
-  needObject("scope", scope as unknown);
-  const { agentId, sessionId, maxChars = FETCH_CHARS, form } = scope;
-  mayBeString("agentId", agentId);
-  mayBeString("sessionId", sessionId);
-  needCount("maxChars", maxChars);
-  if (form !== undefined && form !== "anthropic" && form !== "openai" && form !== "responses") {
-    badArgument("form", form, 'absent, "anthropic", "openai" or "responses"');
-  }
+  if (reading("concertina", () => typeof concertina?.fetch) !== "function") badArgument("concertina", concertina, "an open Concertina");
+  const { agentId, sessionId, maxChars = FETCH_CHARS, form } = taken("scope", scope, SCOPE);
   const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
   if (form === "openai") return textOr(content, toOpenAI);
   if (form === "responses") return textOr(content, toResponses);
   return form === "anthropic" ? content.map(toAnthropic) : content;
 }
+
+const SCOPE = {
+  agentId: nullable(identity), sessionId: nullable(identity), maxChars: optional(count()), form: optional(oneOf("anthropic", "openai", "responses")),
+};
 
 /** One text, or, where there is an image, parts. */
 function textOr<Part>(content: ContentBlock[], toPart: (block: ContentBlock) => Part): string | Part[] {
@@ -97,6 +95,13 @@ function toResponses(block: ContentBlock): ResponsesPart {
   return { type: "input_image", image_url: `data:${block.mimeType};base64,${block.data}`, detail: "auto" };
 }
 
+/** Some models send null for what they leave out, and `41` for `"41"`. */
+const text: Kind<string> = (name, value) => string(name, typeof value === "number" ? String(value) : value);
+
+const PARAMETERS = {
+  ref_ids: list(text, "an array of ids"), lines: nullable(text), chars: nullable(text), pattern: nullable(text), max_chars: anything,
+};
+
 /** What the model gave, where its provider hands it over as JSON. */
 function parsed(parameters: unknown): unknown {
   if (typeof parameters !== "string") return parameters;
@@ -109,19 +114,11 @@ function parsed(parameters: unknown): unknown {
 
 async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
   try {
-    const given = parsed(parameters) as Partial<FetchToolParameters> | null;
-    if (!Array.isArray(given?.ref_ids)) badArgument("ref_ids", given?.ref_ids, "an array of ids");
-    const { content } = await concertina.fetch({
-      ...asks,
-      refIds: given.ref_ids.map(String),
-      lines: textOf("lines", given.lines),
-      chars: textOf("chars", given.chars),
-      pattern: textOf("pattern", given.pattern),
-      maxChars: charsOf(given.max_chars, maxChars),
-    });
+    const { ref_ids: refIds, max_chars: most, ...wanted } = takenOf("the arguments", parsed(parameters) ?? {}, PARAMETERS);
+    const { content } = await concertina.fetch({ ...asks, ...wanted, refIds, maxChars: charsOf(most, maxChars) });
     return content;
   } catch (error) {
-    if (error instanceof TypeError) return [{ type: "text", text: error.message }];
+    if (isMisuse(error)) return [{ type: "text", text: error.message }];
     throw error;
   }
 }
@@ -131,15 +128,6 @@ function toAnthropic(block: ContentBlock): AnthropicBlock {
   return { type: "image", source: { type: "base64", media_type: block.mimeType as "image/png", data: block.data } };
 }
 
-/** Some models send null for what they leave out, and `41` for `"41"`. */
-function textOf(name: string, given: unknown): string | undefined {
-  if (given === undefined || given === null) return undefined;
-  if (typeof given !== "string" && typeof given !== "number") badArgument(name, given, "a string");
-  return String(given);
-}
-
 function charsOf(asked: unknown, most: number): number {
-  if (asked === undefined || asked === null) return most;
-  needCount("max_chars", asked, most);
-  return Math.min(asked, most);
+  return Math.min(nullable(count(most))("max_chars", asked) ?? most, most);
 }

@@ -1,42 +1,51 @@
 /** The fusion pipeline: texts and conversations in fewer tokens, and back. */
+import { types } from "node:util";
+
 import type { CompressedMessages, CompressJob, Question, Step } from "./addon.js";
 import type {
-  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageInfo,
+  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageContext, StageInfo,
 } from "./api.js";
-import { awaiting, badArgument, calling, crossingOptions, needArray, needObject, needString, reading, takenMessages } from "./errors.js";
+import { anything, asked, callable, crossingOptions, type Kind, list, messagesOf, nullable, optional, string, takenOf } from "./arguments.js";
+import { awaiting, badArgument, calling, reading } from "./errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
-/** Options as they cross: the caller's stages by name and order only. */
-function crossing(options: CompressOptions): string {
-  needObject("options", options as unknown);
-  return reading("options", () => {
-    const { custom, ...rest } = options;
-    if (custom === undefined) return crossingOptions(options);
-    if (!Array.isArray(custom)) badArgument("custom", custom, "an array of stages");
-    const named = custom.map((stage, index) => {
-      needObject(`custom[${index}]`, stage as unknown);
-      const { name, order, apply: run } = stage;
-      if (typeof run !== "function") badArgument(`custom[${index}].apply`, run, "a function");
-      return { name, order };
-    });
-    return crossingOptions({ ...rest, custom: named });
-  });
+/** A stage of the caller's, and how it is called. */
+interface Stage {
+  own: CustomStage;
+  name: string;
+  order: unknown;
+  apply(context: StageContext): unknown;
+  shouldApply?: (context: StageContext) => unknown;
 }
 
+const STAGE = { name: string, order: anything, apply: callable<Stage["apply"]>, shouldApply: nullable(callable<Stage["apply"]>) };
+
+const stage: Kind<Stage> = (name, own) => ({ ...takenOf(name, own, STAGE, `${name}.`), own: own as CustomStage });
+
+/** Options as they cross, and the caller's stages: those cross by name and order only. */
+function crossing(options: CompressOptions): { crossed: string; stages: Stage[] } {
+  const { custom: stages } = takenOf("options", options, { custom: optional(list(stage, "an array of stages")) });
+  const named = stages?.map(({ name, order }) => ({ name, order }));
+  return { crossed: crossingOptions(options, { custom: named }), stages: stages ?? [] };
+}
+
+/** What is true, or is not; a promise is neither. */
+const verdict: Kind<boolean> = (name, value) => (value !== null && typeof value === "object" ? badArgument(name, value, "true or false") : Boolean(value));
+
 /** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
-function ask(custom: CustomStage[] | undefined, { stage: asked, context }: Question): string | null {
-  const stage = custom?.find(({ name }) => name === asked);
-  if (stage === undefined || (stage.shouldApply && !stage.shouldApply(context))) return null;
-  const answer = stage.apply(context);
-  if (answer !== null && answer !== undefined) needString(`what stage ${stage.name} returned`, answer);
-  return answer ?? null;
+function ask(stages: Stage[], { stage: wanted, context }: Question): string | null {
+  const found = stages.find(({ name }) => name === wanted);
+  if (found === undefined) return null;
+  const { own, name, apply, shouldApply } = found;
+  if (shouldApply && !asked(`what shouldApply of stage ${name} returned`, verdict, () => shouldApply.call(own, context))) return null;
+  return asked(`what stage ${name} returned`, nullable(string), () => apply.call(own, context)) ?? null;
 }
 
 /** One step of a job: its result, or `undefined` after a question was answered. */
-function resultOf(job: CompressJob, { question, result }: Step, options: CompressOptions): CompressResult | undefined {
-  if (question) job.answer(ask(options.custom, question));
+function resultOf(job: CompressJob, { question, result }: Step, stages: Stage[]): CompressResult | undefined {
+  if (question) job.answer(ask(stages, question));
   result?.originals.forEach(remember);
   return result;
 }
@@ -49,30 +58,38 @@ function resultOf(job: CompressJob, { question, result }: Step, options: Compres
  * stored before the text is shown. The result is never longer than the text.
  */
 export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
-  needString("text", text);
-  const crossed = crossing(options);
+  string("text", text);
+  const { crossed, stages } = crossing(options);
   if (!text.isWellFormed()) return untouched(text);
   return awaiting(async () => {
     const addon = native();
     const job = new addon.CompressJob(text, crossed);
-    for (;;) {
-      const result = resultOf(job, await job.advance(), options);
-      if (result) return result;
+    try {
+      for (;;) {
+        const result = resultOf(job, await job.advance(), stages);
+        if (result) return result;
+      }
+    } finally {
+      job.end();
     }
   });
 }
 
 /** {@link compress} on the calling thread. */
 export function compressSync(text: string, options: CompressOptions = {}): CompressResult {
-  needString("text", text);
-  const crossed = crossing(options);
+  string("text", text);
+  const { crossed, stages } = crossing(options);
   if (!text.isWellFormed()) return untouched(text);
   return calling(() => {
     const addon = native();
     const job = new addon.CompressJob(text, crossed);
-    for (;;) {
-      const result = resultOf(job, job.advanceSync(), options);
-      if (result) return result;
+    try {
+      for (;;) {
+        const result = resultOf(job, job.advanceSync(), stages);
+        if (result) return result;
+      }
+    } finally {
+      job.end();
     }
   });
 }
@@ -85,9 +102,8 @@ function untouched(text: string): CompressResult {
 
 /** Options for messages as they cross. */
 function crossingForMessages(options: CompressMessagesOptions): string {
-  needObject("options", options as unknown);
-  const hasCustom = reading("options", () => (options as CompressOptions).custom !== undefined);
-  if (hasCustom) badArgument("custom", "stages", "left out: messages run the built-in stages only");
+  const { custom } = takenOf("options", options, { custom: anything });
+  if (custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
   return crossingOptions(options);
 }
 
@@ -110,45 +126,54 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
  * is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of its row in the report names its original.
  */
 export async function compressMessages<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
-  const taken = takenMessages("messages", messages);
+  const given = messagesOf<M>("messages", messages);
   const asked = crossingForMessages(options);
   return awaiting(async () => {
     const addon = native();
-    const { handover, crossed } = await handOverInSlices(addon, taken);
+    const { handover, crossed } = await handOverInSlices(addon, given);
     const done = await addon.compressMessages(handover, asked);
-    const applied = await applyInSlices(taken, crossed, done.change);
+    const applied = await applyInSlices(given, crossed, done.change);
     return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done), applied.changedMeanwhile);
   });
 }
 
 /** {@link compressMessages} on the calling thread. */
 export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
-  const taken = takenMessages("messages", messages);
+  const given = messagesOf<M>("messages", messages);
   const crossed = crossingForMessages(options);
   return calling(() => {
     const addon = native();
-    const done = addon.compressMessagesSync(handOver(addon, taken), crossed);
-    return messagesResult(apply(taken, done.change) ?? (messages as M[]), done);
+    const done = addon.compressMessagesSync(handOver(addon, given), crossed);
+    return messagesResult(apply(given, done.change) ?? (messages as M[]), done);
   });
 }
 
+/** Bytes: a Buffer, or a `Uint8Array` of any realm, which a structured clone makes of one. */
+const bytes: Kind<Buffer> = (name, value) => (types.isUint8Array(value) ? (value as Buffer) : badArgument(name, value, "a Buffer or a Uint8Array"));
+
+const ORIGINAL = { data: bytes, mimeType: nullable(string) };
+
 /** The originals that a caller hands back. */
-function kept(originals: unknown): Pick<Original, "data" | "mimeType">[] {
-  return reading("originals", () => {
-    needArray("originals", originals);
-    return Array.from(originals as (Partial<Original> | null | undefined)[], (original, index) => {
-      const { data, mimeType } = original ?? {};
-      if (!Buffer.isBuffer(data)) badArgument(`originals[${index}].data`, data, "a Buffer");
-      if (mimeType !== undefined) needString(`originals[${index}].mimeType`, mimeType);
-      return { data, mimeType };
-    });
-  });
-}
+const originalsOf = list((name, value) => takenOf(name, value ?? {}, ORIGINAL, `${name}.`));
+
+const index: Kind<number> = (name, value) => {
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) >= 2 ** 32) badArgument(name, value, "an index");
+  return value as number;
+};
+
+const ROW = { message: index, block: index, refId: nullable(string) };
+
+const REPORT = { blocks: list((name, value) => takenOf(name, value, ROW, `${name}.`)) };
+
+/** What `compressMessages` resolved to. */
+const COMPRESSED = {
+  messages: messagesOf, originals: originalsOf, report: (name: string, value: unknown) => takenOf(name, value, REPORT, `${name}.`),
+};
 
 /** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
 export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
-  needString("text", text);
-  const given = kept(originals);
+  string("text", text);
+  const given = originalsOf("originals", originals);
   if (!text.isWellFormed()) return text;
   return calling(() => native().restore(text, given.map(({ data }) => data)));
 }
@@ -161,26 +186,10 @@ export function restore(text: string, originals: Pick<Original, "data">[] = []):
  * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
  */
 export function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[] {
-  needObject("compressed", compressed as unknown);
-  const messages = takenMessages("messages", compressed.messages);
-  const originals = kept(compressed.originals);
-  const rows = reading("report", () => {
-    const { report } = compressed;
-    needObject("report", report as unknown);
-    needArray("report.blocks", report.blocks as unknown);
-    return Array.from(report.blocks, (row, index) => {
-      needObject(`report.blocks[${index}]`, row as unknown);
-      const { message, block, refId } = row;
-      for (const [name, at] of Object.entries({ message, block })) {
-        if (!Number.isInteger(at) || at < 0 || at >= 2 ** 32) badArgument(`report.blocks[${index}].${name}`, String(at), "an index");
-      }
-      if (refId !== undefined) needString(`report.blocks[${index}].refId`, refId);
-      return { message, block, refId };
-    });
-  });
+  const { messages, originals, report } = takenOf("compressed", compressed, COMPRESSED);
   return calling(() => {
     const addon = native();
-    return apply(messages, addon.restoreMessages(handOver(addon, messages), originals, rows)) ?? compressed.messages;
+    return apply(messages as M[], addon.restoreMessages(handOver(addon, messages), originals, report.blocks)) ?? compressed.messages;
   });
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "./api.js";
-import { needString } from "./errors.js";
+import { asked as calledBack, string } from "./arguments.js";
 import { nextTurn } from "./handover.js";
 import { attempt, DEPTH, MOST_VALUES } from "./light.js";
 
@@ -18,11 +18,7 @@ const SEEN_BEHIND = 1000;
 
 /** A text as the redactor masks it. */
 export async function masked(text: string, asked: Redactor): Promise<string> {
-  const redactor = (piece: string) => {
-    const shown: unknown = asked(piece);
-    needString("what the redactor returned", shown);
-    return shown;
-  };
+  const redactor = (piece: string) => calledBack("what the redactor returned", string, () => asked(piece));
   let done = "";
   let [from, length] = [0, PIECE];
   while (from + length < text.length) {

@@ -18,10 +18,16 @@ export function platformName(): string {
 /** An executable names its loader, and so its C library, within this many bytes. */
 const HEAD_BYTES = 4096;
 
-/** Whether a Linux executable runs on musl. Read from its head: making Node's own report takes longer than loading the addon. */
+/** Whether a Linux executable runs on musl; one that may not be read is taken for one that does not. Read from its head: making Node's own report takes longer than loading the addon. */
 export function usesMusl(executable: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
-  const file = openSync(executable, "r");
+  let file: number;
+  try {
+    file = openSync(executable, "r");
+  } catch {
+    // Node's permission model lets a process read what it names only.
+    return false;
+  }
   try {
     readSync(file, head);
   } finally {
@@ -49,7 +55,7 @@ function load(): Native {
   try {
     return require(found) as Native;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = (cause as Partial<Error> | null)?.message ?? String(cause);
     throw noBinary(name, `${found} does not load: ${why}. Install again, or build it in a clone with "npm run build" (needs Rust)`, cause);
   }
 }
@@ -64,7 +70,8 @@ function resolve(separate: string): string | undefined {
 }
 
 function noBinary(name: string, what: string, cause?: unknown): Error {
-  const error = new Error(`openclaw-concertina has no binary for ${name} (Node ${process.version}): ${what}.`, { cause });
+  const allow = "permission" in process ? " With --permission, Node also needs --allow-addons, and --allow-fs-read for this package." : "";
+  const error = new Error(`openclaw-concertina has no binary for ${name} (Node ${process.version}): ${what}.${allow}`, { cause });
   return Object.assign(error, { code: "CONCERTINA_NO_BINARY" });
 }
 

@@ -1,16 +1,14 @@
 /** Originals as a person asks for them, on a command line or the page: whole, unless a part is asked for. */
 import type { ContentBlock, FetchRequest } from "./api.js";
 import type { Concertina } from "./concertina.js";
-import { needCount } from "./errors.js";
+import { count, optional } from "./arguments.js";
 
 /** More characters than any original has. */
 const ALL_CHARS = 2 ** 31;
 
 /** How many characters a person asks for at most. @throws TypeError for what is no whole number of at least 1 */
 export function charsOf(given: string | undefined): number | undefined {
-  const count = given !== undefined && /^[1-9]\d*$/.test(given) ? Number(given) : given;
-  if (count !== undefined) needCount("--max-chars", count);
-  return count;
+  return optional(count())("--max-chars", given !== undefined && /^[1-9]\d*$/.test(given) ? Number(given) : given);
 }
 
 /** What was found, and in words what was not. */

@@ -1,6 +1,7 @@
 /** Functions without a store. */
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
-import { calling, crossingOptions, mayBeString, needCount, needOptions, needString, takenMessages } from "./errors.js";
+import { count, crossingOptions, type Fields, type Kind, messagesOf, nullable, optional, string, taken } from "./arguments.js";
+import { calling } from "./errors.js";
 import { apply, handOver } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
@@ -11,12 +12,12 @@ import type { Options } from "./options.js";
  * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
  */
 export function squeeze<M extends AnyMessage>(messages: readonly M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
-  const taken = takenMessages("messages", messages);
+  const given = messagesOf<M>("messages", messages);
   const crossed = crossingOptions(options);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.squeeze(handOver(addon, taken), crossed);
-    return { messages: apply(taken, change) ?? (messages as M[]), stats };
+    const { change, stats } = addon.squeeze(handOver(addon, given), crossed);
+    return { messages: apply(given, change) ?? (messages as M[]), stats };
   });
 }
 
@@ -30,49 +31,45 @@ export function squeeze<M extends AnyMessage>(messages: readonly M[], options: O
  * conversation: their outputs would be orphans.
  */
 export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): { messages: M[]; stats: RepairStats } {
-  const taken = takenMessages("messages", messages);
+  const given = messagesOf<M>("messages", messages);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.repairToolPairing(handOver(addon, taken));
-    return { messages: apply(taken, change) ?? (messages as M[]), stats };
+    const { change, stats } = addon.repairToolPairing(handOver(addon, given));
+    return { messages: apply(given, change) ?? (messages as M[]), stats };
   });
 }
 
 /** Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does. */
 export function countTokens(text: string, options: { encoding?: Encoding | "approx" } = {}): number {
-  needString("text", text);
-  needOptions("options", options, ["encoding"]);
-  mayBeString("encoding", options.encoding);
-  return calling(() => native().countTokens(text, options.encoding));
+  string("text", text);
+  const { encoding } = taken("options", options, { encoding: nullable(string) });
+  return calling(() => native().countTokens(text, encoding));
 }
 
 /** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
 export function countMessageTokens(messages: readonly AnyMessage[], options: { model?: string; encoding?: Encoding } = {}): number {
-  const taken = takenMessages("messages", messages);
-  needOptions("options", options, ["model", "encoding"]);
-  mayBeString("model", options.model);
-  mayBeString("encoding", options.encoding);
+  const given = messagesOf("messages", messages);
+  const { model, encoding } = taken("options", options, { model: nullable(string), encoding: nullable(string) });
   return calling(() => {
     const addon = native();
-    return addon.countMessageTokens(handOver(addon, taken), options.model, options.encoding);
+    return addon.countMessageTokens(handOver(addon, given), model, encoding);
   });
 }
 
-const HINTS = ["toolName", "path", "command", "contentType", "language"];
+const HINTS = { toolName: nullable(string), path: nullable(string), command: nullable(string), contentType: nullable(string), language: nullable(string) } satisfies Fields;
+
+const hintsOf: Kind<Hints> = (name, value) => taken(name, value, HINTS);
 
 /** Says in at most `maxChars` characters (300 by default) what a text is. */
 export function summarize(text: string, options: { maxChars?: number; hints?: Hints } = {}): string {
-  needString("text", text);
-  needOptions("options", options, ["maxChars", "hints"]);
-  const { maxChars = 300, hints = {} } = options;
-  needOptions("hints", hints, HINTS);
-  needCount("maxChars", maxChars);
+  string("text", text);
+  const { maxChars = 300, hints = {} } = taken("options", options, { maxChars: optional(count()), hints: optional(hintsOf) });
   return calling(() => native().summarize(text, hints, maxChars));
 }
 
 /** Says what kind of text something is, and what its parts are. */
 export function detect(text: string, hints: Hints = {}): Detection {
-  needString("text", text);
-  needOptions("hints", hints, HINTS);
-  return calling(() => native().detect(text, hints));
+  string("text", text);
+  const given = hintsOf("hints", hints);
+  return calling(() => native().detect(text, given));
 }

@@ -5,7 +5,8 @@
  * oldest forgotten first. Whoever needs them longer keeps `originals`, or uses a `Concertina`.
  */
 import type { Original } from "./api.js";
-import { badArgument, needObject, reading } from "./errors.js";
+import { object } from "./arguments.js";
+import { badArgument, reading } from "./errors.js";
 
 const LIMIT_BYTES = 64 << 20;
 const kept = new Map<string, Original>();
@@ -51,10 +52,9 @@ interface Handler {
 }
 
 async function handle(call: RewindCall | RewindItem): Promise<object> {
-  needObject("call", call as unknown);
   return reading("call", () => {
-    const named: unknown = "function" in call ? call.function : call;
-    needObject("call.function", named);
+    object("call", call);
+    const named = object("call.function", "function" in call ? call.function : call) as { name?: unknown; arguments?: unknown };
     if (named.name !== "rewind_retrieve") badArgument("name", named.name, '"rewind_retrieve"');
     const content = answer(named.arguments);
     if ("call_id" in call) return { type: "function_call_output", call_id: call.call_id, output: content };

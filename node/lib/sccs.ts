@@ -9,7 +9,8 @@ import path from "node:path";
 
 import type { AnyMessage, ContentBlock, OpenOptions } from "./api.js";
 import { Concertina } from "./concertina.js";
-import { badArgument, describe, needObject } from "./errors.js";
+import { type Kind, nullable, object, optional, string, takenOf } from "./arguments.js";
+import { badArgument, describe, reading } from "./errors.js";
 import { answerFetch, FETCH_DEFINITION, type FETCH_TOOL, type fetchToolParameters } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
@@ -43,6 +44,16 @@ export interface SccsIntegration {
   tool: FetchTool;
 }
 
+const logger: Kind<Logger> = (name, value) => {
+  const { warn } = (value ?? {}) as { warn?: unknown };
+  return typeof warn === "function" ? (value as Logger) : badArgument(name, value, "an object with a function `warn`");
+};
+
+/** A copy: the store is opened later. */
+const config: Kind<Partial<OpenOptions>> = (name, value) => reading(name, () => ({ ...object(name, value) }));
+
+const TAKES = { logger, cfg: optional(config), agentId: nullable(string), sessionKey: nullable(string), sessionId: nullable(string) };
+
 /**
  * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.
  *
@@ -55,10 +66,7 @@ export function createSccsIntegration(input: {
   sessionKey?: string;
   sessionId?: string;
 }): SccsIntegration {
-  needObject("input", input);
-  const { cfg = {}, logger } = input;
-  needObject("cfg", cfg);
-  if (typeof logger?.warn !== "function") badArgument("logger", logger, "an object with a function `warn`");
+  const { cfg = {}, logger, agentId, sessionKey, sessionId } = takenOf("input", input, TAKES);
   const enabled = cfg.sccsEnabled !== false;
   let opening: Promise<Concertina> | undefined;
   const open = () => {
@@ -70,11 +78,11 @@ export function createSccsIntegration(input: {
   };
   return {
     enabled,
-    wrapContextEngine: (engine) => (enabled ? decorate(engine, open, input) : engine),
+    wrapContextEngine: (engine) => (enabled ? decorate(engine, open, { logger, agentId }) : engine),
     tool: {
       ...FETCH_DEFINITION,
       execute: async (_callId, parameters) => ({
-        content: await answerFetch(await open(), parameters, scopeOf({ ...input, sessionId: input.sessionId })),
+        content: await answerFetch(await open(), parameters, scopeOf({ agentId, sessionKey, sessionId })),
         details: {},
       }),
     },

@@ -5,7 +5,7 @@
  * the plugin goes by the key alone. A caller of the library may have no keys: where there is none, the agent that it states decides.
  */
 
-import { mayBeString, needObject, needString } from "./errors.js";
+import { nullable, string, takenOf } from "./arguments.js";
 
 /** The agent of a host that names none. */
 const DEFAULT_AGENT = "main";
@@ -19,10 +19,12 @@ function agentId(written: string): string {
 
 /** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
 export function agentOf(sessionKey: string | undefined): string {
-  if (sessionKey !== undefined && sessionKey !== null) needString("sessionKey", sessionKey);
-  const [, agent = "", rest = ""] = /^agent:([^:]*):(.*)$/is.exec(sessionKey?.trim() ?? "") ?? [];
+  const key = nullable(string)("sessionKey", sessionKey);
+  const [, agent = "", rest = ""] = /^agent:([^:]*):(.*)$/is.exec(key?.trim() ?? "") ?? [];
   return agent.trim() && rest && !rest.startsWith(":") ? agentId(agent) : DEFAULT_AGENT;
 }
+
+const SCOPE = { sessionKey: nullable(string), agentId: nullable(string), sessionId: nullable(string) };
 
 /** Whose content a call is about, from whatever of it the host states. */
 export function scopeOf<Session extends string | undefined>(given: {
@@ -30,8 +32,6 @@ export function scopeOf<Session extends string | undefined>(given: {
   sessionKey?: string;
   sessionId: Session;
 }): { agentId: string; sessionId: Session } {
-  needObject("given", given);
-  const { sessionKey, sessionId } = given;
-  mayBeString("agentId", given.agentId);
-  return { agentId: sessionKey?.trim() ? agentOf(sessionKey) : agentId(given.agentId ?? ""), sessionId };
+  const { sessionKey, sessionId, agentId: stated } = takenOf("given", given, SCOPE);
+  return { agentId: sessionKey?.trim() ? agentOf(sessionKey) : agentId(stated ?? ""), sessionId: sessionId as Session };
 }

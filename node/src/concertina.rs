@@ -12,7 +12,7 @@ use concertina::plan::prices::StatedPrices;
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
 use napi::Env;
-use napi::bindgen_prelude::{PromiseRaw, spawn_blocking};
+use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ use crate::report::{
     Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session,
     Stats, Unfolded, WarningRow,
 };
-use crate::work::{blocking, heavy};
+use crate::work::{Then, aside, blocking, heavy, heavy_blocking};
 
 /// What becomes of a fresh result of a tool.
 #[napi(object, object_from_js = false)]
@@ -63,15 +63,16 @@ impl NativeConcertina {
     /// Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
     /// damaged file is set aside under a name with that date, and a new one takes its place. In `journal_dir` stands what parsers are
     /// given, beside a database: a store in a directory notes that there.
-    #[napi(factory)]
-    pub async fn open(
+    #[napi]
+    pub fn open(
+        env: &Env,
         place: StorePlace,
         options_json: String,
         retention: Option<String>,
         today: Option<String>,
         journal_dir: Option<String>,
-    ) -> napi::Result<Self> {
-        blocking(move || {
+    ) -> napi::Result<PromiseRaw<'_, Self>> {
+        blocking(env, move || {
             let (config, warnings) = Config::from_json(&options(&options_json)?)?;
             let retention = match retention.as_deref() {
                 None | Some("clock") => Retention::Clock,
@@ -86,7 +87,6 @@ impl NativeConcertina {
             let journal = journal_dir.map(|dir| Journal::open(Path::new(&dir)));
             Ok(Self { engine, warnings, journal, notices: Mutex::new(aside.into_iter().collect()) })
         })
-        .await
     }
 
     /// What an operator should know and has not been told yet, one line each: a file that was replaced, set aside, or open to
@@ -151,7 +151,8 @@ impl NativeConcertina {
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, Folded>> {
         let (engine, slices) = (self.engine()?, messages.slices());
-        env.spawn_future(heavy(move || {
+        heavy(env, move || {
+            let engine = engine.of_model(options.model.as_deref());
             let messages = slices.read()?;
             let (shown, unmasked) =
                 messages.split_at(messages.len().saturating_sub(usize::from(options.is_masked == Some(true))));
@@ -161,11 +162,9 @@ impl NativeConcertina {
             let units = |units: u32| units as usize;
             let (cut_at, keeps) = (options.host_cut_at.map(units), options.host_keeps.map(units));
             let host = HostCuts { before: cut_at, unmasked, after: keeps };
-            Ok(engine
-                .of_model(options.model.as_deref())
-                .admit_cut(&session.into(), before.last(), message, host, now as i64)
-                .into())
-        }))
+            let fresh = engine.propose_fresh(before.last(), message, host);
+            Ok(Then(move || Ok(Folded::from(engine.show_fresh(&session.into(), &fresh, now as i64)))))
+        })
     }
 
     /// Folds a history. Where it has questions, the same messages may be assembled again.
@@ -179,18 +178,18 @@ impl NativeConcertina {
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, Folded>> {
         let (engine, slices) = (self.engine()?, messages.slices());
-        env.spawn_future(heavy(move || {
+        heavy_blocking(env, move || {
             let asked = options.try_into()?;
             let messages = slices.read()?;
             let reply = engine.assemble(&session.into(), &messages, &asked, now as i64);
             if reply.questions.is_empty() {
                 // Freeing so many small pieces takes a while, and nobody has to wait for it.
-                drop(spawn_blocking(move || drop(messages)));
+                drop(aside(move || drop(messages)));
             } else {
                 slices.keep(messages);
             }
             Ok(reply.into())
-        }))
+        })
     }
 
     /// Remembers what a redactor of the caller's made of what was to be asked.
@@ -216,7 +215,7 @@ impl NativeConcertina {
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, String>> {
         let (engine, slices) = (self.engine()?, messages.slices());
-        env.spawn_future(heavy(move || {
+        heavy_blocking(env, move || {
             let stated = turn.prices.map(StatedPrices::from);
             let turn = assemble::FinishedTurn {
                 advancement_key: &turn.advancement_key,
@@ -231,43 +230,35 @@ impl NativeConcertina {
                 TurnStatus::Duplicate => "duplicate",
             };
             Ok(status.to_owned())
-        }))
+        })
     }
 
     /// Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids.
     #[napi]
-    pub async fn inherit(
-        &self,
-        parent: Session,
-        child: Session,
-        now: f64,
-        named: Option<Vec<String>>,
-    ) -> napi::Result<()> {
+    pub fn inherit<'env>(&self, env: &'env Env, parent: Session, child: Session, now: f64, named: Option<Vec<String>>) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
-        blocking(move || {
+        blocking(env, move || {
             let named: Option<Vec<RefId>> =
                 named.map(|ids| ids.iter().map(|id| parse_ref(id)).collect()).transpose()?;
             engine.inherit(&parent.into(), &child.into(), named.as_deref(), now as i64)
         })
-        .await
     }
 
     /// The host has ended a session: the time to live of what it held begins.
     #[napi]
-    pub async fn end_session(&self, session_id: String, now: f64) -> napi::Result<()> {
+    pub fn end_session<'env>(&self, env: &'env Env, session_id: String, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
-        blocking(move || engine.store().end_session(&session_id, now as i64)).await
+        blocking(env, move || engine.store().end_session(&session_id, now as i64))
     }
 
     /// Ends the held sessions that are not among those that the host still knows; resolves to how many.
     #[napi]
-    pub async fn settle(&self, alive: Vec<String>, now: f64) -> napi::Result<u32> {
+    pub fn settle<'env>(&self, env: &'env Env, alive: Vec<String>, now: f64) -> napi::Result<PromiseRaw<'env, u32>> {
         let engine = self.engine()?;
-        blocking(move || {
+        blocking(env, move || {
             let alive: BTreeSet<String> = alive.into_iter().collect();
             Ok(engine.store().settle(&alive, now as i64)? as u32)
         })
-        .await
     }
 
     /// Puts originals back in the place of placeholders: those of a session, or, without one, those that the markers lead an agent to.
@@ -281,23 +272,18 @@ impl NativeConcertina {
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, Unfolded>> {
         let (engine, slices) = (self.engine()?, messages.slices());
-        env.spawn_future(heavy(move || {
+        heavy_blocking(env, move || {
             let agent_id = agent_id.unwrap_or_else(|| "main".into());
             let scope = session_id.map(|session_id| Scope { agent_id: agent_id.clone(), session_id });
             Ok(engine.unfold(scope.as_ref(), &agent_id, &slices.read()?, now as i64)?.into())
-        }))
+        })
     }
 
     /// Keeps what repeating rules came to.
     #[napi]
-    pub async fn record_rules(
-        &self,
-        session: Session,
-        #[napi(ts_arg_type = "RulesReport")] report: Value,
-        now: f64,
-    ) -> napi::Result<()> {
+    pub fn record_rules<'env>(&self, env: &'env Env, session: Session, #[napi(ts_arg_type = "RulesReport")] report: Value, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
-        blocking(move || {
+        blocking(env, move || {
             let tokens = |name: &str| {
                 let expected = "a whole number of at least 0";
                 report[name]
@@ -308,14 +294,13 @@ impl NativeConcertina {
             let receipt = Receipt { kind: "rules".into(), tokens_before, tokens_after, detail: report.to_string() };
             engine.record(&session.into(), receipt, now as i64)
         })
-        .await
     }
 
     /// Answers a fetch.
     #[napi]
-    pub async fn fetch(&self, request: FetchRequest) -> napi::Result<Fetched> {
+    pub fn fetch<'env>(&self, env: &'env Env, request: FetchRequest) -> napi::Result<PromiseRaw<'env, Fetched>> {
         let engine = self.engine()?;
-        blocking(move || {
+        blocking(env, move || {
             let now = request.now.ok_or_else(|| Error::bad_argument("now", "absent", "milliseconds since 1970"))?;
             let session_id = request.session_id.unwrap_or_default();
             let fetch = Fetch {
@@ -328,88 +313,84 @@ impl NativeConcertina {
             let done = engine.fetch(&Session { agent_id: request.agent_id, session_id }.into(), &fetch, now as i64)?;
             Ok(Fetched { content: done.blocks.into_iter().map(Into::into).collect(), found: done.found as u32 })
         })
-        .await
     }
 
     /// Totals.
     #[napi]
-    pub async fn stats(&self, session_id: Option<String>) -> napi::Result<Stats> {
+    pub fn stats<'env>(&self, env: &'env Env, session_id: Option<String>) -> napi::Result<PromiseRaw<'env, Stats>> {
         let engine = self.engine()?;
-        blocking(move || Ok(engine.stats(session_id.as_deref())?.into())).await
+        blocking(env, move || Ok(engine.stats(session_id.as_deref())?.into()))
     }
 
     /// What was sent and billed, and what would have been without us.
     #[napi(ts_return_type = "Promise<Figures>")]
-    pub async fn figures(&self, query: FiguresQuery) -> napi::Result<Value> {
+    pub fn figures<'env>(&self, env: &'env Env, query: FiguresQuery) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
-        blocking(move || Ok(json!(engine.store().figures(&query.into())?))).await
+        blocking(env, move || Ok(json!(engine.store().figures(&query.into())?)))
     }
 
     /// The sessions that the store knows, the last seen first.
     #[napi(ts_return_type = "Promise<KnownSession[]>")]
-    pub async fn sessions(&self) -> napi::Result<Value> {
+    pub fn sessions<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
-        blocking(move || Ok(json!(engine.store().sessions()?))).await
+        blocking(env, move || Ok(json!(engine.store().sessions()?)))
     }
 
     /// Keeps a line that the operator was warned with.
     #[napi]
-    pub async fn warn(&self, text: String, now: f64) -> napi::Result<()> {
+    pub fn warn<'env>(&self, env: &'env Env, text: String, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
-        blocking(move || engine.store().warn(&text, now as i64)).await
+        blocking(env, move || engine.store().warn(&text, now as i64))
     }
 
     /// What the operator was warned of since a moment, newest first.
     #[napi]
-    pub async fn warned(&self, since: f64) -> napi::Result<Vec<WarningRow>> {
+    pub fn warned<'env>(&self, env: &'env Env, since: f64) -> napi::Result<PromiseRaw<'env, Vec<WarningRow>>> {
         let engine = self.engine()?;
-        blocking(move || {
+        blocking(env, move || {
             let rows = engine.store().warnings(since as i64)?;
             Ok(rows.into_iter().map(|(at, text)| WarningRow { at, text }).collect())
         })
-        .await
     }
 
     /// Stops folding anything more in a session, or takes that back.
     #[napi]
-    pub async fn switch(&self, session: Session, is_off: bool, now: f64) -> napi::Result<()> {
+    pub fn switch<'env>(&self, env: &'env Env, session: Session, is_off: bool, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
-        blocking(move || engine.store().switch(&session.into(), is_off, now as i64)).await
+        blocking(env, move || engine.store().switch(&session.into(), is_off, now as i64))
     }
 
     /// Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so.
     #[napi]
-    pub async fn check(&self, today: Option<String>) -> napi::Result<bool> {
+    pub fn check<'env>(&self, env: &'env Env, today: Option<String>) -> napi::Result<PromiseRaw<'env, bool>> {
         let engine = self.engine()?;
-        blocking(move || engine.store().check(today.as_deref())).await
+        blocking(env, move || engine.store().check(today.as_deref()))
     }
 
     /// Removes what expired.
     #[napi]
-    pub async fn sweep(&self, now: f64) -> napi::Result<Removed> {
+    pub fn sweep<'env>(&self, env: &'env Env, now: f64) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
-        blocking(move || Ok(engine.store().sweep(now as i64)?.into())).await
+        blocking(env, move || Ok(engine.store().sweep(now as i64)?.into()))
     }
 
     /// Forgets a session; resolves to what was removed. With `dry`, to what would be.
     #[napi]
-    pub async fn purge(&self, session_id: String, dry: bool) -> napi::Result<Removed> {
+    pub fn purge<'env>(&self, env: &'env Env, session_id: String, dry: bool) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
-        blocking(move || {
+        blocking(env, move || {
             let store = engine.store();
             Ok(if dry { store.purgeable(&session_id) } else { store.purge(&session_id) }?.into())
         })
-        .await
     }
 
     /// Lets go of the store. The file closes when nobody in the process uses it any more.
     #[napi]
-    pub async fn close(&self) -> napi::Result<()> {
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();
-        blocking(move || {
+        blocking(env, move || {
             drop(engine);
             Ok(())
         })
-        .await
     }
 }

@@ -1,12 +1,15 @@
 //! The fusion pipeline as JavaScript sees it: texts, messages, and stages that JavaScript itself runs.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Instant;
 
-use concertina::error::Result;
+use concertina::error::{Error, Result};
 use concertina::pipeline::{
-    self, BlockAction, CompressOptions, FusionEngine, FusionPipeline, Job, MessagesOptions, Progress, Role, restore,
+    self, BlockAction, CompressOptions, FusionEngine, FusionPipeline, Gone, MessagesOptions, Role, restore,
 };
 use concertina::reference::{self, ContentHash, Media, RefId};
 use napi::Env;
@@ -17,7 +20,7 @@ use serde_json::Value;
 use crate::guard::guard;
 use crate::handover::{Change, Handover};
 use crate::pure::{language_name, options};
-use crate::work::heavy;
+use crate::work::{Place, heavy, in_place, placed};
 
 /// What one stage did.
 #[napi(object, object_from_js = false)]
@@ -137,15 +140,20 @@ fn clock() -> impl Fn() -> f64 {
 }
 
 /// One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`.
+///
+/// Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice. It keeps its place
+/// among the heavy jobs until it is done, `end` is called or this object goes.
 #[napi]
 pub struct CompressJob(Arc<Course>);
 
-struct Course {
-    engine: FusionEngine,
-    options: CompressOptions,
-    text: String,
-    /// Answers to the questions so far, in the order in which they were asked; asking is deterministic.
-    answers: Mutex<Vec<Option<String>>>,
+struct Course(Mutex<Work>);
+
+enum Work {
+    /// Nothing is done yet. Last, whether JavaScript has stages of its own.
+    New(FusionEngine, CompressOptions, String, bool),
+    /// A thread waits for an answer, and tells how far it comes with it.
+    Asks(Sender<Option<String>>, Receiver<thread::Result<Step>>),
+    Ended,
 }
 
 #[napi]
@@ -155,53 +163,106 @@ impl CompressJob {
     pub fn new(text: String, options_json: String) -> napi::Result<Self> {
         guard(|| {
             let (compress, stages) = CompressOptions::from_json(&options(&options_json)?)?;
+            let asks = !stages.custom.is_empty();
             let engine = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
-            Ok(Self(Arc::new(Course { engine, options: compress, text, answers: Mutex::default() })))
+            Ok(Self(Arc::new(Course(Mutex::new(Work::New(engine, compress, text, asks))))))
         })
     }
 
     /// Works on a worker until a stage of JavaScript's must be asked or all is done.
     #[napi]
-    pub async fn advance(&self) -> napi::Result<Step> {
+    pub fn advance<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Step>> {
         let course = Arc::clone(&self.0);
-        heavy(move || Ok(course.advance())).await
+        match *self.0.work() {
+            Work::Asks(..) => in_place(env, move || course.advance(None)),
+            _ => placed(env, move |place| course.advance(Some(place))),
+        }
     }
 
     /// The same on the calling thread.
     #[napi]
     pub fn advance_sync(&self) -> napi::Result<Step> {
-        guard(|| Ok(self.0.advance()))
+        guard(|| self.0.advance(None))
     }
 
     /// The answer to the last question: the text as the stage would have it, or null when it does not apply.
     #[napi]
     pub fn answer(&self, text: Option<String>) {
-        self.0.answers.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        if let Work::Asks(answers, _) = &*self.0.work() {
+            // A thread that has ended says so to `advance`.
+            drop(answers.send(text));
+        }
+    }
+
+    /// Lets go of the work, done or not.
+    #[napi]
+    pub fn end(&self) {
+        *self.0.work() = Work::Ended;
     }
 }
 
 impl Course {
-    fn advance(&self) -> Step {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut known = answers.into_iter();
-        let mut job = Job::new(&self.engine, &self.text, &self.options);
-        loop {
-            match job.advance(&clock()) {
-                Progress::Done(done) => return Step { question: None, result: Some((*done).into()) },
-                Progress::Ask(question) => match known.next() {
-                    Some(answer) => job.answer(answer),
-                    None => {
-                        let context = StageContext {
-                            text: question.text,
-                            content_type: question.content_type.as_str().to_owned(),
-                            language: language_name(question.language),
-                            role: role_word(question.role).to_owned(),
-                        };
-                        return Step { question: Some(Question { stage: question.stage, context }), result: None };
-                    }
-                },
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn advance(&self, place: Option<Place>) -> Result<Step> {
+        let work = std::mem::replace(&mut *self.work(), Work::Ended);
+        let (answers, steps) = match work {
+            Work::New(engine, options, text, false) => {
+                return Ok(Step::done(engine.compress(&text, &options, &clock())));
             }
+            Work::New(engine, options, text, true) => asking(engine, options, text, place),
+            Work::Asks(answers, steps) => (answers, steps),
+            Work::Ended => return Err(Error::bad_argument("the job", "ended", "one that goes on")),
+        };
+        let step = steps.recv().expect("a thread whose questions are answered comes to an end");
+        let step = step.unwrap_or_else(|panic| resume_unwind(panic));
+        if step.question.is_some() {
+            *self.work() = Work::Asks(answers, steps);
         }
+        Ok(step)
+    }
+}
+
+/// A thread that works on a text and asks.
+fn asking(
+    engine: FusionEngine,
+    options: CompressOptions,
+    text: String,
+    place: Option<Place>,
+) -> (Sender<Option<String>>, Receiver<thread::Result<Step>>) {
+    let ((answers, answered), (told, steps)) = (channel(), channel());
+    let work = move || {
+        let caller = |question: pipeline::Question| {
+            told.send(Ok(Step::ask(question))).map_err(|_| Gone)?;
+            answered.recv().map_err(|_| Gone)
+        };
+        let compressed = catch_unwind(AssertUnwindSafe(|| engine.compress_asking(&text, &options, &caller, &clock())));
+        drop(place);
+        if let Some(compressed) = compressed.map(std::result::Result::ok).transpose() {
+            // Nobody may be there any more.
+            drop(told.send(compressed.map(Step::done)));
+        }
+    };
+    let started = thread::Builder::new().name("concertina".into()).spawn(work);
+    started.expect("the process may start a thread");
+    (answers, steps)
+}
+
+impl Step {
+    fn done(compressed: pipeline::Compressed) -> Self {
+        Self { question: None, result: Some(compressed.into()) }
+    }
+
+    fn ask(question: pipeline::Question) -> Self {
+        let context = StageContext {
+            text: question.text,
+            content_type: question.content_type.as_str().to_owned(),
+            language: language_name(question.language),
+            role: role_word(question.role).to_owned(),
+        };
+        Self { question: Some(Question { stage: question.stage, context }), result: None }
     }
 }
 
@@ -302,7 +363,7 @@ pub fn compress_messages_on_worker<'env>(
     options_json: String,
 ) -> napi::Result<PromiseRaw<'env, CompressedMessages>> {
     let slices = messages.slices();
-    env.spawn_future(heavy(move || compressed_messages(&slices.read()?, &options_json)))
+    heavy(env, move || compressed_messages(&slices.read()?, &options_json))
 }
 
 /// The same on the calling thread.

@@ -14,9 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use concertina::error::{Error, Result};
 use concertina::transcript::{Rewrite, Slot};
-use napi::bindgen_prelude::spawn_blocking;
 use napi_derive::napi;
 use serde_json::{Value, json};
+
+use crate::work::aside;
 
 /// The key that stands for a lifted string.
 const LIFTED: &str = "\0text";
@@ -54,17 +55,16 @@ impl Handover {
 
     /// Adds some messages: a JSON array, without the strings that were added before it.
     #[napi]
-    pub fn push(&mut self, light: String) {
+    pub fn push(&mut self, light: String) -> napi::Result<()> {
         self.unread += light.len();
         lock(&self.slices.crossed).push_back((light, std::mem::take(&mut self.texts)));
         if self.unread >= READ_AHEAD_BYTES {
             self.unread = 0;
             let slices = Arc::clone(&self.slices);
             // Who reads already reads this, too. What fails stays, and fails for the worker.
-            drop(spawn_blocking(move || {
-                slices.messages.try_lock().ok().map(|mut messages| slices.read_on(&mut messages))
-            }));
+            aside(move || drop(slices.messages.try_lock().map(|mut messages| slices.read_on(&mut messages))))?;
         }
+        Ok(())
     }
 
     /// What crossed, for the worker.

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use concertina::store::copy::copy;
 use concertina::store::{Retention, StoreOptions};
+use napi::Env;
+use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 
 use crate::registry::{self, StorePlace};
@@ -44,9 +46,14 @@ impl NativeMigration {
 
     /// Copies everything into an empty store, reads it back, and compares.
     #[napi]
-    pub async fn run(&self, from: StorePlace, to: StorePlace) -> napi::Result<Migrated> {
+    pub fn run<'env>(
+        &self,
+        env: &'env Env,
+        from: StorePlace,
+        to: StorePlace,
+    ) -> napi::Result<PromiseRaw<'env, Migrated>> {
         let copied = Arc::clone(&self.copied);
-        blocking(move || {
+        blocking(env, move || {
             // What is held in the source stays held, by the host that moves it.
             let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
             let open = |place| registry::open(place, options.clone(), None);
@@ -55,6 +62,5 @@ impl NativeMigration {
             let rows = done.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows as f64));
             Ok(Migrated { rows: rows.collect(), damaged: done.damaged })
         })
-        .await
     }
 }

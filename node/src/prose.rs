@@ -3,6 +3,8 @@
 use concertina::error::{Error, Result};
 use concertina::prose::{self, Intensity};
 use concertina::rules::{self, Dictionary, Objective, RulesLevel};
+use napi::Env;
+use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 use serde_json::Value;
 
@@ -82,8 +84,12 @@ pub fn compress_prose(text: String, options: ProseOptions) -> napi::Result<Compr
 
 /// The same on a worker.
 #[napi]
-pub async fn compress_prose_on_worker(text: String, options: ProseOptions) -> napi::Result<CompressedProse> {
-    heavy(move || compressed_prose(&text, &options)).await
+pub fn compress_prose_on_worker(
+    env: &Env,
+    text: String,
+    options: ProseOptions,
+) -> napi::Result<PromiseRaw<'_, CompressedProse>> {
+    heavy(env, move || compressed_prose(&text, &options))
 }
 
 fn compressed_prose(text: &str, options: &ProseOptions) -> Result<CompressedProse> {
@@ -214,8 +220,8 @@ pub fn preprocess(text: String, options: RulesOptions) -> napi::Result<String> {
 
 /// The same on a worker.
 #[napi]
-pub async fn preprocess_on_worker(text: String, options: RulesOptions) -> napi::Result<String> {
-    heavy(move || Ok(rules::preprocess(&text, &options.try_into()?))).await
+pub fn preprocess_on_worker(env: &Env, text: String, options: RulesOptions) -> napi::Result<PromiseRaw<'_, String>> {
+    heavy(env, move || Ok(rules::preprocess(&text, &options.try_into()?)))
 }
 
 /// A rule file; `priority: N` in its front matter says where it comes.
@@ -287,8 +293,12 @@ pub fn compress_rules(files: Vec<RuleFile>, options: RulesOptions) -> napi::Resu
 
 /// The same on a worker.
 #[napi]
-pub async fn compress_rules_on_worker(files: Vec<RuleFile>, options: RulesOptions) -> napi::Result<CompressedRules> {
-    heavy(move || compressed_rules(files, options)).await
+pub fn compress_rules_on_worker(
+    env: &Env,
+    files: Vec<RuleFile>,
+    options: RulesOptions,
+) -> napi::Result<PromiseRaw<'_, CompressedRules>> {
+    heavy(env, move || compressed_rules(files, options))
 }
 
 const DEFAULT_MAX_CHARS: f64 = 8000.0;

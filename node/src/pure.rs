@@ -6,11 +6,14 @@ use concertina::error::{Error, Result};
 use concertina::history::measure;
 use concertina::prose::approx_tokens;
 use concertina::{squeeze, tokens};
+use napi::Env;
+use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
 use serde_json::{Map, Value};
 
 use crate::guard::guard;
 use crate::handover::{Change, Handover};
+use crate::work::heavy;
 
 /// Reads options that name what they set: the core's table knows the names, and refuses others in words.
 ///
@@ -260,6 +263,6 @@ pub fn panic_here() -> napi::Result<()> {
 
 /// The same on a worker thread.
 #[napi(js_name = "__panicOnWorker")]
-pub async fn panic_on_worker() -> napi::Result<()> {
-    crate::work::heavy(|| panic!("asked for by a test")).await
+pub fn panic_on_worker(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
+    heavy(env, || panic!("asked for by a test"))
 }

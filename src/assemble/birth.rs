@@ -42,23 +42,29 @@ fn is_cut_at(text: &str, units: usize) -> bool {
 }
 
 /// How one block is to be shown.
-struct Proposal<'a> {
+struct Proposal {
     block: usize,
-    path: &'a Path,
+    path: Path,
     original: Original,
-    form: Form<'a>,
+    form: Form,
     tokens_before: u64,
     /// What a host without us would have shown of it.
     tokens_without: u64,
     kind: FoldedKind,
 }
 
+/// A fresh result, and how its blocks are to be shown once their originals are durable.
+pub struct Fresh {
+    message: Value,
+    proposals: Vec<Proposal>,
+}
+
 /// What stands in the place of a text.
-enum Form<'a> {
+enum Form {
     /// The text as the pipeline shortened it.
     Shortened(Shorter),
     /// A reference and a summary.
-    Reference(Placeholder<'a>),
+    Reference(Placeholder<'static>),
     /// The image, smaller.
     Shrunk(Box<ShrunkBlock>),
 }
@@ -80,7 +86,7 @@ struct Shown {
     tokens: u64,
 }
 
-impl Form<'_> {
+impl Form {
     fn reason(&self) -> &'static str {
         match self {
             Self::Shortened(_) => "shortened",
@@ -150,10 +156,14 @@ impl Engine {
         host: HostCuts<'_>,
         now: Millis,
     ) -> Reply {
+        self.show_fresh(scope, &self.propose_fresh(call, message, host), now)
+    }
+
+    /// The first half of [`Engine::admit_cut`], all of the work: nothing here asks the store.
+    pub fn propose_fresh(&self, call: Option<&Value>, message: &Value, host: HostCuts<'_>) -> Fresh {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
-        let Some(fresh) = transcript.messages.last() else { return Reply::default() };
-        let meter = Meter::new(None, self.config.encoding);
+        let blocks = transcript.messages.last().map_or(&[][..], |fresh| &fresh.blocks);
         let unmasked = host.unmasked.map(std::slice::from_ref).map(Transcript::read);
         // The block as the host cut it: masking changes texts, and not how many there are.
         let handed_over = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
@@ -164,8 +174,7 @@ impl Engine {
         let is_cut = |block, units| text_of(block).is_some_and(|text| is_cut_at(text, units));
         // Where a redactor has masked some of what is to stay exact, it no longer says what an edit needs.
         let is_usable = |block, text, result| text_of(block) == Some(text) || !is_exact(result, &self.config);
-        let proposals: Vec<Proposal> = fresh
-            .blocks
+        let proposals: Vec<Proposal> = blocks
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
@@ -173,7 +182,7 @@ impl Engine {
                     if may_shrink_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
-                    self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
+                    self.propose_shorter(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
                     self.propose_smaller(index, message, block, result)
@@ -181,23 +190,26 @@ impl Engine {
                 _ => None,
             })
             .collect();
-        if proposals.is_empty() {
-            return Reply::default();
-        }
-        match self.show_fresh(scope, message, &proposals, &meter, now) {
-            Ok(reply) => reply,
-            Err(error) => Reply::unchanged(Report { warning: Some((&error).into()), ..Report::default() }),
-        }
+        Fresh { proposals, message: message.clone() }
     }
 
-    fn propose_fresh<'a>(
+    /// The second half: stores the originals, and only then says what is shown.
+    pub fn show_fresh(&self, scope: &Scope, fresh: &Fresh, now: Millis) -> Reply {
+        if fresh.proposals.is_empty() {
+            return Reply::default();
+        }
+        self.stored_and_shown(scope, fresh, now)
+            .unwrap_or_else(|error| Reply::unchanged(Report { warning: Some((&error).into()), ..Report::default() }))
+    }
+
+    fn propose_shorter(
         &self,
         block: usize,
-        path: &'a Path,
+        path: &Path,
         text: &str,
         result: &ToolResult,
         host: HostCuts<'_>,
-    ) -> Option<Proposal<'a>> {
+    ) -> Option<Proposal> {
         if !may_replace(result, text, &self.config) {
             return None;
         }
@@ -225,17 +237,18 @@ impl Engine {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(Proposal { block, path, original, form, tokens_before, tokens_without, kind: FoldedKind::Results })
+        let (path, kind) = (path.clone(), FoldedKind::Results);
+        Some(Proposal { block, path, original, form, tokens_before, tokens_without, kind })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
-    fn propose_smaller<'a>(
+    fn propose_smaller(
         &self,
         index: usize,
         message: &Value,
-        block: &'a Block,
+        block: &Block,
         result: &ToolResult,
-    ) -> Option<Proposal<'a>> {
+    ) -> Option<Proposal> {
         let is_fetched = result.tool_name == Some(FETCH_TOOL);
         if !self.config.fusion_enabled || is_fetched || !may_replace(result, "", &self.config) {
             return None;
@@ -249,7 +262,7 @@ impl Engine {
         )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
-        let (path, tokens_without, kind) = (&block.path, tokens_before, FoldedKind::Images);
+        let (path, tokens_without, kind) = (block.path.clone(), tokens_before, FoldedKind::Images);
         Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
     }
 
@@ -279,18 +292,12 @@ impl Engine {
         tell(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary)
     }
 
-    fn show_fresh(
-        &self,
-        scope: &Scope,
-        message: &Value,
-        proposals: &[Proposal],
-        meter: &Meter,
-        now: Millis,
-    ) -> Result<Reply> {
+    fn stored_and_shown(&self, scope: &Scope, Fresh { message, proposals }: &Fresh, now: Millis) -> Result<Reply> {
         if self.store.is_off(scope)? {
             return Ok(Reply::default());
         }
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
+        let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch::default();
         let mut reply = Reply::default();
         let mut tokens_without = 0;
@@ -300,7 +307,7 @@ impl Engine {
             !proposals.iter().any(may_explain) || explained_in(&self.store.ledger(scope)?).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let explains = !is_explained && may_explain(proposal);
-            let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter, explains) else { continue };
+            let Some(shown) = proposal.form.render(&proposal.original, &id, self, &meter, explains) else { continue };
             // A smaller image may pay by its bytes alone.
             if shown.tokens >= proposal.tokens_before + u64::from(shown.note.is_some()) {
                 continue;
@@ -328,7 +335,7 @@ impl Engine {
             record(&shown.known_by, proposal.form.printed(), proposal.tokens_without.saturating_sub(shown.tokens));
             if let Some(note) = shown.note {
                 record(&note, Printed::Placeholder, 0);
-                images.push((proposal.path, shown.value, note));
+                images.push((&proposal.path, shown.value, note));
             } else {
                 reply.rewrite.patches.push(Patch { message: 0, path: proposal.path.clone(), value: shown.value });
             }

@@ -36,7 +36,7 @@ use crate::store::{Batch, Epoch, Millis, Receipt, Scope, Stats, Store, secrets};
 use crate::transcript::Rewrite;
 
 pub use crate::reference::FETCH_TOOL;
-pub use birth::HostCuts;
+pub use birth::{Fresh, HostCuts};
 pub use fetch::{Fetch, Fetched, FetchedBlock};
 pub use heard::{Heard, Question, Unheard};
 pub use history::AssembleOptions;

@@ -111,7 +111,7 @@ impl Engine {
             })
             .collect();
         let overhead = cache.last_request.saturating_sub(sent_tokens);
-        let threshold = |budget: u64| budget * self.config.context_threshold_percent / 100;
+        let threshold = |budget: u64| budget.saturating_mul(self.config.context_threshold_percent) / 100;
         let situation = Situation {
             prices,
             cold: cache.cold,

@@ -1,13 +1,14 @@
 //! Stages that the caller runs, between native ones, wherever their order puts them.
 //!
-//! A [`Job`] asks for one answer after the other and starts the work over with all the answers it has: the same answers give
-//! the same text, so nothing is lost, and a caller's stage is asked once for each text it has to see.
+//! The caller is called back in the middle of the work, and asked once for each text that a stage of its has to see: the same text
+//! gets the same answer.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-use super::{CompressOptions, Compressed, Edit, FusionContext, FusionEngine};
+use super::{Edit, FusionContext};
 use crate::content::{ContentType, Language};
 use crate::transcript::Role;
 
@@ -26,85 +27,49 @@ pub struct Question {
     pub role: Role,
 }
 
-/// The answers so far, by stage and text; `None` for a stage that did not apply.
-#[derive(Debug, Default)]
-pub(super) struct Answers {
-    known: HashMap<(String, String), Option<String>>,
+/// The caller is not there any more: its question stays without an answer, and the work ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gone;
+
+/// Runs a stage of the caller's: the whole text as the stage would have it, or `None` when it does not apply.
+///
+/// It is a proposal like any other: measured, kept out of sealed ranges, and undone by the stored original.
+pub type Caller<'a> = dyn Fn(Question) -> Result<Option<String>, Gone> + 'a;
+
+/// What the caller has answered so far, by stage and text.
+pub(super) struct Answers<'a> {
+    known: RefCell<HashMap<(String, String), Option<String>>>,
     /// Without a caller to ask, its stages do not fire.
-    deaf: bool,
+    caller: Option<&'a Caller<'a>>,
 }
 
-impl Answers {
-    /// For a pipeline whose caller runs no stages.
-    pub(super) fn none() -> Self {
-        Self { deaf: true, ..Self::default() }
+impl<'a> Answers<'a> {
+    pub(super) fn of(caller: Option<&'a Caller<'a>>) -> Self {
+        Self { known: RefCell::default(), caller }
     }
 
     /// What a stage of the caller's wants to change. Only changed lines are edits, and none in a sealed range.
-    pub(super) fn edits(&self, stage: &str, context: &FusionContext) -> Result<Vec<Edit>, Question> {
-        if self.deaf {
-            return Ok(Vec::new());
-        }
-        match self.known.get(&(stage.to_owned(), context.text.to_owned())) {
-            Some(Some(after)) => {
-                let mut edits = changed_lines(context.text, after);
-                edits.retain(|edit| context.is_free(&edit.range));
-                Ok(edits)
+    pub(super) fn edits(&self, stage: &str, context: &FusionContext) -> Result<Vec<Edit>, Gone> {
+        let Some(caller) = self.caller else { return Ok(Vec::new()) };
+        let asked = (stage.to_owned(), context.text.to_owned());
+        let known = self.known.borrow().get(&asked).cloned();
+        let answer = match known {
+            Some(answer) => answer,
+            None => {
+                let answer = caller(Question {
+                    stage: stage.to_owned(),
+                    text: context.text.to_owned(),
+                    content_type: context.content_type,
+                    language: context.language,
+                    role: context.role,
+                })?;
+                self.known.borrow_mut().insert(asked, answer.clone());
+                answer
             }
-            Some(None) => Ok(Vec::new()),
-            None => Err(Question {
-                stage: stage.to_owned(),
-                text: context.text.to_owned(),
-                content_type: context.content_type,
-                language: context.language,
-                role: context.role,
-            }),
-        }
-    }
-}
-
-/// How far a job is.
-#[derive(Debug)]
-pub enum Progress {
-    /// Run this stage and call [`Job::answer`].
-    Ask(Question),
-    /// Done.
-    Done(Box<Compressed>),
-}
-
-/// One compression with stages that the caller runs.
-pub struct Job<'a> {
-    engine: &'a FusionEngine,
-    text: &'a str,
-    options: &'a CompressOptions,
-    answers: Answers,
-    asked: Option<(String, String)>,
-}
-
-impl<'a> Job<'a> {
-    /// A job for an engine whose pipeline names custom stages.
-    pub fn new(engine: &'a FusionEngine, text: &'a str, options: &'a CompressOptions) -> Self {
-        Self { engine, text, options, answers: Answers::default(), asked: None }
-    }
-
-    /// Works until an answer is missing.
-    pub fn advance(&mut self, clock: &dyn Fn() -> f64) -> Progress {
-        match self.engine.compress_answered(self.text, &[], self.options, &self.answers, clock) {
-            Ok(compressed) => Progress::Done(Box::new(compressed)),
-            Err(question) => {
-                self.asked = Some((question.stage.clone(), question.text.clone()));
-                Progress::Ask(question)
-            }
-        }
-    }
-
-    /// The answer to the last question: the whole text as the stage would have it, or `None` when it does not apply.
-    ///
-    /// It is a proposal like any other: measured, kept out of sealed ranges, and undone by the stored original.
-    pub fn answer(&mut self, text: Option<String>) {
-        if let Some(question) = self.asked.take() {
-            self.answers.known.insert(question, text);
-        }
+        };
+        let mut edits = answer.map_or_else(Vec::new, |after| changed_lines(context.text, &after));
+        edits.retain(|edit| context.is_free(&edit.range));
+        Ok(edits)
     }
 }
 

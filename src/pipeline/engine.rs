@@ -7,7 +7,7 @@
 use std::rc::Rc;
 use std::slice;
 
-use super::custom::{Answers, Question};
+use super::custom::{Answers, Caller, Gone};
 use super::draft::Draft;
 use super::measure::saving;
 use super::report::{Attempts, Compressed, Sum, Tally, rows};
@@ -64,7 +64,7 @@ impl FusionEngine {
     }
 
     /// Compresses a text. Time is whatever `clock` says, in milliseconds. Stages that the caller runs do not fire; see
-    /// [`super::Job`].
+    /// [`FusionEngine::compress_asking`].
     ///
     /// The result has fewer tokens than the text, or is the text; only a stage that [pays in cache](super::Stage::pays_in_cache)
     /// may make it longer. Linear in the length of the text.
@@ -80,8 +80,8 @@ impl FusionEngine {
         options: &CompressOptions,
         clock: &dyn Fn() -> f64,
     ) -> Compressed {
-        let compressed = self.compress_answered(text, edits, options, &Answers::none(), clock);
-        compressed.unwrap_or_else(|_| unreachable!("nobody is asked"))
+        let compressed = self.compress_answered(text, edits, options, &Answers::of(None), clock);
+        compressed.unwrap_or_else(|Gone| unreachable!("nobody is asked"))
     }
 
     /// Undoes [`FusionEngine::compress`] with the stages of this pipeline; see [`super::restore()`].
@@ -93,15 +93,28 @@ impl FusionEngine {
         unfold(text, &|name| self.pipeline.stage(name))
     }
 
-    /// [`FusionEngine::compress_edited`] with the answers of a caller that runs stages.
-    pub(super) fn compress_answered(
+    /// [`FusionEngine::compress`] for a caller that runs the custom stages that the pipeline names.
+    ///
+    /// # Errors
+    /// [`Gone`], when the caller says so.
+    pub fn compress_asking(
+        &self,
+        text: &str,
+        options: &CompressOptions,
+        caller: &Caller<'_>,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<Compressed, Gone> {
+        self.compress_answered(text, &[], options, &Answers::of(Some(caller)), clock)
+    }
+
+    fn compress_answered(
         &self,
         text: &str,
         edits: &[Edit],
         options: &CompressOptions,
         answers: &Answers,
         clock: &dyn Fn() -> f64,
-    ) -> Result<Compressed, Question> {
+    ) -> Result<Compressed, Gone> {
         let steps = &self.pipeline.steps;
         let mut passes = Passes {
             pipeline: &self.pipeline,
@@ -154,7 +167,7 @@ impl FusionEngine {
     }
 
     /// The best form of the draft. It depends on what the draft says, not on how the text came in.
-    fn best(&self, passes: &mut Passes, start: &Rc<Draft>, first: Pass, edits: &[Edit]) -> Result<Form, Question> {
+    fn best(&self, passes: &mut Passes, start: &Rc<Draft>, first: Pass, edits: &[Edit]) -> Result<Form, Gone> {
         let is_lossless = passes.options.preset == Preset::Lossless;
         let reversible = if is_lossless { None } else { self.reversible(passes, start, &first, edits)? };
         let Some(form) = reversible else { return self.folded(passes, start, first) };
@@ -173,7 +186,7 @@ impl FusionEngine {
     }
 
     /// The draft with nothing but folds, or as it is where those do not pay. `pass` is what a pass over it made.
-    fn folded(&self, passes: &mut Passes, draft: &Rc<Draft>, pass: Pass) -> Result<Form, Question> {
+    fn folded(&self, passes: &mut Passes, draft: &Rc<Draft>, pass: Pass) -> Result<Form, Gone> {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
         let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
@@ -192,7 +205,7 @@ impl FusionEngine {
         start: &Rc<Draft>,
         first: &Pass,
         edits: &[Edit],
-    ) -> Result<Option<Form>, Question> {
+    ) -> Result<Option<Form>, Gone> {
         let (edited, mut pass, mut given) = (&mut None, first, 0);
         let savings = edits.iter().map(|edit| (edit, saving(start.text(), edit, passes.options.encoding)));
         let edits: Vec<Edit> = savings

@@ -46,7 +46,7 @@ use crate::content::{ContentType, Hints, Language, Segment};
 use crate::error::{Error, Result};
 
 pub use crate::reference::fold;
-pub use custom::{Job, Progress, Question};
+pub use custom::{Caller, Gone, Question};
 pub use edits::check as check_edits;
 pub use engine::FusionEngine;
 pub use lines::Remembered;

@@ -43,7 +43,7 @@ impl Default for CompressOptions {
 pub struct StageOptions {
     /// By stage name; a stage that is not named runs as it is.
     pub stages: BTreeMap<String, StageOption>,
-    /// Stages that the caller runs, by name and order; see [`super::Job`].
+    /// Stages that the caller runs, by name and order; see [`super::FusionEngine::compress_asking`].
     pub custom: Vec<(String, u32)>,
 }
 

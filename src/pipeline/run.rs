@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::counter::LineCounter;
-use super::custom::{Answers, Question};
+use super::custom::{Answers, Gone};
 use super::draft::{Draft, Origins};
 use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
 use super::measure::saving;
@@ -30,7 +30,7 @@ pub(super) struct Passes<'a> {
     pub(super) pipeline: &'a FusionPipeline,
     pub(super) options: &'a CompressOptions,
     pub(super) clock: &'a dyn Fn() -> f64,
-    pub(super) answers: &'a Answers,
+    pub(super) answers: &'a Answers<'a>,
     /// The text as it came; line numbers of notes count in it.
     pub(super) original: &'a str,
     /// What stages worked out in the passes before.
@@ -71,8 +71,8 @@ impl Passes<'_> {
     /// Runs every step once.
     ///
     /// # Errors
-    /// The question for the caller's stage, when its answer is not known yet.
-    pub(super) fn run(&mut self, draft: &Rc<Draft>, preset: Preset) -> Result<Pass, Question> {
+    /// The caller that is to be asked is gone.
+    pub(super) fn run(&mut self, draft: &Rc<Draft>, preset: Preset) -> Result<Pass, Gone> {
         let pipeline = self.pipeline;
         let steps = &pipeline.steps;
         let detection = self.detect(draft);
@@ -230,7 +230,7 @@ impl Passes<'_> {
         shown: &[(&Peeled, FusionContext)],
         draft: &Draft,
         proofs: &mut Proofs,
-    ) -> Result<Vec<(Edit, isize)>, Question> {
+    ) -> Result<Vec<(Edit, isize)>, Gone> {
         let (offers, stage) = match &step.work {
             Work::Detect => return Ok(Vec::new()),
             Work::Custom => {
