@@ -51,7 +51,7 @@ const FUNCTIONS = {
   createContextEngine: [["concertina", [[], [null], [5], ["x", {}]]], ["options", [[concertina], [concertina, null], [concertina, 5]]]],
   createSccsIntegration: [["input", [[], [null], [5]]], ["logger", [[{}], [{ logger: 5 }], [{ logger: {} }]]], ["cfg", [[{ cfg: 5, logger: console }]]]],
   detect: [text, ["toolName", [["x", { toolName: 5 }]]], ["language", [["x", { language: "x" }]]], ["pth", [["x", { pth: "a" }]]]],
-  expand: [text, ["long", [["x", { substitutions: [5] }], ["x", { substitutions: [{ long: 5 }] }]]]],
+  expand: [text, ["receipt.substitutions[0]", [["x", { substitutions: [5] }], ["x", { substitutions: [{ long: 5 }] }]]]],
   migrate: [
     ["input", [[], [null], [5]]], ["from", [[{ to: { dir } }]]], ["to", [[{ from: { dir } }]]], ["progress", [[{ from: { dir }, to: { dir }, progress: 5 }]]],
     ["dir", [[{ from: {}, to: { dir } }], [{ from: { dir, url: "postgresql://x" }, to: { dir } }]]],
@@ -109,9 +109,9 @@ const COMPLAINTS = [
   [() => library.squeeze("x"), 'messages is "x"; it must be an array'],
   [() => library.squeeze([], { staleTurns: 0 }), "staleTurns is 0; it must be a whole number of at least 1"],
   [() => library.squeeze([], null), "options is null; it must be an object"],
-  [() => library.countTokens(7), "text is number; it must be a string"],
+  [() => library.countTokens(7), "text is 7; it must be a string"],
   [() => library.countTokens("x", { encoding: "p50k" }), 'encoding is "p50k"; it must be one of "o200k_base", "cl100k_base", "approx"'],
-  [() => library.summarize("x", { maxChars: 0 }), 'maxChars is "0"; it must be a whole number of at least 1'],
+  [() => library.summarize("x", { maxChars: 0 }), "maxChars is 0; it must be a whole number of at least 1"],
   [() => library.compressProse("a", { intensity: "max" }), 'intensity is "max"; it must be one of "lite", "full", "ultra"'],
   [() => library.compressProse("a", { much: 1 }), "much is not an option; it must be one of intensity, objective"],
   [() => library.preprocess("a", 4), 'level is 4; it must be one of 0, 1, 2, 3, "off", "light", "standard", "aggressive"'],
@@ -119,7 +119,7 @@ const COMPLAINTS = [
   [() => library.compressRules([], { maxChars: -1 }), "maxChars is -1; it must be a whole number of at least 0"],
   [() => library.expand("a", {}), "receipt.substitutions is undefined; it must be an array"],
   [() => concertina.assemble({ sessionId: "s", messages: [], turnBegins: "x" }), 'turnBegins is "x"; it must be true or false'],
-  [() => concertina.assemble({ sessionId: "s", messages: [], referOversize: 1 }), "referOversize is number; it must be true or false"],
+  [() => concertina.assemble({ sessionId: "s", messages: [], referOversize: 1 }), "referOversize is 1; it must be true or false"],
   [() => Concertina.open({ dir, retention: "never" }), 'retention is "never"; it must be one of "clock", "host"'],
 ];
 
@@ -162,8 +162,8 @@ test("an option that JSON would leave out, and what cannot be read, is named", a
   const takes = [squeeze, library.compressMessages, library.compressMessagesSync, (_, options) => library.compress("x", options), (_, options) => library.compressSync("x", options)];
   for (const [options, says] of [
     [{ preset: 10n }, /^preset is bigint; it must be a value that JSON has/], [{ preset: () => 1 }, /^preset is function/], [{ preset: Symbol("x") }, /^preset is symbol/],
-    [loop, /^options cannot be read: Converting circular/], [throwing, /^options cannot be read: do not look/], [new Map(), /^options is "a Map"/],
-    [{ toJSON() {} }, /^options is undefined/],
+    [loop, /^models cannot be read: Converting circular/], [throwing, /^preset cannot be read: do not look/], [new Map(), /^options is "a Map"/],
+    [{ toJSON() {} }, /^toJSON is function/],
   ]) {
     for (const take of takes) await assert.rejects(async () => take([], options), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: says });
   }

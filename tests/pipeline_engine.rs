@@ -2,7 +2,7 @@
 
 mod properties;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use concertina::config::Preset;
 use concertina::content::ContentType;
@@ -269,6 +269,48 @@ fn a_stage_of_the_callers_runs_between_native_ones() {
         };
         assert_eq!(engine.compress_asking(&text, &options, &leaving, &|| 0.0).err(), Some(Gone));
         assert_eq!(left.get(), leaves_at, "nobody is asked who is gone");
+    }
+}
+
+/// Neighbours: no stage of the caller's up to 60, in three orders, that do not apply, change nothing, or each drop a line.
+#[test]
+fn stages_of_the_callers_let_no_other_stage_work_twice_on_one_text() {
+    thread_local! { static SEEN: RefCell<Vec<(String, Preset)>> = const { RefCell::new(Vec::new()) } }
+    fn watched(context: &FusionContext) -> Vec<Edit> {
+        SEEN.with_borrow_mut(|seen| seen.push((context.text.to_owned(), context.preset)));
+        fold_runs(context)
+    }
+    let spare = |at: usize| format!("spare words number {at} that nobody would miss at all\n");
+    let text = format!("{}\n{}", sample(), (0..60).map(spare).collect::<String>());
+    let options = CompressOptions::default();
+    let native = || vec![Box::new(Made { apply: watched, ..RUNS }) as Box<dyn Stage>, Box::new(COMMENTS)];
+    for (count, order) in [0, 1, 7, 60].into_iter().flat_map(|count| [1, 15, 40].map(|order| (count, order))) {
+        for way in 0..3 {
+            let custom: Vec<_> = (0..count).map(|at| (format!("mine{at}"), order)).collect();
+            let stages = StageOptions { custom, ..StageOptions::default() };
+            let engine = FusionEngine::new(FusionPipeline::only(native(), &stages).unwrap());
+            let asked = RefCell::new(Vec::new());
+            let caller = |question: Question| {
+                let at: usize = question.stage["mine".len()..].parse().unwrap();
+                asked.borrow_mut().push((at, question.text.clone()));
+                Ok(match way {
+                    0 => None,
+                    1 => Some(question.text),
+                    _ => Some(question.text.replace(&spare(at), "")),
+                })
+            };
+            SEEN.take();
+            let done = engine.compress_asking(&text, &options, &caller, &|| 0.0).unwrap();
+            assert_eq!(engine.restore(&done.text, &done.originals), text);
+            assert_eq!(done.text.contains(&spare(0)), count == 0 || way < 2);
+            let (seen, mut asked) = (SEEN.take().len(), asked.into_inner());
+            // A text is looked at as it came, with its marker until it settles, and once more for its folds alone.
+            assert!(seen <= 8, "{count} stages, {order}, {way}: {seen}");
+            let questions = asked.len();
+            asked.sort();
+            asked.dedup();
+            assert_eq!(asked.len(), questions, "nothing is asked twice");
+        }
     }
 }
 

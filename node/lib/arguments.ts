@@ -113,10 +113,11 @@ export function number(range: "above 0" | "of at least 0"): Kind<number> {
   };
 }
 
-/** A whole number of at least 1. What is larger than any text is long means all of it. */
-export function count(most?: number): Kind<number> {
+/** A whole number. What is larger than any text is long means all of it. */
+export function count(least: 0 | 1 = 1, most?: number): Kind<number> {
   return (name, value) => {
-    if (!Number.isInteger(value) || (value as number) < 1) badArgument(name, value, `a whole number of at least 1${most === undefined ? "" : ` and at most ${most}`}`);
+    const range = `of at least ${least}${most === undefined ? "" : ` and at most ${most}`}`;
+    if (!Number.isInteger(value) || (value as number) < least) badArgument(name, value, `a whole number ${range}`);
     return Math.min(value as number, MOST_COUNT);
   };
 }

@@ -129,5 +129,5 @@ function toAnthropic(block: ContentBlock): AnthropicBlock {
 }
 
 function charsOf(asked: unknown, most: number): number {
-  return Math.min(nullable(count(most))("max_chars", asked) ?? most, most);
+  return Math.min(nullable(count(1, most))("max_chars", asked) ?? most, most);
 }

@@ -6,7 +6,7 @@ import type {
   AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageContext, StageInfo,
 } from "./api.js";
 import { anything, asked, callable, crossingOptions, type Kind, list, messagesOf, nullable, optional, string, takenOf } from "./arguments.js";
-import { awaiting, badArgument, calling, reading } from "./errors.js";
+import { awaiting, badArgument, calling } from "./errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";

@@ -2,7 +2,7 @@
 import type {
   CompressedProse, CompressedRules, ProseOptions, ProseReceipt, ProseToken, ProtectedSpan, RuleFile, RulesLevel, RulesOptions,
 } from "./api.js";
-import { type Kind, list, nullable, number, oneOf, string, strings, taken, takenOf } from "./arguments.js";
+import { count, type Kind, list, nullable, oneOf, string, strings, taken, takenOf } from "./arguments.js";
 import { awaiting, calling } from "./errors.js";
 import { native } from "./native.js";
 
@@ -35,7 +35,7 @@ export async function compressProseAsync(text: string, options: ProseOptions = {
   return awaiting(async () => (text.isWellFormed() ? native().compressProseOnWorker(text, asked) : untouched(text, asked)));
 }
 
-const SUBSTITUTION = { long: string, short: string, count: number("of at least 0") };
+const SUBSTITUTION = { long: string, short: string, count: count(0) };
 
 const RECEIPT = { substitutions: list((name, value) => takenOf(name, value, SUBSTITUTION, `${name}.`)) };
 
@@ -81,7 +81,7 @@ const ABBREVIATIONS = { entries: strings };
 const RULES = {
   level: nullable(level),
   objective: nullable(oneOf("chars", "tokens")),
-  maxChars: nullable(number("of at least 0")),
+  maxChars: nullable(count(0)),
   abbreviations: nullable((name, value) => takenOf(name, value, ABBREVIATIONS, `${name}.`)),
 };
 

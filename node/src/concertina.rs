@@ -235,7 +235,14 @@ impl NativeConcertina {
 
     /// Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids.
     #[napi]
-    pub fn inherit<'env>(&self, env: &'env Env, parent: Session, child: Session, now: f64, named: Option<Vec<String>>) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn inherit<'env>(
+        &self,
+        env: &'env Env,
+        parent: Session,
+        child: Session,
+        now: f64,
+        named: Option<Vec<String>>,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || {
             let named: Option<Vec<RefId>> =
@@ -246,7 +253,12 @@ impl NativeConcertina {
 
     /// The host has ended a session: the time to live of what it held begins.
     #[napi]
-    pub fn end_session<'env>(&self, env: &'env Env, session_id: String, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn end_session<'env>(
+        &self,
+        env: &'env Env,
+        session_id: String,
+        now: f64,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().end_session(&session_id, now as i64))
     }
@@ -281,7 +293,13 @@ impl NativeConcertina {
 
     /// Keeps what repeating rules came to.
     #[napi]
-    pub fn record_rules<'env>(&self, env: &'env Env, session: Session, #[napi(ts_arg_type = "RulesReport")] report: Value, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn record_rules<'env>(
+        &self,
+        env: &'env Env,
+        session: Session,
+        #[napi(ts_arg_type = "RulesReport")] report: Value,
+        now: f64,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || {
             let tokens = |name: &str| {
@@ -355,7 +373,13 @@ impl NativeConcertina {
 
     /// Stops folding anything more in a session, or takes that back.
     #[napi]
-    pub fn switch<'env>(&self, env: &'env Env, session: Session, is_off: bool, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn switch<'env>(
+        &self,
+        env: &'env Env,
+        session: Session,
+        is_off: bool,
+        now: f64,
+    ) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().switch(&session.into(), is_off, now as i64))
     }
@@ -376,7 +400,12 @@ impl NativeConcertina {
 
     /// Forgets a session; resolves to what was removed. With `dry`, to what would be.
     #[napi]
-    pub fn purge<'env>(&self, env: &'env Env, session_id: String, dry: bool) -> napi::Result<PromiseRaw<'env, Removed>> {
+    pub fn purge<'env>(
+        &self,
+        env: &'env Env,
+        session_id: String,
+        dry: bool,
+    ) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
         blocking(env, move || {
             let store = engine.store();

@@ -40,10 +40,10 @@ pub(crate) fn blocking<T: ToNapiValue + Send + 'static>(
     Ok(PromiseRaw::new(env.raw(), promise.raw()))
 }
 
-/// Runs a heavy job on a libuv worker, in a place.
-pub(crate) fn heavy<T: ToNapiValue + TypeName + Send + 'static>(
+/// Runs a heavy job on a libuv worker, in a place. What it comes to (`D`) is a `T` to JavaScript: the same, or [`Then`].
+pub(crate) fn heavy<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
-    job: impl FnOnce() -> Result<T> + Send + 'static,
+    job: impl FnOnce() -> Result<D> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
     placed(env, move |place| {
         let done = job();
@@ -53,9 +53,9 @@ pub(crate) fn heavy<T: ToNapiValue + TypeName + Send + 'static>(
 }
 
 /// [`heavy`] for a job that may keep its place for longer than it runs.
-pub(crate) fn placed<T: ToNapiValue + TypeName + Send + 'static>(
+pub(crate) fn placed<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
-    job: impl FnOnce(Place) -> Result<T> + Send + 'static,
+    job: impl FnOnce(Place) -> Result<D> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
     in_turn(env, move |place| AsyncTask::new(Job(Some(move || job(place)))))
 }

@@ -242,13 +242,7 @@ impl Engine {
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
-    fn propose_smaller(
-        &self,
-        index: usize,
-        message: &Value,
-        block: &Block,
-        result: &ToolResult,
-    ) -> Option<Proposal> {
+    fn propose_smaller(&self, index: usize, message: &Value, block: &Block, result: &ToolResult) -> Option<Proposal> {
         let is_fetched = result.tool_name == Some(FETCH_TOOL);
         if !self.config.fusion_enabled || is_fetched || !may_replace(result, "", &self.config) {
             return None;

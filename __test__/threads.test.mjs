@@ -1,0 +1,92 @@
+// Where work runs: threads of Node's may end amidst it, file reads go on beside it, and whoever closes waits for it.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import * as library from "../index.js";
+import { noise } from "./conversation.mjs";
+
+const { compress, compressSync, Concertina } = library;
+const dir = mkdtempSync(path.join(tmpdir(), "concertina-test-"));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+
+/** Neighbours: every export that resolves, each ended by exit, by an error and from outside, after 0, 1, 3 and 20 turns of the loop. */
+test("the process lives on where threads end amidst any export", { timeout: 300_000 }, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [here("workers.mjs"), "200"]);
+  assert.match(stdout, /alive after 200 rounds/);
+});
+
+test("file reads find a free worker beside any number of heavy jobs", async () => {
+  const text = noise(1500);
+  let done = 0;
+  const jobs = Array.from({ length: 50 }, () => compress(text).then(() => done++));
+  for (let read = 0; read < 10; read++) await readFile(here("threads.test.mjs"));
+  assert.ok(done < 25, `${done} of 50 jobs were done before ten reads of a file`);
+  await Promise.all(jobs);
+});
+
+const result = { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text: noise(400) }] };
+
+/** Neighbours: each kind of call that a store has, alone and all together. */
+test("closing waits for what is under way, and refuses what comes later", async () => {
+  const CALLS = {
+    admit: (store) => store.admitToolResult({ sessionId: "s", message: result }),
+    assemble: (store) => store.assemble({ sessionId: "s", messages: [result], referOversize: true }),
+    commit: (store) => store.commitTurn({ sessionId: "s", advancementKey: `${Math.random()}`, messages: [result] }),
+    unfold: (store) => store.unfold({ messages: [result] }),
+    fetch: (store) => store.fetch({ refIds: ["0123456789abcdef"] }),
+    check: (store) => store.check(),
+    figures: (store) => store.figures(),
+  };
+  for (const names of [...Object.keys(CALLS).map((name) => [name]), Object.keys(CALLS)]) {
+    const store = await Concertina.open({ dir });
+    const running = new Set(names);
+    const calls = names.map(async (name) => {
+      const answer = await CALLS[name](store);
+      running.delete(name);
+      return answer;
+    });
+    await store.close();
+    assert.deepEqual([...running], [], "what was under way is done");
+    for (const answer of await Promise.all(calls)) assert.equal(answer?.report?.warning, undefined);
+    for (const call of Object.values(CALLS)) await assert.rejects(call(store), { code: "CONCERTINA_CLOSED" });
+    await store.close();
+  }
+});
+
+/** Neighbours: a stage, or its look, or a redactor, that is async, throws, or answers what is none; on a worker and on this thread. */
+test("what a caller's function does wrong is an error of the call, and nothing else", async () => {
+  const unhandled = [];
+  const hear = (error) => unhandled.push(error);
+  process.on("unhandledRejection", hear);
+  const text = noise(300);
+  const rejecting = async () => { throw new Error("boom"); };
+  const hostile = Object.defineProperty({}, "then", { get() { throw new Error("do not look"); } });
+  const five = () => 5;
+  const wrong = [rejecting, async () => "late", five, () => hostile, () => { throw new TypeError("mine"); }];
+  for (const apply of wrong) {
+    for (const stage of [{ apply }, { apply: ({ text: all }) => all, shouldApply: apply }]) {
+      // Five is as good as true.
+      if (stage.shouldApply === five) continue;
+      const custom = [{ name: "mine", order: 1, ...stage }];
+      for (const run of [compress, async (...args) => compressSync(...args)]) await assert.rejects(run(text, { custom }), (error) => error instanceof TypeError && /mine/.test(error.message));
+    }
+  }
+  const store = await Concertina.open({ dir, secrets: "redact" });
+  for (const redactor of wrong) await assert.rejects(store.admitToolResult({ sessionId: "s", message: result, redactor }), (error) => error instanceof TypeError);
+  await store.close();
+  await new Promise((resolve) => void setTimeout(resolve, 20));
+  process.off("unhandledRejection", hear);
+  assert.deepEqual(unhandled, []);
+  // Whoever failed has left its place.
+  await Promise.all([1, 2, 3].map(() => compress(text)));
+});
