@@ -40,7 +40,7 @@ export function takenOf<F extends Fields>(name: string, given: unknown, fields: 
 
 function refuseOthers(name: string, given: object, fields: Fields): void {
   const unknown = reading(name, () => Object.keys(given)).find((field) => !Object.hasOwn(fields, field));
-  if (unknown !== undefined) throw misuse(`${unknown} is not an option; it must be one of ${Object.keys(fields).join(", ")}`);
+  if (unknown !== undefined) throw misuse(`${unknown} is not an option${["input", "options"].includes(name) ? "" : ` of ${name}`}; it must be one of ${Object.keys(fields).join(", ")}`);
 }
 
 function fieldsOf<F extends Fields>(prefix: string, given: unknown, fields: F): Taken<F> {

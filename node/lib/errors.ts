@@ -91,6 +91,6 @@ function shown(got: unknown): string {
 /** Message and code of an error, on one line of at most 500 characters. */
 export function describe(error: unknown): string {
   const { code, message } = shapeOf(error);
-  const words = message ?? (error !== null && typeof error === "object" ? "an object" : String(error));
+  const words = message ?? (error !== null && ["object", "function"].includes(typeof error) ? "an object" : String(error));
   return `${words}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 500);
 }
