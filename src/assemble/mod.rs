@@ -14,6 +14,7 @@ mod lines;
 mod memo;
 mod options;
 mod placeholder;
+mod replacement;
 mod replay;
 mod requests;
 mod schedule;
@@ -191,7 +192,7 @@ impl Engine {
             Secrets::Store => Cow::Borrowed(words),
             Secrets::KeepInline | Secrets::Redact => secrets::scrub(words),
         };
-        words.chars().take(120).collect()
+        placeholder::uncut_label(words.chars().take(120).collect())
     }
 
     /// Shrunk arguments as they may be stored and shown: where texts are redacted, so are the short strings that stay.
