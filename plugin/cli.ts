@@ -73,10 +73,11 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         withStore(state, async (store) => {
           needAbsent(options.html);
           await withClock("reading the store", store.check());
-          const sessionId = options.session === undefined ? undefined : (await foundSessions(state, store, options.session))[0].sessionId;
-          const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, sessionId })));
-          const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ sessionId })));
-          const health = () => healthOf(state, store, sessionId === undefined ? { figures } : {});
+          const [found] = options.session === undefined ? [] : await foundSessions(state, store, options.session);
+          const scope = found && { sessionId: found.sessionId, agentId: found.agentId };
+          const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, ...scope })));
+          const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ ...scope })));
+          const health = () => healthOf(state, store, scope === undefined ? { figures } : {});
           if (options.html !== undefined) writeReport(options.html, { periods, health: await health(), title: options.session });
           if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
         }),

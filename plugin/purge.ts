@@ -46,8 +46,8 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
 /** What purging sessions removes, or with `dry` would remove. */
 async function purged(store: Concertina, sessions: FoundSession[], dry: boolean): Promise<Removed> {
   const sum: Removed = { originals: 0, bytes: 0, sessions: 0 };
-  for (const { sessionId } of sessions) {
-    const { originals, bytes, sessions: count } = await store.purge({ sessionId, dry });
+  for (const { sessionId, agentId } of sessions) {
+    const { originals, bytes, sessions: count } = await store.purge({ sessionId, agentId, dry });
     sum.originals += originals;
     sum.bytes += bytes;
     sum.sessions += count;

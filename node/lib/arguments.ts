@@ -25,6 +25,13 @@ export function session(sessionId: unknown, agentId: unknown): Session {
   return { sessionId, agentId };
 }
 
+/** The session that a call names; undefined where it names none, and then no agent either. */
+export function sessionIfAny(sessionId: unknown, agentId: unknown): Session | undefined {
+  if (sessionId !== undefined) return session(sessionId, agentId);
+  if (agentId !== undefined) badArgument("agentId", agentId, "absent where there is no sessionId");
+  return undefined;
+}
+
 /** When a call is: now, unless it says so. */
 export function moment(now: unknown, name = "now"): number {
   if (now === undefined) return Date.now();

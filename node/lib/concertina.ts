@@ -3,7 +3,7 @@ import type { NativeConcertina } from "./addon.js";
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
-import { moment, namesOf, needRedactor, placeOf, pricesOf, session, tokensOf } from "./arguments.js";
+import { moment, namesOf, needRedactor, placeOf, pricesOf, session, sessionIfAny, tokensOf } from "./arguments.js";
 import {
   awaiting, badArgument, calling, crossingOptions, mayBeBoolean, needCount, needName, needNumber, needObject, needOptions, needString, needStrings,
   takenMessages,
@@ -296,10 +296,10 @@ export class Concertina {
   }
 
   /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
-  async endSession(input: { sessionId: string; now?: number }): Promise<void> {
+  async endSession(input: { sessionId: string; agentId?: string; now?: number }): Promise<void> {
     needObject("input", input);
-    needName("sessionId", input.sessionId);
-    await awaiting(() => this.#native.endSession(input.sessionId, moment(input.now)));
+    const scope = session(input.sessionId, input.agentId);
+    await awaiting(() => this.#native.endSession(scope, moment(input.now)));
   }
 
   /** What an operator should know and has not been told yet, one line each. */
@@ -313,19 +313,19 @@ export class Concertina {
   }
 
   /** Totals of one session, or of the whole store. */
-  async stats(input: { sessionId?: string } = {}): Promise<Stats> {
-    needOptions("input", input, ["sessionId"]);
-    if (input.sessionId !== undefined) needName("sessionId", input.sessionId);
-    return awaiting(() => this.#native.stats(input.sessionId));
+  async stats(input: { sessionId?: string; agentId?: string } = {}): Promise<Stats> {
+    needOptions("input", input, ["sessionId", "agentId"]);
+    const scope = sessionIfAny(input.sessionId, input.agentId);
+    return awaiting(() => this.#native.stats(scope));
   }
 
   /** What was sent and billed, and what would have been without Concertina: of whole requests. */
   async figures(input: FiguresRequest = {}): Promise<Figures> {
-    needOptions("input", input, ["sessionId", "since", "until"]);
-    const { sessionId, since, until }: FiguresRequest = input;
-    if (sessionId !== undefined) needName("sessionId", sessionId);
+    needOptions("input", input, ["sessionId", "agentId", "since", "until"]);
+    const { since, until }: FiguresRequest = input;
+    const scope = sessionIfAny(input.sessionId, input.agentId);
     for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
-    return awaiting(() => this.#native.figures({ sessionId, since, until }));
+    return awaiting(() => this.#native.figures({ session: scope, since, until }));
   }
 
   /** The sessions that the store knows, the last seen first. */
@@ -373,14 +373,15 @@ export class Concertina {
   }
 
   /**
-   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them.
+   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them. A session of
+   * the same name that another agent has stays; the agent is `main` where none is named.
    * With `dry` nothing is removed, and the answer is what would be.
    */
-  async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
-    needOptions("input", input, ["sessionId", "dry"]);
-    needName("sessionId", input.sessionId);
+  async purge(input: { sessionId: string; agentId?: string; dry?: boolean }): Promise<Removed> {
+    needOptions("input", input, ["sessionId", "agentId", "dry"]);
+    const scope = session(input.sessionId, input.agentId);
     mayBeBoolean("dry", input.dry);
-    return awaiting(() => this.#native.purge(input.sessionId, input.dry ?? false));
+    return awaiting(() => this.#native.purge(scope, input.dry ?? false));
   }
 
   /** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */

@@ -254,9 +254,9 @@ impl NativeConcertina {
 
     /// The host has ended a session: the time to live of what it held begins.
     #[napi]
-    pub async fn end_session(&self, session_id: String, now: f64) -> napi::Result<()> {
+    pub async fn end_session(&self, session: Session, now: f64) -> napi::Result<()> {
         let engine = self.engine()?;
-        blocking(move || engine.store().end_session(&session_id, now as i64)).await
+        blocking(move || engine.store().end_session(&session.into(), now as i64)).await
     }
 
     /// Ends the held sessions that are not among those that the host still knows; resolves to how many.
@@ -333,9 +333,9 @@ impl NativeConcertina {
 
     /// Totals.
     #[napi]
-    pub async fn stats(&self, session_id: Option<String>) -> napi::Result<Stats> {
+    pub async fn stats(&self, session: Option<Session>) -> napi::Result<Stats> {
         let engine = self.engine()?;
-        blocking(move || Ok(engine.stats(session_id.as_deref())?.into())).await
+        blocking(move || Ok(engine.stats(session.map(Into::into).as_ref())?.into())).await
     }
 
     /// What was sent and billed, and what would have been without us.
@@ -393,11 +393,11 @@ impl NativeConcertina {
 
     /// Forgets a session; resolves to what was removed. With `dry`, to what would be.
     #[napi]
-    pub async fn purge(&self, session_id: String, dry: bool) -> napi::Result<Removed> {
+    pub async fn purge(&self, session: Session, dry: bool) -> napi::Result<Removed> {
         let engine = self.engine()?;
         blocking(move || {
-            let store = engine.store();
-            Ok(if dry { store.purgeable(&session_id) } else { store.purge(&session_id) }?.into())
+            let (store, scope) = (engine.store(), session.into());
+            Ok(if dry { store.purgeable(&scope) } else { store.purge(&scope) }?.into())
         })
         .await
     }

@@ -157,8 +157,8 @@ impl Engine {
     }
 
     /// Totals of one session or of the whole store.
-    pub fn stats(&self, session_id: Option<&str>) -> Result<Stats> {
-        self.store.stats(session_id)
+    pub fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
+        self.store.stats(session)
     }
 
     /// The store, for upkeep.
