@@ -2,7 +2,7 @@
 
 import { elsewhereOf, whyKept as whyKeptElsewhere } from "../node/lib/elsewhere.js";
 import { agentOf, type Concertina } from "../node/lib/index.js";
-import { type NamedSession, sessionsNamed } from "../node/lib/named-sessions.js";
+import { type NamedSession, sessionsOfAgent } from "../node/lib/named-sessions.js";
 import type { PluginState } from "./state.js";
 
 /** A session that the store or the host knows. */
@@ -19,7 +19,7 @@ export interface FoundSession extends NamedSession {
  * The sessions that the store or the host knows under an id or a key; one that only another host of the store has goes by its id. @throws an
  * Error that lists what they know.
  */
-export async function foundSessions(state: PluginState, store: Concertina, name: string): Promise<[FoundSession, ...FoundSession[]]> {
+export async function foundSessions(state: PluginState, store: Concertina, name: string, agent?: string): Promise<[FoundSession, ...FoundSession[]]> {
   const [all, hosts] = [await store.sessions(), await state.hostSessions()];
   const stored = all.filter(({ sessionId, isHere, elsewhere }) => sessionId === name || isHere || elsewhere.length === 0);
   const shown = hosts.map(({ sessionId, sessionKey }) => ({ sessionId, sessionKey, agentId: agentOf(sessionKey) }));
@@ -32,7 +32,7 @@ export async function foundSessions(state: PluginState, store: Concertina, name:
     return { sessionId, agentId, sessionKey: sessionKey ?? keys.get(id) ?? null };
   });
   const found = (named: (typeof known)[number]) => ({ ...named, isShown: keys.has(idOf(named)), elsewhere: elsewhereOf(all, named) });
-  const [first, ...others] = sessionsNamed(name, known);
+  const [first, ...others] = sessionsOfAgent(name, agent, known);
   return [found(first), ...others.map(found)];
 }
 

@@ -128,19 +128,15 @@ fn by_ledger(ledger: &Ledger, decided: &Decided, transcript: &Transcript) -> Vec
         let hashes: Vec<ContentHash> = view.blocks.iter().map(hash_of).collect();
         placed.extend(hashes.iter().copied().zip(past.pass(view, &hashes, decided)));
     }
-    // How many blocks show each row. Images that could not be told apart share one, and come back in order.
-    let mut uses: HashMap<BlockKey, usize> = HashMap::new();
     let exact = placed.iter().filter_map(|(_, placed)| placed.row);
-    exact.for_each(|row| *uses.entry(row.projection.block).or_default() += 1);
-    let is_free = |row: &&Row, uses: &HashMap<BlockKey, usize>| !uses.contains_key(&row.projection.block);
+    let mut taken: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
+    // Images that could not be told apart share a row, and come back in order.
     let mut seen: HashMap<BlockKey, usize> = HashMap::new();
     let mut meanings = Vec::with_capacity(placed.len());
     for ((_, block), (hash, Placed { row, .. })) in transcript.blocks().zip(placed) {
         let row = row.filter(|row| may_show(row, block)).or_else(|| {
             let fits = |row: &&Row| may_show(row, block);
-            let row = decided.shown_as(&hash).filter(fits).find(|row| is_free(row, &uses))?;
-            uses.insert(row.projection.block, 1);
-            Some(row)
+            decided.shown_as(&hash).filter(fits).find(|row| taken.insert(row.projection.block))
         });
         meanings.push(match (row, printed.get(&hash).filter(|_| block.result.is_some())) {
             (Some(row), _) => {

@@ -1,12 +1,11 @@
 /** The commands on a store: what it holds, and what leaves it. */
 import type { Concertina } from "../concertina.js";
 import { elsewhereOf, haveIt, whyKept } from "../elsewhere.js";
-import type { KnownSession } from "../figures.js";
 import { figuresText, removedText } from "../figures-text.js";
 import { nameOf, needAbsent, writeNew } from "../files.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
-import { sessionsNamed } from "../named-sessions.js";
+import { sessionsOfAgent } from "../named-sessions.js";
 import { charsOf, originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
 import { withClock } from "../progress.js";
@@ -14,23 +13,10 @@ import { counted, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
-/**
- * The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws an Error that lists what
- * the store knows, and where several agents have a session of that name and none of them is named.
- */
-async function sessionOf(concertina: Concertina, named: string | undefined, agentId: string | undefined): Promise<Partial<ScopeNamed>> {
-  return named === undefined ? {} : scopeNamed(named, agentId, await concertina.sessions());
-}
-
-interface ScopeNamed {
-  sessionId: string;
-  agentId: string;
-}
-
-function scopeNamed(named: string, agent: string | undefined, known: KnownSession[]): ScopeNamed {
-  const [{ sessionId, agentId }, ...others] = sessionsNamed(named, agent === undefined ? known : known.filter((one) => one.agentId === agent));
-  const agents = [...new Set([agentId, ...others.map((other) => other.agentId)])];
-  if (agents.length > 1) throw new Error(`the agents ${agents.join(", ")} each have a session ${JSON.stringify(named)}; --agent says whose is meant`);
+/** The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws as `sessionsOfAgent`. */
+async function sessionOf(concertina: Concertina, named: string | undefined, agent: string | undefined): Promise<{ sessionId?: string; agentId?: string }> {
+  if (named === undefined) return {};
+  const [{ sessionId, agentId }] = sessionsOfAgent(named, agent, await concertina.sessions());
   return { sessionId, agentId };
 }
 
@@ -111,8 +97,8 @@ export const purge: Command = {
   run: ([named = ""], values) =>
     withStore(values, async (concertina) => {
       const known = await concertina.sessions();
-      const scope = scopeNamed(named, textOf(values, "agent"), known);
-      const { sessionId } = scope;
+      const [{ sessionId, agentId }] = sessionsOfAgent(named, textOf(values, "agent"), known);
+      const scope = { sessionId, agentId };
       const elsewhere = elsewhereOf(known, scope);
       const why = whyKept({ sessionId, elsewhere }, "--elsewhere");
       if (!values.elsewhere && why !== undefined) throw new Error(why);
