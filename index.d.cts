@@ -74,7 +74,10 @@ export interface Figures {
 }
 /** Which requests are counted. */
 export interface FiguresRequest {
+	/** Only this session's. */
 	sessionId?: string;
+	/** Whose session it is; `main` when absent. */
+	agentId?: string;
 	/** First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC days. */
 	since?: number;
 	/** First moment that no longer counts. */
@@ -883,6 +886,7 @@ export declare class Concertina {
 	/** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
 	endSession(input: {
 		sessionId: string;
+		agentId?: string;
 		now?: number;
 	}): Promise<void>;
 	/** What an operator should know and has not been told yet, one line each. */
@@ -892,6 +896,7 @@ export declare class Concertina {
 	/** Totals of one session, or of the whole store. */
 	stats(input?: {
 		sessionId?: string;
+		agentId?: string;
 	}): Promise<Stats>;
 	/** What was sent and billed, and what would have been without Concertina: of whole requests. */
 	figures(input?: FiguresRequest): Promise<Figures>;
@@ -929,11 +934,13 @@ export declare class Concertina {
 		now?: number;
 	}): Promise<Removed>;
 	/**
-	 * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them.
+	 * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them. A session of
+	 * the same name that another agent has stays; the agent is `main` where none is named.
 	 * With `dry` nothing is removed, and the answer is what would be.
 	 */
 	purge(input: {
 		sessionId: string;
+		agentId?: string;
 		dry?: boolean;
 	}): Promise<Removed>;
 	/** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */

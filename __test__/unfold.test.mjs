@@ -121,3 +121,41 @@ test("the command line purges only when somebody agreed", async () => {
   assert.equal(JSON.parse(agreed.stdout).originals, 2);
   assert.ok(existsSync(dir));
 });
+
+/** Every call that names a session, for two agents that have one of that name. */
+test("a session of the same name is another agent's own", async () => {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir });
+  const sessionId = "work";
+  const ids = {};
+  for (const agentId of ["main", "b"]) {
+    const [, message] = toolRound("c", "exec", { command: "sh big.sh" }, noise(400, agentId.length), 900);
+    const { report } = await concertina.admitToolResult({ sessionId, agentId, message });
+    ids[agentId] = report.actions[0].refId;
+    await concertina.commitTurn({ sessionId, agentId, advancementKey: "1", messages: [] });
+  }
+  const isThere = async (agentId) => (await concertina.fetch({ refIds: [ids[agentId]], agentId })).found === 1;
+  for (const agentId of ["main", "b"]) {
+    assert.deepEqual([(await concertina.stats({ sessionId, agentId })).turns, (await concertina.figures({ sessionId, agentId })).store.originals], [1, 1]);
+  }
+  assert.equal((await concertina.stats({ sessionId })).turns, 1);
+  await concertina.endSession({ sessionId, agentId: "b" });
+  const purge = (...more) => run("purge", sessionId, "--dir", dir, "--yes", ...more);
+  const unclear = purge();
+  assert.equal(unclear.status, 1);
+  assert.match(unclear.stderr, /--agent says whose is meant/);
+  assert.match(purge("--agent", "c").stderr, /there is no session "work"/);
+  assert.equal(JSON.parse(run("stats", "--dir", dir, "--session", sessionId, "--agent", "b", "--json").stdout).store.originals, 1);
+  assert.equal((await concertina.purge({ sessionId, agentId: "c" })).sessions, 0);
+  assert.equal((await concertina.purge({ sessionId, dry: true })).originals, 1);
+  assert.equal((await concertina.purge({ sessionId })).sessions, 1);
+  assert.deepEqual([await isThere("main"), await isThere("b")], [false, true]);
+  assert.equal(purge("--agent", "b").status, 0);
+  assert.equal(await isThere("b"), false);
+  for (const call of ["stats", "figures"]) {
+    await assert.rejects(concertina[call]({ agentId: "b" }), { code: "CONCERTINA_BAD_ARGUMENT", message: /^agentId / });
+  }
+  for (const call of ["stats", "figures", "purge", "endSession"]) {
+    await assert.rejects(concertina[call]({ sessionId, agentId: 7 }), { code: "CONCERTINA_BAD_ARGUMENT", message: /^agentId / });
+  }
+});

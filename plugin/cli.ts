@@ -67,16 +67,18 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .command("stats")
       .description("What was sent and billed, and what would have been without it")
       .option("--session <id-or-key>", "Only this session")
+      .option("--agent <id>", "Whose session it is, where several agents have one of that name")
       .option("--html <file>", "Write it as a page, in one file that does not exist yet")
       .option("--json", "Print JSON")
-      .action((options: { session?: string; html?: string; json?: boolean }) =>
+      .action((options: { session?: string; agent?: string; html?: string; json?: boolean }) =>
         withStore(state, async (store) => {
           needAbsent(options.html);
           await withClock("reading the store", store.check());
-          const sessionId = options.session === undefined ? undefined : (await foundSessions(state, store, options.session))[0].sessionId;
-          const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, sessionId })));
-          const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ sessionId })));
-          const health = () => healthOf(state, store, sessionId === undefined ? { figures } : {});
+          const [found] = options.session === undefined ? [] : await foundSessions(state, store, options.session, options.agent);
+          const scope = found && { sessionId: found.sessionId, agentId: found.agentId };
+          const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, ...scope })));
+          const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ ...scope })));
+          const health = () => healthOf(state, store, scope === undefined ? { figures } : {});
           if (options.html !== undefined) writeReport(options.html, { periods, health: await health(), title: options.session });
           if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
         }),
@@ -105,6 +107,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .command("purge")
       .description("Forget a session: its originals, its figures and how its context is shown")
       .requiredOption("--session <id-or-key>", "The session")
+      .option("--agent <id>", "Whose session it is, where several agents have one of that name")
       .option("--elsewhere", "Also where another gateway of the store has it")
       .option("--yes", "Do not ask")
       .option("--json", "Print JSON")

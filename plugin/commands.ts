@@ -32,7 +32,6 @@ export async function runSlashCommand(
 }
 
 async function answerTo(state: PluginState, store: Concertina, word: string, scope: { sessionId: string; agentId: string }): Promise<string> {
-  const { sessionId } = scope;
   switch (word) {
     case "off":
       await store.switch({ ...scope, off: true });
@@ -42,14 +41,14 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
       return "This session is folded again.";
     case "purge confirmed":
     case "purge": {
-      const why = await whyKeptIn(store, sessionId);
+      const why = await whyKeptIn(store, scope);
       if (why !== undefined) return why;
-      const removed = await store.purge({ sessionId, dry: word === "purge" });
+      const removed = await store.purge({ ...scope, dry: word === "purge" });
       return word === "purge" ? purgeWarning(removed) : removedText(removed);
     }
     default: {
-      const figures = await store.figures({ sessionId });
-      const health = healthText(await healthOf(state, store, { sessionId, figures }));
+      const figures = await store.figures(scope);
+      const health = healthText(await healthOf(state, store, { ...scope, figures }));
       return word === "status" ? health : `${health}\n\n${figuresText(figures)}`;
     }
   }

@@ -11,17 +11,18 @@ const DAY_MS = 86_400_000;
 /** What a caller has at hand: the session that is asked about, and figures of it or, without one, of all time. */
 interface Known {
   sessionId?: string;
+  agentId?: string;
   figures?: Figures;
   /** Why the store cannot be opened. */
   unusable?: string;
 }
 
 /** Asks the configuration and the store; of a session, also what is known of its turns in this process. */
-export async function healthOf(state: PluginState, store: Concertina | undefined, { sessionId, figures: read, unusable }: Known = {}): Promise<Health> {
+export async function healthOf(state: PluginState, store: Concertina | undefined, { sessionId, agentId, figures: read, unusable }: Known = {}): Promise<Health> {
   const now = Date.now();
-  const figures = read ?? (await store?.figures({ sessionId })) ?? { lastFoldAt: null, store: noStore(unusable === undefined ? state.storeFile() : "") };
+  const figures = read ?? (await store?.figures({ sessionId, agentId })) ?? { lastFoldAt: null, store: noStore(unusable === undefined ? state.storeFile() : "") };
   const warnings = (await store?.warned({ since: now - (now % DAY_MS) })) ?? [];
-  const session = (await store?.sessions())?.find((known) => known.sessionId === sessionId);
+  const session = (await store?.sessions())?.find((known) => known.sessionId === sessionId && known.agentId === agentId);
   const why = whyNot(state) ?? unusable ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, session));
   const pruner = sessionId === undefined ? prunerWarning(state.config, { sessionId: "", messages: [] }) : state.sessions.warning(sessionId);
   return {

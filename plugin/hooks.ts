@@ -5,6 +5,7 @@
  * host can show both again, so only a deleted session ends here. Whatever else leaves the host is noticed before the next sweep.
  */
 
+import { agentOf } from "../node/lib/index.js";
 import type { PluginApi, SessionEnd } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
@@ -18,16 +19,17 @@ const REPLACED = new Set(["restart", "disable"]);
  * Ends a deleted session, whose originals then age; with `purgeOnReset`, forgets one that was reset or deleted at once, unless another host
  * shows it, too, which is said.
  */
-export async function endSession(state: PluginState, { sessionId, reason = "" }: SessionEnd): Promise<void> {
+export async function endSession(state: PluginState, { sessionId, sessionKey, reason = "" }: SessionEnd): Promise<void> {
+  const scope = { sessionId, agentId: agentOf(sessionKey) };
   if (!FINAL.has(reason) || !state.hasStore) return;
   try {
     await state.use(async (store) => {
       if (state.options.purgeOnReset === true) {
-        const why = await whyKeptIn(store, sessionId);
-        if (why === undefined) return void (await store.purge({ sessionId }));
+        const why = await whyKeptIn(store, scope);
+        if (why === undefined) return void (await store.purge(scope));
         state.warn(why);
       }
-      if (reason === "deleted") await store.endSession({ sessionId });
+      if (reason === "deleted") await store.endSession(scope);
     });
   } catch (error) {
     state.complain("ending a session", error, "its originals stay until the host no longer has it");

@@ -127,6 +127,7 @@ export interface PromptContext extends CallContext {
 /** What a session-ending hook is told. */
 export interface SessionEnd {
   sessionId: string;
+  sessionKey?: string;
   reason?: string;
 }
 

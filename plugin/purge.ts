@@ -9,16 +9,17 @@ import type { PluginState } from "./state.js";
 
 export interface PurgeOptions {
   session: string;
+  agent?: string;
   elsewhere?: boolean;
   yes?: boolean;
   json?: boolean;
 }
 
 /** Forgets what an operator names; undefined where he did not agree. @throws where another gateway has it, and where nobody can be asked. */
-export async function purge(state: PluginState, store: Concertina, { session, elsewhere, yes }: PurgeOptions): Promise<Removed | undefined> {
+export async function purge(state: PluginState, store: Concertina, { session, agent, elsewhere, yes }: PurgeOptions): Promise<Removed | undefined> {
   // Whose a session is, a store of an earlier version does not know until it is told.
   await state.settle(store);
-  const sessions = await foundSessions(state, store, session);
+  const sessions = await foundSessions(state, store, session, agent);
   const kept = sessions.map(whyKept).filter((why) => why !== undefined);
   if (!elsewhere && kept.length > 0) throw new Error(kept.join("\n"));
   if (!yes && !(await isMeant(store, sessions))) {
@@ -46,8 +47,8 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
 /** What purging sessions removes, or with `dry` would remove. */
 async function purged(store: Concertina, sessions: FoundSession[], dry: boolean): Promise<Removed> {
   const sum: Removed = { originals: 0, bytes: 0, sessions: 0 };
-  for (const { sessionId } of sessions) {
-    const { originals, bytes, sessions: count } = await store.purge({ sessionId, dry });
+  for (const { sessionId, agentId } of sessions) {
+    const { originals, bytes, sessions: count } = await store.purge({ sessionId, agentId, dry });
     sum.originals += originals;
     sum.bytes += bytes;
     sum.sessions += count;

@@ -48,9 +48,9 @@ export async function refreshRules(
  * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight; where it is told of
  * none, as in Codex, by another engine, and while this one is off, those in sight count.
  */
-async function turnOf(state: PluginState, { messages }: PromptBuild, { sessionId }: PromptContext): Promise<number> {
+async function turnOf(state: PluginState, { messages }: PromptBuild, { sessionId, sessionKey }: PromptContext): Promise<number> {
   const isCounted = state.enabled && sessionId !== undefined && !state.sessions.isInCodex(sessionId);
-  const stats = isCounted ? await state.use((store) => store.stats({ sessionId })) : undefined;
+  const stats = isCounted ? await state.use((store) => store.stats({ sessionId, agentId: agentOf(sessionKey) })) : undefined;
   const isUser = (message: unknown) => (message as { role?: unknown } | null)?.role === "user";
   return (stats?.turns || messages.filter(isUser).length) + 1;
 }

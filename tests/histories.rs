@@ -1,11 +1,13 @@
 //! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts,
-//! two writers, cache breakpoints that move on, originals that the model fetches back, and clocks that jump, backwards too. After each
-//! step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no placeholder stands for a
-//! block that no epoch folded, and no call with a breakpoint loses a part of its arguments.
+//! two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump, backwards too, tools that print
+//! their arguments, arguments that look like rows of the ledger, twins of one image, and hosts that keep as their own what was shown. After
+//! each step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no placeholder stands
+//! for a block that no epoch folded, no call with a breakpoint loses a part of its arguments, and what was shown unfolds to what was.
 
 mod engines;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
 use concertina::config::{Config, Schedule};
@@ -61,6 +63,8 @@ enum Said {
     User(String),
     Assistant(String),
     Calls(Vec<Call>),
+    /// Twins of one image, which are named apart.
+    Images(usize),
     Summary(String),
 }
 
@@ -70,11 +74,17 @@ struct Item {
     serial: usize,
     time: i64,
     said: Said,
+    /// Its messages as they were shown, where the host keeps those.
+    kept: Option<Vec<Value>>,
 }
 
-/// The messages of an item, each with the serial number.
+/// The messages of an item as they were.
 fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
     let mut messages = match (&item.said, shape) {
+        (Said::Images(number), _) => {
+            let image = |name: &str| image_part(shape, name, *number);
+            vec![json!({ "role": "user", "content": [image("before"), image("after")] })]
+        }
         (Said::User(text), _) => vec![json!({ "role": "user", "content": text })],
         (Said::Summary(text), Shape::OpenClaw) => vec![json!({ "role": "compactionSummary", "summary": text })],
         (Said::Summary(text), _) => vec![json!({ "role": "user", "content": format!("Summary so far: {text}") })],
@@ -129,6 +139,30 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
     messages
 }
 
+/// An image with what its host says beside it.
+fn image_part(shape: Shape, name: &str, number: usize) -> Value {
+    let data = &IMAGES[number % IMAGES.len()];
+    let url = || format!("data:image/png;base64,{}", data.as_str());
+    match shape {
+        Shape::OpenClaw => json!({ "type": "image", "fileName": name, "data": data.as_str(), "mimeType": "image/png" }),
+        Shape::Anthropic => json!({ "type": "image", "fileName": name,
+            "source": { "type": "base64", "media_type": "image/png", "data": data.as_str() } }),
+        Shape::OpenAi => json!({ "type": "image_url", "fileName": name,
+            "image_url": { "url": url(), "detail": ["low", "high"][name.len() % 2] } }),
+        Shape::Responses => json!({ "type": "input_image", "fileName": name, "image_url": url(), "detail": name }),
+    }
+}
+
+/// Two images, of which any size will do.
+static IMAGES: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [(640, 480), (800, 600)].map(|(width, height)| {
+        let mut png = std::io::Cursor::new(Vec::new());
+        let image = image::RgbImage::from_fn(width, height, |x, y| image::Rgb([x as u8, y as u8, 7]));
+        image.write_to(&mut png, image::ImageFormat::Png).expect("an image in memory");
+        base64_simd::STANDARD.encode_to_string(png.into_inner())
+    })
+});
+
 /// A message with a prompt-cache breakpoint: on all of it, or on the last of its parts that may carry one.
 fn marked(mut message: Value, on_part: bool) -> Value {
     let part = ["content", "tool_calls"].into_iter().find(|key| message[key].is_array()).filter(|_| on_part);
@@ -173,6 +207,8 @@ struct Host {
     fetched: HashSet<(String, String)>,
     /// Ids that stood in sight, for the model to fetch.
     ids: Vec<String>,
+    /// What was shown last of each item, by its serial number, without breakpoints.
+    shown: HashMap<usize, Vec<Value>>,
     /// The item that carries a breakpoint, and whether a part of it does.
     mark: Option<(usize, bool)>,
     epochs: usize,
@@ -233,6 +269,7 @@ impl Host {
             folded: HashSet::new(),
             fetched: HashSet::new(),
             ids: Vec::new(),
+            shown: HashMap::new(),
             mark: None,
             epochs: 0,
             log: Vec::new(),
@@ -241,7 +278,7 @@ impl Host {
 
     fn say(&mut self, said: Said) {
         self.serial += 1;
-        self.items.push(Item { serial: self.serial, time: self.now, said });
+        self.items.push(Item { serial: self.serial, time: self.now, said, kept: None });
     }
 
     fn call(&mut self) -> Call {
@@ -253,11 +290,25 @@ impl Host {
         let file = format!("{}.rs", ["a", "b"][self.random.next(2)]);
         let version = self.random.next(3);
         let is_error = self.random.chance(10);
-        let (name, arguments, output) = match self.random.next(8) {
+        let (name, arguments, output) = match self.random.next(10) {
             0 => ("read", json!({ "path": file }), format!("{}// {file}\n", pooled(version))),
             1 => ("read", json!({ "path": file, "limit": 4 }), format!("{}\n[8 more lines in file]", pooled(version))),
             2 => ("write", json!({ "path": file, "content": pooled(version) }), "written".to_owned()),
             3 => ("edit", json!({ "path": file, "oldText": "a", "newText": pooled(version) }), "edited".to_owned()),
+            8 => {
+                let body = pooled(version);
+                let alike = [
+                    json!({ "removedAt": 1, "beside": body }),
+                    json!({ "shown": { "type": "text", "text": body }, "frame": { "data": "" } }),
+                    json!({ "text": body }),
+                    json!({ "thinking": { "index": 0, "beside": body } }),
+                ];
+                ("note", alike[self.random.next(4)].clone(), "noted".to_owned())
+            }
+            9 => {
+                let arguments = json!({ "text": pooled(version) });
+                ("echo", arguments.clone(), arguments.to_string())
+            }
             4 if !self.ids.is_empty() => {
                 let id = self.ids[self.random.next(self.ids.len())].clone();
                 let asked = Fetch { ref_ids: vec![id.clone()], max_chars: usize::MAX, ..Fetch::default() };
@@ -277,7 +328,8 @@ impl Host {
         let what = if self.items.len() > 16 { 83 + self.random.next(5) } else { self.random.next(100) };
         self.log.push(format!("{what}"));
         match what {
-            0..25 => {
+            0..4 => self.say(Said::Images(self.serial)),
+            4..25 => {
                 let words = if self.random.chance(50) { "go on".to_owned() } else { format!("do {}", self.serial) };
                 self.say(Said::User(words));
             }
@@ -313,8 +365,9 @@ impl Host {
             90..94 if !self.items.is_empty() => {
                 let kept = self.random.next(self.items.len());
                 self.items.truncate(kept + 1);
-                if let Some(Item { said: Said::User(text), .. }) = self.items.last_mut() {
+                if let Some(Item { said: Said::User(text), kept, .. }) = self.items.last_mut() {
                     text.push_str(" please");
+                    *kept = None;
                 }
             }
             94 => self.items.clear(),
@@ -323,20 +376,32 @@ impl Host {
             // A clock that was wrong is set right.
             97 => self.now = (self.now - 1 - self.random.next(100_000_000) as i64).max(1),
             98 => self.now += 30 * 86_400_000,
+            // From now on the host has what was shown last, of some messages, and no other copy.
+            99 => {
+                for item in &mut self.items {
+                    if let Some(kept) = self.shown.get(&item.serial).filter(|_| self.random.chance(70)) {
+                        item.kept = Some(kept.clone());
+                    }
+                }
+            }
             _ => {}
         }
     }
 
-    fn messages(&self) -> (Vec<Value>, Vec<usize>) {
-        let of = |item: &Item| {
+    /// The host's messages; each as it was, and the serial number of its item.
+    fn messages(&self) -> (Vec<Value>, Vec<(Value, usize)>) {
+        let of = |item: &Item| -> Vec<(Value, (Value, usize))> {
             let mark = self.mark.filter(|(serial, _)| *serial == item.serial);
             let with_mark = |message: Value| match mark {
                 Some((_, on_part)) => marked(message, on_part),
                 None => message,
             };
-            messages_of(item, self.shape).into_iter().map(|message| (with_mark(message), item.serial)).collect()
+            let truth = messages_of(item, self.shape);
+            let host = item.kept.clone().unwrap_or_else(|| truth.clone());
+            let both = host.into_iter().zip(truth);
+            both.map(|(host, truth)| (with_mark(host), (with_mark(truth), item.serial))).collect()
         };
-        self.items.iter().flat_map(|item| -> Vec<(Value, usize)> { of(item) }).unzip()
+        self.items.iter().flat_map(of).unzip()
     }
 
     /// The next call, by one engine or by both at once.
@@ -346,7 +411,7 @@ impl Host {
             let items = &self.items[self.items.len().saturating_sub(1 + self.random.next(8))..];
             self.mark = items.first().map(|item| (item.serial, item.serial % 3 > 0));
         }
-        let (messages, serials) = self.messages();
+        let (messages, truth) = self.messages();
         let options = AssembleOptions { model: Some("claude-opus-4-5".into()), ..AssembleOptions::default() };
         let (now, engines) = (self.now, &self.engines);
         let replies: Vec<Reply> = if self.random.chance(4) {
@@ -362,12 +427,23 @@ impl Host {
         };
         for reply in replies {
             assert_eq!(reply.report.warning, None, "{:?}", self.log);
-            self.check(&messages, &serials, &reply);
+            self.check(&messages, &truth, &reply);
         }
     }
 
-    fn check(&mut self, messages: &[Value], serials: &[usize], reply: &Reply) {
+    fn check(&mut self, messages: &[Value], truth: &[(Value, usize)], reply: &Reply) {
         let shown = reply.rewrite.apply(messages);
+        self.shown.clear();
+        for (shown, (_, serial)) in shown.iter().zip(truth) {
+            self.shown.entry(*serial).or_default().push(unmarked(shown));
+        }
+        if self.random.chance(20) {
+            let engine = &self.engines[self.random.next(2)];
+            let back = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds").rewrite.apply(&shown);
+            for (at, (back, (was, _))) in back.iter().zip(truth).enumerate() {
+                assert_eq!(back.to_string(), was.to_string(), "message {at} unfolds: {}", self.context());
+            }
+        }
         let ledger = self.store.ledger(&scope()).expect("a ledger");
         let epochs = ledger.epochs.len();
         let is_logged = reply.report.epoch.is_some() || epochs > self.epochs;
@@ -376,7 +452,8 @@ impl Host {
             let marks = |message: &Value| message.to_string().matches(MARK).count();
             assert_eq!(marks(message), marks(shown), "breakpoints stay, message {at}: {}", self.context());
         }
-        let plain: [Vec<Value>; 2] = [messages, &shown].map(|messages| messages.iter().map(unmarked).collect());
+        let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
+        let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
         let same = plain[0].iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
         if !is_logged {
             for (at, (now, then)) in plain[1].iter().zip(&self.sent.1).enumerate().take(same) {
@@ -394,7 +471,7 @@ impl Host {
             let other = &view.messages[message].blocks[index];
             past = ContentHash::of(format!("{past:?}{}", plain[0][message]).as_bytes());
             let identity = match self.shape {
-                Shape::OpenClaw => format!("{} {message_part}", serials[message], message_part = key_of(&block.kind)),
+                Shape::OpenClaw => format!("{} {message_part}", truth[message].1, message_part = key_of(&block.kind)),
                 _ => format!("{past:?} {index}"),
             };
             let (before, after) = (words(&block.kind), words(&other.kind));
@@ -405,7 +482,9 @@ impl Host {
                 assert!(may_shrink || self.folded.contains(&identity), "a part of {before} left: {}", self.context());
                 assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
                 self.folded.insert(identity);
-                self.fetch(&before, &after);
+                if !before.is_empty() {
+                    self.fetch(&before, &after);
+                }
             }
             let tool = block.result.and_then(|result| result.tool_name);
             // Of these texts no file is a newer version: only a copy may hold them.

@@ -211,3 +211,37 @@ fn what_may_not_be_stored_stays() {
     assert_eq!(reply.report.actions.len(), 1);
     assert_eq!(reply.report.actions[0].reason, "thinking");
 }
+
+/// Both shapes; the host keeps what was shown of all messages, or of all from one on; and drops none of the first ones, or some.
+#[test]
+fn where_the_host_keeps_what_was_shown_it_comes_back_or_is_named() {
+    let (mut returned, mut named) = (0, 0);
+    for shape in [Shape::OpenClaw, Shape::Anthropic] {
+        let Outcome { engine, session, sent, .. } = play(shape, "claude-opus-4-6", Thinking::Auto, false);
+        let truth = &session.history[..sent.len()];
+        for kept_from in [0, 1, 9, 30] {
+            let host = [&truth[..kept_from], &sent[kept_from..]].concat();
+            for dropped in [0, 1, 2, 3, 9, 10, 40] {
+                let options = AssembleOptions { model: Some("claude-opus-4-6".into()), ..AssembleOptions::default() };
+                let reply = engine.assemble(&scope(), &host[dropped..], &options, session.now + 1);
+                let shown = reply.rewrite.apply(&host[dropped..]);
+                let done = engine.unfold(Some(&scope()), "main", &shown, session.now + 2).unwrap();
+                let back = done.rewrite.apply(&shown);
+                for (at, (back, was)) in back.iter().zip(&truth[dropped..]).enumerate() {
+                    if back == was {
+                        returned += usize::from(back != &shown[at]);
+                        continue;
+                    }
+                    let left: Vec<&Value> = parts(was).filter(|part| is_thinking(part)).collect();
+                    assert_eq!(parts(back).collect::<Vec<_>>(), parts(was).skip(left.len()).collect::<Vec<_>>());
+                    for part in left {
+                        let id = ContentHash::of(part.to_string().as_bytes()).to_ref_id(64);
+                        assert!(done.missing.contains(&id), "{shape:?} {kept_from} {dropped}, message {at}: {was}");
+                        named += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(returned > 100 && named > 100, "{returned} came back, {named} are named");
+}

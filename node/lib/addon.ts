@@ -54,7 +54,7 @@ export declare class NativeConcertina {
   /** Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids. */
   inherit(parent: Session, child: Session, now: number, named?: Array<string> | undefined | null): Promise<void>
   /** The host has ended a session: the time to live of what it held begins. */
-  endSession(sessionId: string, now: number): Promise<void>
+  endSession(session: Session, now: number): Promise<void>
   /** Ends the held sessions that are not among those that the host still knows; resolves to how many. */
   settle(alive: Array<string>, now: number): Promise<number>
   /** Puts originals back in the place of placeholders: those of a session, or, without one, those that the markers lead an agent to. */
@@ -64,7 +64,7 @@ export declare class NativeConcertina {
   /** Answers a fetch. */
   fetch(request: FetchRequest): Promise<Fetched>
   /** Totals. */
-  stats(sessionId?: string | undefined | null): Promise<Stats>
+  stats(session?: Session | undefined | null): Promise<Stats>
   /** What was sent and billed, and what would have been without us. */
   figures(query: FiguresQuery): Promise<Figures>
   /** The sessions that the store knows, the last seen first. */
@@ -80,7 +80,7 @@ export declare class NativeConcertina {
   /** Removes what expired. */
   sweep(now: number): Promise<Removed>
   /** Forgets a session; resolves to what was removed. With `dry`, to what would be. */
-  purge(sessionId: string, dry: boolean): Promise<Removed>
+  purge(session: Session, dry: boolean): Promise<Removed>
   /** Lets go of the store. The file closes when nobody in the process uses it any more. */
   close(): Promise<void>
 }
@@ -817,7 +817,7 @@ export interface FinishedTurn {
 /** Which requests are counted. */
 export interface FiguresQuery {
   /** Only this session's. */
-  sessionId?: string
+  session?: Session
   /** From this moment on, in milliseconds since 1970. */
   since?: number
   /** Before this moment. */

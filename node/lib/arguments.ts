@@ -190,6 +190,9 @@ export const redactor: Kind<(text: string) => unknown> = callable;
 /** Whose a call is, as fields. */
 export const SESSION = { sessionId: sessionName, agentId: optional(identity) };
 
+/** Whose a call is, as fields of a call that may be about all sessions. */
+export const SESSION_IF_ANY = { sessionId: optional(identity), agentId: optional(identity) };
+
 /** Whose a call is. */
 export const session: Kind<Session> = (name, value) => takenOf(name, value, SESSION, `${name}.`);
 
@@ -227,6 +230,12 @@ const inJson: Kind<string | undefined> = (name, value) => JSON.stringify(value, 
   if (Array.isArray(part) ? part.length > MOST : ArrayBuffer.isView(part)) badArgument(key || name, part, `a value of at most ${MOST} elements`);
   return part;
 }) as string | undefined;
+
+/** The session that a call names; undefined where it names none. @throws TypeError for an agent without a session */
+export function sessionIfAny({ sessionId, agentId }: { sessionId?: string; agentId?: string }): Session | undefined {
+  if (sessionId === undefined && agentId !== undefined) badArgument("agentId", agentId, "absent where there is no sessionId");
+  return sessionId === undefined ? undefined : { sessionId, agentId };
+}
 
 /** An object as a copy that JSON can hold. */
 export const copied: Kind<object> = (name, value) => JSON.parse(inJson(name, object(name, value)) ?? "") as object;

@@ -5,7 +5,7 @@ import type {
 } from "./api.js";
 import {
   anything, budget, copied, count, crossingOptions, flag, identity, list, messagesOf, moment, names, now, nullable, number, object, oneOf, optional,
-  PLACE, placeOf, prices, redactor, SESSION, session, string, taken, takenOf, units,
+  PLACE, placeOf, prices, redactor, SESSION, SESSION_IF_ANY, session, sessionIfAny, string, taken, takenOf, units,
 } from "./arguments.js";
 import { awaiting, badArgument, calling } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
@@ -41,17 +41,17 @@ const TAKES = {
     refIds: list(string), sessionId: nullable(identity), agentId: nullable(identity), lines: nullable(string), chars: nullable(string),
     pattern: nullable(string), maxChars: nullable(count()), ...NOW,
   },
-  unfold: { sessionId: optional(identity), agentId: optional(identity), messages: messagesOf, ...NOW },
+  unfold: { ...SESSION_IF_ANY, messages: messagesOf, ...NOW },
   settle: { sessionIds: list(identity), ...NOW },
-  endSession: { sessionId: identity, ...NOW },
-  stats: { sessionId: optional(identity) },
-  figures: { sessionId: optional(identity), since: optional(moment), until: optional(moment) },
+  endSession: { ...SESSION, ...NOW },
+  stats: SESSION_IF_ANY,
+  figures: { ...SESSION_IF_ANY, since: optional(moment), until: optional(moment) },
   warn: { text: string, ...NOW },
   warned: { since: number("of at least 0") },
   switch: { ...SESSION, off: flag, ...NOW },
   check: { today: optional(string) },
   sweep: NOW,
-  purge: { sessionId: identity, dry: optional(flag) },
+  purge: { ...SESSION, dry: optional(flag) },
 };
 
 /** What `open` takes beside options. */
@@ -294,9 +294,9 @@ export class Concertina {
   }
 
   /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
-  async endSession(input: { sessionId: string; now?: number }): Promise<void> {
-    const { sessionId, now } = taken("input", input, TAKES.endSession);
-    await this.#call(() => this.#native.endSession(sessionId, now));
+  async endSession(input: { sessionId: string; agentId?: string; now?: number }): Promise<void> {
+    const { now, ...scope } = taken("input", input, TAKES.endSession);
+    await this.#call(() => this.#native.endSession(scope, now));
   }
 
   /** What an operator should know and has not been told yet, one line each. */
@@ -310,15 +310,16 @@ export class Concertina {
   }
 
   /** Totals of one session, or of the whole store. */
-  async stats(input: { sessionId?: string } = {}): Promise<Stats> {
-    const { sessionId } = taken("input", input, TAKES.stats);
-    return this.#call(() => this.#native.stats(sessionId));
+  async stats(input: { sessionId?: string; agentId?: string } = {}): Promise<Stats> {
+    const scope = sessionIfAny(taken("input", input, TAKES.stats));
+    return this.#call(() => this.#native.stats(scope));
   }
 
   /** What was sent and billed, and what would have been without Concertina: of whole requests. */
   async figures(input: FiguresRequest = {}): Promise<Figures> {
-    const query = taken("input", input, TAKES.figures);
-    return this.#call(() => this.#native.figures(query));
+    const { since, until, ...named } = taken("input", input, TAKES.figures);
+    const scope = sessionIfAny(named);
+    return this.#call(() => this.#native.figures({ session: scope, since, until }));
   }
 
   /** The sessions that the store knows, the last seen first. */
@@ -361,12 +362,13 @@ export class Concertina {
   }
 
   /**
-   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them.
+   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them. A session of
+   * the same name that another agent has stays; the agent is `main` where none is named.
    * With `dry` nothing is removed, and the answer is what would be.
    */
-  async purge(input: { sessionId: string; dry?: boolean }): Promise<Removed> {
-    const { sessionId, dry = false } = taken("input", input, TAKES.purge);
-    return this.#call(() => this.#native.purge(sessionId, dry));
+  async purge(input: { sessionId: string; agentId?: string; dry?: boolean }): Promise<Removed> {
+    const { dry = false, ...scope } = taken("input", input, TAKES.purge);
+    return this.#call(() => this.#native.purge(scope, dry));
   }
 
   /** Lets go of the store once all that is under way is done. Later calls reject with code `CONCERTINA_CLOSED`. */

@@ -3,8 +3,8 @@
 import type { KnownSession } from "./figures.js";
 
 /** Which other hosts of the store than the one that asks have a session. */
-export function elsewhereOf(sessions: KnownSession[], sessionId: string): string[] {
-  const has = sessions.filter((known) => known.sessionId === sessionId);
+export function elsewhereOf(sessions: KnownSession[], { sessionId, agentId }: { sessionId: string; agentId: string }): string[] {
+  const has = sessions.filter((known) => known.sessionId === sessionId && known.agentId === agentId);
   return [...new Set(has.flatMap(({ elsewhere }) => elsewhere))];
 }
 

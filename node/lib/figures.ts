@@ -46,7 +46,10 @@ export interface Figures {
 
 /** Which requests are counted. */
 export interface FiguresRequest {
+  /** Only this session's. */
   sessionId?: string;
+  /** Whose session it is; `main` when absent. */
+  agentId?: string;
   /** First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC days. */
   since?: number;
   /** First moment that no longer counts. */

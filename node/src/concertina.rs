@@ -256,11 +256,11 @@ impl NativeConcertina {
     pub fn end_session<'env>(
         &self,
         env: &'env Env,
-        session_id: String,
+        session: Session,
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
-        blocking(env, move || engine.store().end_session(&session_id, now as i64))
+        blocking(env, move || engine.store().end_session(&session.into(), now as i64))
     }
 
     /// Ends the held sessions that are not among those that the host still knows; resolves to how many.
@@ -335,9 +335,9 @@ impl NativeConcertina {
 
     /// Totals.
     #[napi]
-    pub fn stats<'env>(&self, env: &'env Env, session_id: Option<String>) -> napi::Result<PromiseRaw<'env, Stats>> {
+    pub fn stats<'env>(&self, env: &'env Env, session: Option<Session>) -> napi::Result<PromiseRaw<'env, Stats>> {
         let engine = self.engine()?;
-        blocking(env, move || Ok(engine.stats(session_id.as_deref())?.into()))
+        blocking(env, move || Ok(engine.stats(session.map(Into::into).as_ref())?.into()))
     }
 
     /// What was sent and billed, and what would have been without us.
@@ -403,13 +403,13 @@ impl NativeConcertina {
     pub fn purge<'env>(
         &self,
         env: &'env Env,
-        session_id: String,
+        session: Session,
         dry: bool,
     ) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
         blocking(env, move || {
-            let store = engine.store();
-            Ok(if dry { store.purgeable(&session_id) } else { store.purge(&session_id) }?.into())
+            let (store, scope) = (engine.store(), session.into());
+            Ok(if dry { store.purgeable(&scope) } else { store.purge(&scope) }?.into())
         })
     }
 

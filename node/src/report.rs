@@ -353,7 +353,7 @@ pub struct FinishedTurn {
 #[napi(object, object_to_js = false)]
 pub struct FiguresQuery {
     /// Only this session's.
-    pub session_id: Option<String>,
+    pub session: Option<Session>,
     /// From this moment on, in milliseconds since 1970.
     pub since: Option<f64>,
     /// Before this moment.
@@ -361,8 +361,8 @@ pub struct FiguresQuery {
 }
 
 impl From<FiguresQuery> for store::figures::FiguresQuery {
-    fn from(FiguresQuery { session_id, since, until }: FiguresQuery) -> Self {
-        Self { session_id, since, until }
+    fn from(FiguresQuery { session, since, until }: FiguresQuery) -> Self {
+        Self { session: session.map(Into::into), since, until }
     }
 }
 

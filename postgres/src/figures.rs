@@ -15,7 +15,7 @@ use crate::failure::Outcome;
 use crate::link::{Link, call};
 use crate::read::{STORED_OF, timed};
 use crate::row::{at, count, first, signed, text, text_or_null, texts};
-use crate::session::session;
+use crate::session::{row_of, session};
 use crate::text::key;
 
 /// The sums of requests, in this order; `swept_requests` has them as columns.
@@ -38,7 +38,7 @@ macro_rules! of_session {
             " JOIN sessions ON sessions.id = ",
             $table,
             ".session
-             WHERE ($1::bytea IS NULL OR sessions.session = $1) AND at >= $2 AND at < $3 ",
+             WHERE ($1::bigint IS NULL OR sessions.id = $1) AND at >= $2 AND at < $3 ",
             $rest
         )
     };
@@ -176,7 +176,7 @@ pub(crate) fn figures(link: &mut Link, query: &FiguresQuery, (max_bytes, path): 
     const FETCHES: &str = of_session!("count(*)", "fetches", "");
     const SWEPT: &str =
         "SELECT day, requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
-           without_usd, unpriced, fetches FROM swept_requests WHERE $1::bytea IS NULL AND day >= $2 AND day <= $3";
+           without_usd, unpriced, fetches FROM swept_requests WHERE $1::bigint IS NULL AND day >= $2 AND day <= $3";
     const SESSIONS: &str = of_session!(
         concat!("session_id, session_key, max(at), ", sums!()),
         "requests",
@@ -190,11 +190,11 @@ pub(crate) fn figures(link: &mut Link, query: &FiguresQuery, (max_bytes, path): 
     );
     const KINDS: &str = "SELECT kind, sum(tokens_before)::bigint, sum(tokens_after)::bigint
          FROM folded JOIN sessions ON sessions.id = folded.session
-         WHERE ($1::bytea IS NULL OR sessions.session = $1) AND day >= $2 AND day <= $3 GROUP BY kind ORDER BY 2 DESC";
+         WHERE ($1::bigint IS NULL OR sessions.id = $1) AND day >= $2 AND day <= $3 GROUP BY kind ORDER BY 2 DESC";
     const FETCHED: &str =
         of_session!("at, ref_id, tokens, session_id", "fetches", "ORDER BY fetches.id DESC LIMIT 100");
     const LAST_FOLD: &str = of_session!("max(at)", "receipts", "AND kind IN ('admit', 'assemble')");
-    let session = query.session_id.as_deref().map(key);
+    let session = row_of(link, query.session.as_ref())?;
     let since = query.since.map_or(Millis::MIN, |at| at as Millis);
     let until = query.until.map_or(Millis::MAX, |at| at as Millis);
     let (first_day, last_day) = (since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS));

@@ -9,13 +9,12 @@ use crate::failure::Outcome;
 use crate::link::call;
 use crate::pool::Writing;
 use crate::row::{at, first};
-use crate::session::ensure;
+use crate::session::{FIND, ensure};
 use crate::text::{escaped, key};
 
 const PARENT: &str =
     "INSERT INTO sessions (session, agent, session_id, agent_id, last_seen) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (session, agent) DO NOTHING";
-const FIND: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
 const ALL: &str = "SELECT original FROM access WHERE session = $1 AND referred_at >= $2";
 const NAMED: &str =
     "SELECT DISTINCT near.id FROM unnest($3::bytea[], $4::bytea[], $5::text[]) AS given (first, last, digits)

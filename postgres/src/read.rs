@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::link::{Link, call};
 use crate::pool::{Pool, WHICH};
 use crate::row::{at, count, first, hash, text, text_or_null};
-use crate::session::session;
+use crate::session::{row_of, session};
 use crate::text::key;
 
 /// Ids, with what is stored near them.
@@ -212,21 +212,21 @@ pub(crate) fn timed(rows: &[Row]) -> Outcome<Vec<(Millis, u64)>> {
     rows.iter().map(|row| Ok((at(row, 0)?, count(row, 1)?))).collect()
 }
 
-/// Totals of the sessions of this name, or of the whole store.
-pub(crate) fn stats(link: &mut Link, session_id: Option<&str>) -> Outcome<Stats> {
+/// Totals of a session, or of the whole store.
+pub(crate) fn stats(link: &mut Link, session: Option<&Scope>) -> Outcome<Stats> {
     const SESSIONS: &str = "SELECT count(*), (SELECT count(*) FROM turns JOIN sessions ON sessions.id = turns.session
-             WHERE $1::bytea IS NULL OR sessions.session = $1)
-         FROM sessions WHERE $1::bytea IS NULL OR session = $1";
+             WHERE $1::bigint IS NULL OR sessions.id = $1)
+         FROM sessions WHERE $1::bigint IS NULL OR id = $1";
     const RECEIVED: &str = "SELECT coalesce(sum(tokens_before), 0)::bigint, coalesce(sum(tokens_after), 0)::bigint
-         FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE $1::bytea IS NULL OR sessions.session = $1";
-    const SWEPT: &str = "SELECT turns, tokens_before, tokens_after FROM swept WHERE $1::bytea IS NULL";
+         FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE $1::bigint IS NULL OR sessions.id = $1";
+    const SWEPT: &str = "SELECT turns, tokens_before, tokens_after FROM swept WHERE $1::bigint IS NULL";
     const RECEIPTS: &str = "SELECT at, kind, tokens_before, tokens_after, detail FROM receipts
          JOIN sessions ON sessions.id = receipts.session
-         WHERE $1::bytea IS NULL OR sessions.session = $1 ORDER BY receipts.id DESC LIMIT 100";
+         WHERE $1::bigint IS NULL OR sessions.id = $1 ORDER BY receipts.id DESC LIMIT 100";
     const EPOCHS: &str = "SELECT at, reason, tokens_freed, tokens_rebilled, blocks FROM epochs
          JOIN sessions ON sessions.id = epochs.session
-         WHERE $1::bytea IS NULL OR sessions.session = $1 ORDER BY epochs.id DESC LIMIT 100";
-    let session = session_id.map(key);
+         WHERE $1::bigint IS NULL OR sessions.id = $1 ORDER BY epochs.id DESC LIMIT 100";
+    let session = row_of(link, session)?;
     let answers = link.survey(vec![
         call!(SESSIONS, session),
         call!(STORED_OF, session),
@@ -255,8 +255,7 @@ pub(crate) fn stats(link: &mut Link, session_id: Option<&str>) -> Outcome<Stats>
 /// Originals, their size as they were, and as they are stored. An array, because `IN` beside `OR` reads every original.
 pub(crate) const STORED_OF: &str =
     "SELECT count(*), coalesce(sum(size), 0)::bigint, coalesce(sum(octet_length(payload)), 0)::bigint FROM originals
-     WHERE $1::bytea IS NULL OR id = ANY(ARRAY(
-       SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session = $1)))";
+     WHERE $1::bigint IS NULL OR id = ANY(ARRAY(SELECT original FROM grants WHERE session = $1))";
 
 fn receipt(row: &Row) -> Outcome<(Millis, Receipt)> {
     let receipt = Receipt {

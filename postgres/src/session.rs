@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
 use crate::figures::REQUESTED;
-use crate::link::{Call, call};
+use crate::link::{Call, Link, call};
 use crate::pool::Writing;
 use crate::row::{at, first, signed, text};
 use crate::text::{escaped, key};
@@ -55,14 +55,24 @@ pub(crate) fn ensure(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<i64> {
     first(&rows[0])?.ok_or_else(|| Failure::Damaged("a session has no row".to_owned()))
 }
 
-/// Ends all sessions of this name that have not ended, unless another host has them, too.
-pub(crate) fn end(writing: &mut Writing<'_>, session_id: &str) -> Outcome<()> {
-    const LEFT: &str = "DELETE FROM homes WHERE host = $2 AND session IN (SELECT id FROM sessions WHERE session = $1)";
-    const END: &str = "UPDATE sessions SET ended_at = $2 WHERE session = $1 AND ended_at IS NULL
+/// Ends a session that has not ended, unless another host has it, too.
+pub(crate) fn end(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<()> {
+    const LEFT: &str = concat!("DELETE FROM homes WHERE host = $3 AND session = ", session!());
+    const END: &str = "UPDATE sessions SET ended_at = $3 WHERE session = $1 AND agent = $2 AND ended_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id)";
-    let (session, now, host) = (key(session_id), writing.now, writing.host);
-    writing.run(&[call!(LEFT, session, host), call!(END, session, now)]).map(drop)
+    let (session, agent, now, host) = (key(&scope.session_id), key(&scope.agent_id), writing.now, writing.host);
+    writing.run(&[call!(LEFT, session, agent, host), call!(END, session, agent, now)]).map(drop)
 }
+
+/// The row of the session that is asked for, if one is; one that the store does not know has the row 0, which there never is.
+pub(crate) fn row_of(link: &mut Link, session: Option<&Scope>) -> Outcome<Option<i64>> {
+    let Some(scope) = session else { return Ok(None) };
+    let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
+    Ok(Some(first(&link.run(&[call!(FIND, session, agent)])?[0])?.unwrap_or(0)))
+}
+
+/// The row of a session.
+pub(crate) const FIND: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
 
 /// What a host's list changes, by what [`HELD`] found.
 pub(crate) fn unsettled(held: &[Row], alive: &BTreeSet<String>, now: Millis) -> Outcome<Unsettled> {

@@ -156,8 +156,8 @@ impl Store for PostgresStore {
         })
     }
 
-    fn end_session(&self, session_id: &str, now: Millis) -> Result<()> {
-        self.pool.write(Gate::Shared, now, |writing| session::end(writing, session_id))
+    fn end_session(&self, scope: &Scope, now: Millis) -> Result<()> {
+        self.pool.write(Gate::Shared, now, |writing| session::end(writing, scope))
     }
 
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
@@ -175,21 +175,21 @@ impl Store for PostgresStore {
         self.pool.write(Gate::Shared, now, |writing| session::settle(writing, alive))
     }
 
-    fn stats(&self, session_id: Option<&str>) -> Result<Stats> {
-        self.pool.with(|link| read::stats(link, session_id))
+    fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
+        self.pool.with(|link| read::stats(link, session))
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
         Ok(self.forget(sweep::sweep(&self.pool, &self.options, now)?))
     }
 
-    fn purge(&self, session_id: &str) -> Result<Removed> {
-        Ok(self.forget(self.pool.write(Gate::Alone, 0, |writing| sweep::purge(writing, session_id))?))
+    fn purge(&self, scope: &Scope) -> Result<Removed> {
+        Ok(self.forget(self.pool.write(Gate::Alone, 0, |writing| sweep::purge(writing, scope))?))
     }
 
-    fn purgeable(&self, session_id: &str) -> Result<Removed> {
-        let session = key(session_id);
-        self.pool.with(|link| sweep::purgeable(&link.survey(vec![call!(PURGEABLE, session)])?[0]))
+    fn purgeable(&self, scope: &Scope) -> Result<Removed> {
+        let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
+        self.pool.with(|link| sweep::purgeable(&link.survey(vec![call!(PURGEABLE, session, agent)])?[0]))
     }
 
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {

@@ -5,7 +5,7 @@
 //! Rows below a removed one (projections, printed texts) go with it by foreign key.
 
 use concertina::error::Result;
-use concertina::store::{Millis, Removed, StoreOptions};
+use concertina::store::{Millis, Removed, Scope, StoreOptions};
 use tokio_postgres::Row;
 
 use crate::failure::Outcome;
@@ -13,6 +13,7 @@ use crate::figures::KEEP_SUMS;
 use crate::link::{Link, call};
 use crate::pool::{Gate, Pool, Writing};
 use crate::row::{at, count, first, signed};
+use crate::session::session;
 use crate::text::key;
 
 /// Rows removed in one transaction.
@@ -150,25 +151,26 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
     Ok(forgotten.sessions)
 }
 
-/// Forgets all sessions of this name with everything they have.
-pub(crate) fn purge(writing: &mut Writing<'_>, session_id: &str) -> Outcome<Removed> {
-    const GRANTS: &str =
-        "DELETE FROM grants WHERE session IN (SELECT id FROM sessions WHERE session = $1) RETURNING original";
-    const SESSIONS: &str = "DELETE FROM sessions WHERE session = $1 RETURNING 1";
-    let session = key(session_id);
-    let theirs = ids(&writing.run(&[call!(GRANTS, session)])?[0])?;
+/// Forgets a session with everything it has.
+pub(crate) fn purge(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<Removed> {
+    const GRANTS: &str = concat!("DELETE FROM grants WHERE session = ", session!(), " RETURNING original");
+    const SESSION: &str = "DELETE FROM sessions WHERE session = $1 AND agent = $2 RETURNING 1";
+    let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
+    let theirs = ids(&writing.run(&[call!(GRANTS, session, agent)])?[0])?;
     let removed = remove_ungranted(writing, &theirs)?;
-    let sessions = writing.run(&[call!(SESSIONS, session)])?[0].len() as u64;
+    let sessions = writing.run(&[call!(SESSION, session, agent)])?[0].len() as u64;
     Ok(Removed { sessions, ..removed })
 }
 
 /// What [`purge`] would remove.
-pub(crate) const PURGEABLE: &str = "SELECT count(*), coalesce(sum(octet_length(payload)), 0),
-       (SELECT count(*) FROM sessions WHERE session = $1)
-     FROM originals WHERE id IN (
-         SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session = $1))
-       AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = grants.session
-                       WHERE original = originals.id AND sessions.session <> $1)";
+pub(crate) const PURGEABLE: &str = concat!(
+    "SELECT count(*), coalesce(sum(octet_length(payload)), 0),
+       (SELECT count(*) FROM sessions WHERE session = $1 AND agent = $2)
+     FROM originals WHERE id IN (SELECT original FROM grants WHERE session = ",
+    session!(),
+    ") AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = grants.session
+                       WHERE original = originals.id AND (sessions.session <> $1 OR sessions.agent <> $2))"
+);
 
 /// A row of [`PURGEABLE`].
 pub(crate) fn purgeable(rows: &[Row]) -> Outcome<Removed> {

@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
+use super::memo::Tag;
 use super::placeholder::{Placeholder, cut_label, cut_of, explained_in, explanation_in, lists_names};
+use super::replacement::Kept;
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -35,7 +37,7 @@ pub struct HostCuts<'a> {
 
 /// Whether a text ends where a host cuts: at a limit, or one unit before it, where a character of two units would not fit. That it is
 /// such a character is known where the text has others, and at limits that no text comes so close to by chance.
-fn is_cut_at(text: &str, units: usize) -> bool {
+pub(super) fn is_cut_at(text: &str, units: usize) -> bool {
     const NO_CHANCE: usize = 1 << 16;
     let length = utf16::len(text);
     length == units || length + 1 == units && (units >= NO_CHANCE || text.chars().any(|one| one.len_utf16() == 2))
@@ -80,7 +82,7 @@ struct Shorter {
 struct Shown {
     value: Value,
     /// What the block is known by from now on.
-    known_by: String,
+    known_by: ContentHash,
     /// A text at the end of the content.
     note: Option<String>,
     tokens: u64,
@@ -118,18 +120,20 @@ impl Form {
                     Some(words) => format!("{}\n[{words}]", shorter.text),
                     None => shorter.text.clone(),
                 };
-                printed.then(|| json!(shown))
+                printed.then_some(shown)?
             }
-            Self::Reference(placeholder) => placeholder.render(id, engine, meter, explains),
+            Self::Reference(placeholder) => match placeholder.render(id, engine, meter, explains)? {
+                Kept::Text(text) => text,
+                other => unreachable!("an output has {other:?} for its placeholder"),
+            },
             Self::Shrunk(image) => {
                 let (note, tokens) = image.note(id, engine.config.encoding)?;
-                let (value, known_by) = (image.value.clone(), image.base64.clone());
+                let (value, known_by) = (image.value.clone(), Tag::Image.hash(&image.base64));
                 return Some(Shown { value, known_by, note: Some(note), tokens: tokens as u64 });
             }
         };
-        let value = text?;
-        let known_by = value.as_str().unwrap_or_default().to_owned();
-        Some(Shown { tokens: engine.memo.of_shown(&value).1, value, known_by, note: None })
+        let (known_by, tokens) = engine.memo.of_text(&text);
+        Some(Shown { value: text.into(), known_by, note: None, tokens })
     }
 }
 
@@ -322,13 +326,12 @@ impl Engine {
                 batch.printed.push(explanation_in(proposal.original.hash));
                 is_explained = true;
             }
-            let mut record = |text: &str, printed, saved| {
-                let text = ContentHash::of(text.as_bytes());
+            let mut record = |text, printed, saved| {
                 batch.printed.push(PrintedText { text, printed, original: proposal.original.hash, saved });
             };
-            record(&shown.known_by, proposal.form.printed(), proposal.tokens_without.saturating_sub(shown.tokens));
+            record(shown.known_by, proposal.form.printed(), proposal.tokens_without.saturating_sub(shown.tokens));
             if let Some(note) = shown.note {
-                record(&note, Printed::Placeholder, 0);
+                record(ContentHash::of(note.as_bytes()), Printed::Placeholder, 0);
                 images.push((&proposal.path, shown.value, note));
             } else {
                 reply.rewrite.patches.push(Patch { message: 0, path: proposal.path.clone(), value: shown.value });

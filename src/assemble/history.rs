@@ -13,7 +13,8 @@ use super::identity::{Known, know};
 use super::placeholder::{
     Placeholder, arguments_label, explained_in, explanation_in, lists_names, preview_chars, without_cut,
 };
-use super::replay::{Decided, Shown, State, cost, replay, show, suits};
+use super::replacement::Kept;
+use super::replay::{Decided, Shown, State, replay, show};
 use super::requests::kind_of;
 use super::schedule::{Choice, LARGE, Moment, THINKING};
 use super::thinking::Gap;
@@ -29,7 +30,7 @@ use crate::plan::prices::Prices;
 use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope, StoreOptions};
 use crate::summarize::Around;
-use crate::transcript::{Kind, Transcript};
+use crate::transcript::{Kind, Transcript, UNSTATED_MIME, frame};
 
 /// What a caller may ask of an assembly.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +63,7 @@ struct Proposal<'t, 'a> {
 struct Rendered<'f, 't, 'a> {
     proposal: &'f Proposal<'t, 'a>,
     id: RefId,
-    value: Value,
+    kept: Kept,
     tokens: u64,
     /// Whether it says what placeholders are.
     explains: bool,
@@ -128,7 +129,7 @@ impl Engine {
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
-            let decided = Decided::of(&ledger, &self.memo);
+            let decided = Decided::of(&ledger, || self.store.place(), &self.memo)?;
             let known = know(&transcript, &fates, &decided, &self.memo, &meter);
             self.assemble_known(scope, &transcript, &known, (&ledger, &decided), options, now)
         };
@@ -165,8 +166,9 @@ impl Engine {
         let mut seen = BTreeSet::new();
         let chosen = choice.blocks.iter().filter(|chosen| seen.insert(known[chosen.known].key));
         let (mut folded, mut questions) = (Vec::new(), Vec::new());
+        let all = known;
         for chosen in chosen {
-            let known = &known[chosen.known];
+            let known = &all[chosen.known];
             let copy_of = decided.copies.get(&known.key.hash).copied();
             // A copy of ours shows what the redactor was asked about at birth.
             let is_asked = options.unheard != Unheard::Fold && copy_of.is_none();
@@ -182,7 +184,7 @@ impl Engine {
             return Ok(Reply { questions, ..Reply::default() });
         }
         let proposals = parallel::map(&folded, |(): &mut (), (known, reason, copy_of, masked)| {
-            self.propose_fold(scope, known, reason, *copy_of, masked.as_deref(), now)
+            self.propose_fold(scope, (all, known), reason, *copy_of, masked.as_deref(), now)
         });
         let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
         let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
@@ -216,7 +218,7 @@ impl Engine {
     fn propose_fold<'t, 'a>(
         &self,
         scope: &Scope,
-        known: &'t Known<'t, 'a>,
+        (all, known): (&[Known], &'t Known<'t, 'a>),
         reason: &'static str,
         copy_of: Option<ContentHash>,
         masked: Option<&str>,
@@ -254,24 +256,32 @@ impl Engine {
             }
             (Kind::Call(call), _) => {
                 let label = self.label(&arguments_label(call.name));
-                let original = self.original_of(&call.arguments.to_json(), known.key.hash, label)?;
+                let json = call.arguments.to_json();
+                let original = self.original_of(&json, ContentHash::of(json.as_bytes()), label)?;
                 (Source::New(original), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
+                let twins = all.iter().filter(|other| other.key == known.key);
+                let frames: Vec<Value> =
+                    twins.filter_map(|twin| frame(twin.block.path.follow(twin.view.raw)?)).collect();
+                if frames.is_empty() {
+                    return None;
+                }
                 let source = match stored() {
                     Some(stored) => Source::Stored(stored),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
                         let label =
                             result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
-                        let mime = image.mime.unwrap_or("application/octet-stream");
+                        let mime = image.mime.unwrap_or(UNSTATED_MIME);
                         Source::New(Original::image(bytes, mime, self.label(&label)))
                     }
                 };
-                (source, Placeholder::Image { part: known.block.path.follow(known.view.raw)?, tokens: known.tokens })
+                (source, Placeholder::Image { frames, tokens: known.tokens })
             }
             (Kind::Thinking(part), _) => {
-                let original = self.original_of(&part.to_string(), known.key.hash, "thinking".to_owned())?;
+                let json = part.to_string();
+                let original = self.original_of(&json, ContentHash::of(json.as_bytes()), "thinking".to_owned())?;
                 (Source::New(original), Placeholder::Nothing(Gap::of(known.view, known.block)?))
             }
             _ => return None,
@@ -284,9 +294,8 @@ impl Engine {
         let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
         let shown = placeholder.render(&id, self, &Meter::new(None, self.config.encoding), false);
         // No token is shorter than a byte.
-        shown.is_some_and(|shown| {
-            shown.as_str().is_some_and(|text| (text.len() as u64) < tokens) || self.memo.of_shown(&shown).1 < tokens
-        })
+        let is_short = |shown: &Kept| matches!(shown, Kept::Text(text) if (text.len() as u64) < tokens);
+        shown.is_some_and(|shown| is_short(&shown) || shown.shown(&self.memo).1 < tokens)
     }
 
     /// Puts the originals of the proposals that pay, and only then shows them, as the store has them.
@@ -317,12 +326,12 @@ impl Engine {
         let mut rendered = Vec::with_capacity(ids.len());
         for (proposal, id) in fold.proposals.iter().zip(ids) {
             let explains = !is_explained && proposal.placeholder.may_explain(proposal.known.tokens);
-            let Some(value) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };
-            let tokens = cost(&value, &self.memo);
+            let Some(kept) = proposal.placeholder.render(&id, self, &meter, explains) else { continue };
+            let (_, tokens) = kept.shown(&self.memo);
             // Where the words of thinking are hidden it counts nothing, and leaves all the same.
             if tokens < proposal.known.tokens || tokens == 0 {
                 is_explained |= explains;
-                rendered.push(Rendered { proposal, id, value, tokens, explains });
+                rendered.push(Rendered { proposal, id, kept, tokens, explains });
             }
         }
         let opens = |one: &&Rendered| !matches!(one.proposal.reason, LARGE | THINKING);
@@ -346,16 +355,11 @@ impl Engine {
         let in_force: HashMap<BlockKey, &Projection> = in_force.iter().map(|row| (row.block, row)).collect();
         for known in known {
             let Some(&row) = in_force.get(&known.key) else { continue };
-            let replacement = self
-                .memo
-                .of_replacement(&row.replacement)
-                .map_err(|error| Error::bad_argument("a replacement in the ledger", error, "JSON"))?;
-            if !suits(known.block, &replacement.value) {
-                continue;
-            }
+            let replacement = self.memo.of_replacement(&row.replacement, || self.store.place())?;
+            let Some(change) = replacement.kept.change(known) else { continue };
             let ours = rendered.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |one| (one.proposal.reason, Some(one.id.to_string())));
-            show(known, reason, id, replacement.value.clone(), replacement.tokens, shown);
+            show(known, reason, id, change, replacement.tokens, shown);
         }
         Ok(())
     }
@@ -363,7 +367,9 @@ impl Engine {
 
 /// What a fold in sight restores without the store, where that is the original that it was made of.
 fn restored(fold: &str, original: ContentHash) -> Option<String> {
-    Some(restore(without_cut(fold), &[])).filter(|text| ContentHash::of(text.as_bytes()) == original)
+    let without = without_cut(fold).map(|(without, _)| without);
+    let mut texts = [Some(fold), without].into_iter().flatten().map(|fold| restore(fold, &[]));
+    texts.find(|text| ContentHash::of(text.as_bytes()) == original)
 }
 
 /// What is written before anything of it is shown.
@@ -376,7 +382,7 @@ fn batch_of(known: &[Known], fold: &Fold, rendered: &[Rendered], ledger: &Ledger
     let mut in_context = shown.in_context.clone();
     let mut changed: BTreeSet<BlockKey> = shown.withdrawn.iter().copied().collect();
     let (mut before, mut after) = (0, 0);
-    for &Rendered { proposal, ref id, ref value, tokens, explains } in rendered {
+    for &Rendered { proposal, ref id, ref kept, tokens, explains } in rendered {
         let (block, original) = (proposal.known, proposal.source.original());
         (before, after) = (before + block.tokens, after + tokens);
         changed.insert(block.key);
@@ -385,7 +391,7 @@ fn batch_of(known: &[Known], fold: &Fold, rendered: &[Rendered], ledger: &Ledger
         batch.folded.push((kind_of(block), block.tokens, tokens));
         batch.projections.push(Projection {
             block: block.key,
-            replacement: value.to_string(),
+            replacement: kept.to_json(),
             original: original.hash,
             reason: proposal.reason.into(),
         });

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::memo::Memo;
-use super::replay::Decided;
+use super::replay::{Decided, Row};
 use crate::history::{Fate, MayGo, Meter};
 use crate::reference::ContentHash;
 use crate::store::BlockKey;
@@ -41,38 +41,83 @@ pub(super) fn know<'t, 'a>(
     memo: &Memo,
     meter: &Meter,
 ) -> Vec<Known<'t, 'a>> {
-    // A caller may keep the folded history as its own: a placeholder then stands where its block stood.
-    let stands_for = decided.stands_for();
     let mut past = Past::default();
     let mut known: Vec<Known> = Vec::new();
     for (message, view) in transcript.messages.iter().enumerate() {
-        let first = known.len();
-        let mut lasting = 0..;
-        for (index, block) in view.blocks.iter().enumerate() {
-            let (hash, tokens) = memo.of_block(block, meter);
-            past.add(view, block, stands_for.get(&hash).unwrap_or(&hash));
-            // Where thinking has left, the blocks after it still are what they were.
-            let index_in_place =
-                if matches!(block.kind, Kind::Thinking(_)) { index } else { lasting.next().unwrap_or(index) };
-            let key = BlockKey { hash, place: index_in_place as i64 };
+        let of_blocks: Vec<(ContentHash, u64)> = view.blocks.iter().map(|block| memo.of_block(block, meter)).collect();
+        let hashes: Vec<ContentHash> = of_blocks.iter().map(|(hash, _)| *hash).collect();
+        let places = past.pass(view, &hashes, decided).into_iter().map(|placed| placed.place);
+        for (index, ((block, (hash, tokens)), place)) in view.blocks.iter().zip(of_blocks).zip(places).enumerate() {
+            let key = BlockKey { hash, place };
             known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index] });
-        }
-        for known in &mut known[first..] {
-            known.key.place = past.place(view, known.key.place as usize);
         }
     }
     share_fates(&mut known);
     known
 }
 
+/// Where a block stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed<'d, 'l> {
+    pub(super) place: i64,
+    /// The row whose replacement the block is: a caller may keep the folded history as its own. Then it stands where the block of that row
+    /// stood; the same text elsewhere is somebody's own.
+    pub(super) row: Option<&'d Row<'l>>,
+}
+
 /// All that stands up to the end of a message. What hosts change from call to call has no part in it: system prompts, thinking,
 /// unknown fields.
-#[derive(Default)]
+#[derive(Default, Clone, Copy)]
 pub(super) struct Past(u64);
 
+/// So many ways to read the replacements in one message are tried; beyond that each is taken for somebody's own text.
+const WAYS: usize = 4096;
+
 impl Past {
-    /// Adds the message's next block, known by `hash`.
-    pub(super) fn add(&mut self, view: &Message, block: &Block, hash: &ContentHash) {
+    /// Goes past a message, whose blocks are known by `hashes`, and says where each of them stands.
+    ///
+    /// Several blocks may have had one replacement, an output and a part of it that was fetched for instance. Which of them a replacement
+    /// stands for is told by the place, and that depends on all that the message holds, so the ways to read it are tried.
+    pub(super) fn pass<'d, 'l>(
+        &mut self,
+        view: &Message,
+        hashes: &[ContentHash],
+        decided: &'d Decided<'l>,
+    ) -> Vec<Placed<'d, 'l>> {
+        // Where thinking has left, the blocks after it still are what they were.
+        let mut lasting = 0..;
+        let indexes: Vec<usize> = (view.blocks.iter().enumerate())
+            .map(|(index, block)| match block.kind {
+                Kind::Thinking(_) => index,
+                _ => lasting.next().unwrap_or(index),
+            })
+            .collect();
+        let rows: Vec<Vec<&Row>> = hashes.iter().map(|hash| decided.shown_as(hash).collect()).collect();
+        let ways = rows.iter().try_fold(1_usize, |ways, rows| ways.checked_mul(rows.len() + 1)).unwrap_or(usize::MAX);
+        // The last way takes nothing for a replacement, and always holds.
+        for way in (0..ways.min(WAYS)).map(Some).chain([None]) {
+            let mut rest = way;
+            let mut choose = |rows: &Vec<&'d Row<'l>>| {
+                let (more, at) = (rest? / (rows.len() + 1), rest? % (rows.len() + 1));
+                rest = Some(more);
+                rows.get(at).copied()
+            };
+            let chosen: Vec<Option<&Row>> = rows.iter().map(&mut choose).collect();
+            let mut past = *self;
+            for ((block, hash), row) in view.blocks.iter().zip(hashes).zip(&chosen) {
+                past.add(view, block, &row.map_or(*hash, |row| row.projection.block.hash));
+            }
+            let placed = indexes.iter().zip(chosen).map(|(index, row)| Placed { place: past.place(view, *index), row });
+            let placed: Vec<Placed> = placed.collect();
+            if placed.iter().all(|one| one.row.is_none_or(|row| row.projection.block.place == one.place)) {
+                *self = past;
+                return placed;
+            }
+        }
+        unreachable!("the last way holds")
+    }
+
+    fn add(&mut self, view: &Message, block: &Block, hash: &ContentHash) {
         if matches!(view.role, Role::System | Role::Other) || matches!(block.kind, Kind::Thinking(_) | Kind::Other(_)) {
             return;
         }
@@ -84,7 +129,7 @@ impl Past {
         self.0 = xxh3_64(&[&self.0.to_le_bytes()[..], &hash.0, id.as_bytes(), b"\0", name.as_bytes()].concat());
     }
 
-    /// The place of the block of that index in the message, all of whose blocks were added.
+    /// The place of what has this index in the message that was passed last.
     pub(super) fn place(&self, view: &Message, index: usize) -> i64 {
         let place = || xxh3_64(&[self.0, index as u64].map(u64::to_le_bytes).concat()) as i64;
         view.timestamp.unwrap_or_else(place)

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::heard::Heard;
-use super::replay::Replacement;
+use super::replacement::Replacement;
 use crate::config::Encoding;
+use crate::error::Result;
 use crate::history::Meter;
 use crate::history::measure::thinking_texts;
 use crate::reference::ContentHash;
@@ -60,35 +62,29 @@ impl Memo {
 
     /// What a text is known by, and its tokens.
     pub(super) fn of_text(&self, text: &str) -> (ContentHash, u64) {
-        remembered(&self.texts, blake3_of(text), || {
-            (ContentHash::of(text.as_bytes()), count(text, self.encoding) as u64)
-        })
+        self.of_tagged(Tag::Text, text)
+    }
+
+    /// What a content of a kind is known by, and its tokens as a text.
+    pub(super) fn of_tagged(&self, tag: Tag, content: &str) -> (ContentHash, u64) {
+        remembered(&self.texts, tag.blake3(content), || (tag.hash(content), count(content, self.encoding) as u64))
     }
 
     /// What a block is known by, and what it costs.
     pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
         match block.kind {
             Kind::Text(text) => self.of_text(text),
-            Kind::Call(call) => self.of_text(&call.arguments.to_json()),
+            Kind::Call(call) => self.of_tagged(Tag::Arguments, &call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
             Kind::Thinking(part) => self.of_thinking(part),
             Kind::Other(part) => (hash_of(block), meter.foreign(part) as u64),
         }
     }
 
-    /// What a replacement is known by when it comes back as a block, and its tokens as a provider is sent it: a string's own text, a
-    /// text block's text, arguments as JSON.
-    pub(super) fn of_shown(&self, value: &Value) -> (ContentHash, u64) {
-        match value.as_str().or_else(|| value["text"].as_str().filter(|_| value["type"].is_string())) {
-            Some(text) => self.of_text(text),
-            None => self.of_text(&value.to_string()),
-        }
-    }
-
-    /// What a replacement of the ledger, which is JSON, shows.
-    pub(super) fn of_replacement(&self, json: &str) -> serde_json::Result<Arc<Replacement>> {
-        let make = || Ok(Arc::new(Replacement::of(serde_json::from_str(json)?, self)));
-        self.replacements.get_or_insert_with(&blake3_of(json), make)
+    /// What a row of the ledger shows, which is JSON, of a store at `place`.
+    pub(super) fn of_replacement(&self, json: &str, place: impl FnOnce() -> String) -> Result<Arc<Replacement>> {
+        let make = || Ok(Arc::new(Replacement::read(json, place, self)?));
+        self.replacements.get_or_insert_with(&Tag::Text.blake3(json), make)
     }
 
     /// Whether a block known by a hash may be stored, thinking as it is, which `judge` says of one that is new.
@@ -107,19 +103,45 @@ impl Memo {
 
     fn of_thinking(&self, part: &Value) -> (ContentHash, u64) {
         let json = part.to_string();
-        remembered(&self.thinking, blake3_of(&json), || {
+        remembered(&self.thinking, Tag::Thinking.blake3(&json), || {
             let tokens = thinking_texts(part).map(|text| count(text, self.encoding) as u64).sum();
-            (ContentHash::of(json.as_bytes()), tokens)
+            (Tag::Thinking.hash(&json), tokens)
         })
     }
 
     fn of_image(&self, base64: &str) -> ContentHash {
-        remembered(&self.images, blake3_of(base64), || ContentHash::of(base64.as_bytes()))
+        remembered(&self.images, Tag::Image.blake3(base64), || Tag::Image.hash(base64))
     }
 }
 
-fn blake3_of(content: &str) -> [u8; 32] {
-    *blake3::hash(content.as_bytes()).as_bytes()
+/// The kind of a content, which is a part of what it is known by: a text that reads as the arguments of a call do is another block.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tag {
+    Text,
+    Arguments,
+    Image,
+    Thinking,
+}
+
+impl Tag {
+    /// What is hashed before the content. No text begins so, because 0xFF is in no UTF-8; a text is known by its own hash.
+    fn prefix(self) -> &'static [u8] {
+        match self {
+            Self::Text => b"",
+            Self::Arguments => b"\xFFarguments",
+            Self::Image => b"\xFFimage",
+            Self::Thinking => b"\xFFthinking",
+        }
+    }
+
+    /// What a content of this kind is known by.
+    pub(super) fn hash(self, content: &str) -> ContentHash {
+        ContentHash(Sha256::new().chain_update(self.prefix()).chain_update(content).finalize().into())
+    }
+
+    fn blake3(self, content: &str) -> [u8; 32] {
+        *blake3::Hasher::new().update(self.prefix()).update(content.as_bytes()).finalize().as_bytes()
+    }
 }
 
 fn remembered<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, make: impl FnOnce() -> V) -> V {
@@ -132,16 +154,21 @@ fn remembered<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, make: i
 
 /// What of a block is hashed: its text, its image payload, or its arguments or thinking as JSON.
 pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
-    match block.kind {
-        Kind::Text(text) => text.into(),
-        Kind::Image(image) => image.base64.unwrap_or_default().into(),
-        Kind::Call(call) => call.arguments.to_json().into(),
-        Kind::Thinking(part) => part.to_string().into(),
-        Kind::Other(_) => "".into(),
-    }
+    tagged(block).1
 }
 
 /// What a block is known by, without remembering it.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
-    ContentHash::of(content_of(block).as_bytes())
+    let (tag, content) = tagged(block);
+    tag.hash(&content)
+}
+
+fn tagged<'a>(block: &Block<'a>) -> (Tag, Cow<'a, str>) {
+    match block.kind {
+        Kind::Text(text) => (Tag::Text, text.into()),
+        Kind::Image(image) => (Tag::Image, image.base64.unwrap_or_default().into()),
+        Kind::Call(call) => (Tag::Arguments, call.arguments.to_json().into()),
+        Kind::Thinking(part) => (Tag::Thinking, part.to_string().into()),
+        Kind::Other(_) => (Tag::Text, "".into()),
+    }
 }

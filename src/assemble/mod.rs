@@ -14,6 +14,7 @@ mod lines;
 mod memo;
 mod options;
 mod placeholder;
+mod replacement;
 mod replay;
 mod requests;
 mod schedule;
@@ -156,8 +157,8 @@ impl Engine {
     }
 
     /// Totals of one session or of the whole store.
-    pub fn stats(&self, session_id: Option<&str>) -> Result<Stats> {
-        self.store.stats(session_id)
+    pub fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
+        self.store.stats(session)
     }
 
     /// The store, for upkeep.
@@ -191,7 +192,7 @@ impl Engine {
             Secrets::Store => Cow::Borrowed(words),
             Secrets::KeepInline | Secrets::Redact => secrets::scrub(words),
         };
-        words.chars().take(120).collect()
+        placeholder::uncut_label(words.chars().take(120).collect())
     }
 
     /// Shrunk arguments as they may be stored and shown: where texts are redacted, so are the short strings that stay.

@@ -1,11 +1,11 @@
 //! What stands in the place of a folded block. The words never change once sent, and hold nothing that depends on the moment.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Engine;
 use super::identity::Known;
 use super::lines::Lines;
-use super::replay::Framed;
+use super::replacement::Kept;
 use super::thinking::Gap;
 use crate::config::{Config, NameScorer, Schedule};
 use crate::history::Meter;
@@ -14,7 +14,7 @@ use crate::reference::{ContentHash, Marker, Original, RefId};
 use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{Around, salient_identifiers};
 use crate::tokens::utf16;
-use crate::transcript::{Call, Kind, frame, text_in_place};
+use crate::transcript::{Call, Kind};
 
 /// How much of a summary a result that failed keeps at least: enough for what failed.
 const FAILED_CHARS: u64 = 120;
@@ -55,8 +55,8 @@ const TOLD_CHARS: usize = 5600;
 pub(super) enum Placeholder<'a> {
     /// A tool output: summary, and how much is behind it.
     Output { summary: String, characters: usize, lines: usize, cut: Option<String> },
-    /// An image, by its tokens.
-    Image { part: &'a Value, tokens: u64 },
+    /// An image, by its tokens, and what leaves with it and with each that cannot be told from it.
+    Image { frames: Vec<Value>, tokens: u64 },
     /// Tool-call arguments, whose own shape says what is missing.
     Arguments(Call<'a>),
     /// Nothing: the part leaves its message.
@@ -97,24 +97,24 @@ impl Placeholder<'_> {
         matches!(self, Self::Output { .. }) && tokens >= EXPLAINED_TOKENS
     }
 
-    /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten.
-    pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Value> {
+    /// What takes the block's place; `None` for arguments that have nothing to shorten.
+    pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Kept> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
             Self::Output { summary, characters, lines, cut } => {
                 let size = size(*characters, *lines);
                 let cut = cut.as_ref().map_or_else(String::new, |words| format!("; {words}"));
                 let explanation = if explains { EXPLANATION } else { "" };
-                json!(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
+                Kept::Text(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
             }
-            Self::Image { part, tokens } => {
-                let shown = text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"));
-                Framed { shown, frame: frame(part) }.into_json()
+            Self::Image { frames, tokens } => {
+                Kept::Image { text: format!("[image was here — {tokens} tokens] {marker}"), frames: frames.clone() }
             }
             Self::Arguments(call) => {
-                engine.showable(arguments::shrink(call, engine.config(), meter, Some(&marker))?.value)?
+                let shrunk = arguments::shrink(call, engine.config(), meter, Some(&marker))?;
+                Kept::Arguments(engine.showable(shrunk.value)?)
             }
-            Self::Nothing(gap) => gap.to_json(),
+            Self::Nothing(gap) => Kept::Thinking(gap.clone()),
         })
     }
 }
@@ -149,13 +149,21 @@ pub(super) fn cut_of(original: &Original) -> Option<&str> {
     words.ends_with(CUT_REST).then(|| words.rfind(CUT_AT).map(|at| &words[at..]))?
 }
 
-/// A shortened output without the words that the host had cut it.
-pub(super) fn without_cut(shown: &str) -> &str {
-    let shortened = || {
-        let words = shown.strip_suffix(']')?.strip_suffix(CUT_REST)?;
-        shown[..words.rfind(CUT_AT)?].strip_suffix("\n[")
-    };
-    shortened().unwrap_or(shown)
+/// A shown output without the words at its end that the host had cut it at so many UTF-16 units; `None` where it does not end so. A tool may
+/// print such words itself: whether they are ours is told by what is before them.
+pub(super) fn without_cut(shown: &str) -> Option<(&str, usize)> {
+    let words = shown.strip_suffix(']')?.strip_suffix(CUT_REST)?;
+    let at = words.rfind(CUT_AT)?;
+    let units = words[at + CUT_AT.len()..].replace(',', "").parse().ok()?;
+    Some((shown[..at].strip_suffix("\n[")?, units))
+}
+
+/// Words for a label that do not end as those of an original that the host had cut do.
+pub(super) fn uncut_label(mut words: String) -> String {
+    if words.strip_suffix(')').is_some_and(|words| words.ends_with(CUT_REST)) {
+        words.push('…');
+    }
+    words
 }
 
 /// The label of the arguments of a tool's call.

@@ -6,17 +6,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
 use super::identity::Known;
 use super::memo::Memo;
+use super::replacement::{Change, Replacement};
 use super::schedule::{LARGE, THINKING};
-use super::thinking::Gap;
 use super::{Action, Reply};
+use crate::error::Result;
 use crate::history::{Fate, Reason};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, Ledger, Printed, Projection};
-use crate::transcript::{Arguments, Block, Kind, Patch};
+use crate::transcript::Patch;
 
 /// Decided blocks of this call: patches and what they refer to.
 #[derive(Default)]
@@ -39,72 +38,18 @@ pub(super) enum State {
 }
 
 /// A row of the ledger with what it shows.
+#[derive(Debug)]
 pub(super) struct Row<'l> {
     pub(super) projection: &'l Projection,
     pub(super) replacement: Arc<Replacement>,
-}
-
-/// What stands in a block's place.
-pub(super) struct Replacement {
-    pub(super) value: Value,
-    /// Where a part left its message, so that nothing is shown.
-    pub(super) gap: Option<Gap>,
-    /// What the image's block said beside the image.
-    pub(super) frame: Option<Value>,
-    /// What the value is known by; `None` where nothing is shown.
-    pub(super) shown: Option<ContentHash>,
-    /// What it costs.
-    pub(super) tokens: u64,
-}
-
-impl Replacement {
-    pub(super) fn of(value: Value, memo: &Memo) -> Self {
-        let tokens = cost(&value, memo);
-        let Framed { shown: value, frame } = Framed::read(value);
-        let gap = Gap::read(&value);
-        let shown = gap.is_none().then(|| memo.of_shown(&value).0);
-        Self { value, gap, frame, shown, tokens }
-    }
-}
-
-/// What is shown in the place of an image, and what its block said beside the image.
-pub(super) struct Framed {
-    pub(super) shown: Value,
-    pub(super) frame: Option<Value>,
-}
-
-impl Framed {
-    /// What the ledger keeps.
-    pub(super) fn into_json(self) -> Value {
-        match self.frame {
-            Some(frame) => json!({ "shown": self.shown, "frame": frame }),
-            None => self.shown,
-        }
-    }
-
-    /// Reads what the ledger keeps, of any block.
-    fn read(mut kept: Value) -> Self {
-        if Self::shown_in(&kept).is_none() {
-            return Self { shown: kept, frame: None };
-        }
-        Self { shown: kept["shown"].take(), frame: Some(kept["frame"].take()) }
-    }
-
-    fn shown_in(kept: &Value) -> Option<&Value> {
-        let fields = kept.as_object().filter(|fields| fields.len() == 2 && fields.contains_key("frame"))?;
-        fields.get("shown").filter(|shown| shown["type"].is_string())
-    }
-}
-
-/// What a value of the ledger costs where it is shown.
-pub(super) fn cost(value: &Value, memo: &Memo) -> u64 {
-    if Gap::read(value).is_some() { 0 } else { memo.of_shown(Framed::shown_in(value).unwrap_or(value)).1 }
 }
 
 /// What earlier calls decided.
 #[derive(Default)]
 pub(super) struct Decided<'l> {
     pub(super) rows: Vec<Row<'l>>,
+    /// The rows, by what they show.
+    shown: HashMap<ContentHash, Vec<usize>>,
     /// Placeholders of ours by their text, with the originals they stand for.
     placeholders: HashMap<ContentHash, ContentHash>,
     /// Copies of ours by their text, with the originals they are of.
@@ -112,19 +57,29 @@ pub(super) struct Decided<'l> {
 }
 
 impl<'l> Decided<'l> {
-    pub(super) fn of(ledger: &'l Ledger, memo: &Memo) -> Self {
-        let row = |projection: &'l Projection| {
-            Some(Row { projection, replacement: memo.of_replacement(&projection.replacement).ok()? })
+    /// Reads the ledger of a store at `place`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::StoreDamaged`] for a row that cannot be read.
+    pub(super) fn of(ledger: &'l Ledger, place: impl Fn() -> String, memo: &Memo) -> Result<Self> {
+        let read = |projection: &'l Projection| {
+            Ok(Row { projection, replacement: memo.of_replacement(&projection.replacement, &place)? })
         };
-        let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
+        let rows: Vec<Row> = ledger.projections.iter().map(read).collect::<Result<_>>()?;
+        let mut shown: HashMap<ContentHash, Vec<usize>> = HashMap::new();
+        for (at, row) in rows.iter().enumerate() {
+            if let Some(hash) = row.replacement.shown {
+                shown.entry(hash).or_default().push(at);
+            }
+        }
         let ours = rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
-        Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect() }
+        Ok(Self { rows, shown, placeholders, copies: printed(ledger, Printed::Copy).collect() })
     }
 
-    /// The blocks that rows were decided on, by what is shown of them.
-    pub(super) fn stands_for(&self) -> HashMap<ContentHash, ContentHash> {
-        self.rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.block.hash))).collect()
+    /// The rows that show what is known by a hash, in the order in which they were written.
+    pub(super) fn shown_as(&self, hash: &ContentHash) -> impl Iterator<Item = &Row<'l>> {
+        self.shown.get(hash).into_iter().flatten().map(|at| &self.rows[*at])
     }
 }
 
@@ -137,12 +92,10 @@ pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> V
             return State::Placeholder(block.tokens);
         }
         if let Some(Row { projection, replacement }) = rows.get(&block.key) {
-            if !suits(block.block, &replacement.value) {
-                return State::Replaced(block.tokens);
-            }
+            let Some(change) = replacement.kept.change(block) else { return State::Replaced(block.tokens) };
             if still_holds(projection, block) {
                 shown.in_context.insert(projection.original);
-                show(block, "replay", None, replacement.value.clone(), replacement.tokens, shown);
+                show(block, "replay", None, change, replacement.tokens, shown);
                 return State::Replaced(replacement.tokens);
             }
             shown.withdrawn.push(projection.block);
@@ -152,17 +105,6 @@ pub(super) fn replay(decided: &Decided, known: &[Known], shown: &mut Shown) -> V
         State::Open
     };
     known.iter().map(state_of).collect()
-}
-
-/// Whether a value may stand in a block's place. A text that reads as the arguments of a call do, at one time with it, has one key with
-/// it: only the one that was decided on is replaced, and the other one stays.
-pub(super) fn suits(block: &Block, value: &Value) -> bool {
-    match block.kind {
-        Kind::Text(_) => value.is_string(),
-        Kind::Call(call) => matches!(call.arguments, Arguments::Json(_)) == value.is_string(),
-        Kind::Image(_) | Kind::Thinking(_) => value.is_object(),
-        Kind::Other(_) => false,
-    }
 }
 
 /// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for lack of
@@ -179,12 +121,12 @@ fn still_holds(row: &Projection, block: &Known) -> bool {
     }
 }
 
-/// Adds a patch, whose value costs `tokens_after`, and its action.
+/// Adds a change, after which the block costs `tokens_after`, and its action.
 pub(super) fn show(
     known: &Known,
     reason: &'static str,
     ref_id: Option<String>,
-    value: Value,
+    change: Change,
     tokens_after: u64,
     shown: &mut Shown,
 ) {
@@ -199,9 +141,9 @@ pub(super) fn show(
         tokens_after,
     });
     let (message, path) = (known.message, known.block.path.clone());
-    match Gap::read(&value) {
-        Some(_) => shown.reply.rewrite.removed.push((message, path)),
-        None => shown.reply.rewrite.patches.push(Patch { message, path, value }),
+    match change {
+        Change::Remove => shown.reply.rewrite.removed.push((message, path)),
+        Change::Set(value) => shown.reply.rewrite.patches.push(Patch { message, path, value }),
     }
 }
 

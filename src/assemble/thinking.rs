@@ -7,16 +7,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::identity::Past;
 use super::memo::hash_of;
+use super::replacement::Kept;
 use super::replay::Decided;
 use crate::reference::ContentHash;
 use crate::transcript::{Block, Kind, Message, Role, Transcript};
 
 /// Where a part was missing from its message.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Gap {
     /// The index that it had.
     index: usize,
@@ -29,18 +30,6 @@ impl Gap {
     pub(super) fn of(view: &Message, block: &Block) -> Option<Self> {
         let beside = hash_of(lasting(view)?).to_hex();
         Some(Self { index: block.path.last_index()?, beside })
-    }
-
-    /// What the ledger keeps.
-    pub(super) fn to_json(&self) -> Value {
-        json!({ "removedAt": self.index, "beside": self.beside })
-    }
-
-    /// The gap that the ledger keeps; `None` where it keeps something to show.
-    pub(super) fn read(kept: &Value) -> Option<Self> {
-        let fields = kept.as_object().filter(|fields| fields.len() == 2)?;
-        let index = usize::try_from(fields.get("removedAt")?.as_u64()?).ok()?;
-        Some(Self { index, beside: fields.get("beside")?.as_str()?.to_owned() })
     }
 }
 
@@ -56,34 +45,47 @@ pub(super) struct Return {
     pub(super) original: ContentHash,
 }
 
-/// What left the messages of a session, and where: in order. What could stand in more than one of them has no place.
-pub(super) fn returns(decided: &Decided, transcript: &Transcript) -> (Vec<Return>, Vec<ContentHash>) {
-    let gaps = decided.rows.iter().filter_map(|row| {
-        let place = row.projection.block.place;
-        Some(((place, row.replacement.gap.clone()?), row.projection.original))
+/// What left the messages of a session, and where: in order. Beside it, what has no place: what could stand in more than one of them, and
+/// what left a message that looks like one of these, where the history before it is another one now.
+pub(super) fn returns(decided: &Decided, transcript: &Transcript) -> (Vec<Return>, BTreeSet<ContentHash>) {
+    let gaps = decided.rows.iter().filter_map(|row| match &row.replacement.kept {
+        Kept::Thinking(gap) => Some(((row.projection.block.place, gap), row.projection.original)),
+        _ => None,
     });
-    let gaps: HashMap<(i64, Gap), ContentHash> = gaps.collect();
-    let stands_for = decided.stands_for();
+    let gaps: HashMap<(i64, &Gap), ContentHash> = gaps.collect();
     let indexes: BTreeSet<usize> = gaps.keys().map(|(_, gap)| gap.index).collect();
     let mut found: Vec<Return> = Vec::new();
+    // Messages without thinking in which nothing of ours is missing by their place, by what they begin with.
+    let mut others: BTreeSet<String> = BTreeSet::new();
     let mut past = Past::default();
     let messages = transcript.messages.iter().enumerate().filter(|_| !gaps.is_empty());
     for (message, view) in messages {
-        let known_by = |block: &Block| {
-            let shown = hash_of(block);
-            stands_for.get(&shown).copied().unwrap_or(shown)
+        let hashes: Vec<ContentHash> = view.blocks.iter().map(hash_of).collect();
+        let placed = past.pass(view, &hashes, decided);
+        let is_lasting = |block: &Block| !matches!(block.kind, Kind::Thinking(_));
+        let Some(first) = view.blocks.iter().position(is_lasting).filter(|_| view.role == Role::Assistant) else {
+            continue;
         };
-        view.blocks.iter().for_each(|block| past.add(view, block, &known_by(block)));
-        let Some(beside) = lasting(view).filter(|_| view.role == Role::Assistant).map(known_by) else { continue };
-        let gap = |index| (past.place(view, index), Gap { index, beside: beside.to_hex() });
-        let missing = |index: &usize| Some(Return { message, index: *index, original: *gaps.get(&gap(*index))? });
+        let beside = placed[first].row.map_or(hashes[first], |row| row.projection.block.hash).to_hex();
+        let gap = |index| (past.place(view, index), Gap { index, beside: beside.clone() });
+        let missing = |index: &usize| {
+            let (place, gap) = gap(*index);
+            Some(Return { message, index: *index, original: *gaps.get(&(place, &gap))? })
+        };
+        let before = found.len();
         found.extend(indexes.iter().filter_map(missing));
+        if found.len() == before && view.blocks.iter().all(is_lasting) {
+            others.insert(beside);
+        }
     }
     let mut uses: HashMap<ContentHash, u64> = HashMap::new();
     found.iter().for_each(|back| *uses.entry(back.original).or_default() += 1);
     let rows = |original: &ContentHash| gaps.values().filter(|other| *other == original).count() as u64;
-    let unclear: BTreeSet<ContentHash> =
-        uses.into_iter().filter(|(original, uses)| *uses > rows(original)).map(|(original, _)| original).collect();
+    let mut unclear: BTreeSet<ContentHash> =
+        uses.iter().filter(|(original, uses)| **uses > rows(original)).map(|(original, _)| *original).collect();
     found.retain(|back| !unclear.contains(&back.original));
-    (found, unclear.into_iter().collect())
+    let placeless =
+        gaps.iter().filter(|((_, gap), original)| others.contains(&gap.beside) && !uses.contains_key(original));
+    unclear.extend(placeless.map(|(_, original)| *original));
+    (found, unclear)
 }

@@ -1,25 +1,31 @@
 //! The way back for whole messages: originals in the place of what stands for them.
 //!
-//! Where a session is named, its ledger alone says which blocks are ours. Otherwise the markers do, in the places where this
-//! program prints them; a marker that somebody quotes resolves to nothing and stays. Without a session an image comes back in the form
-//! of the messages' shape, without what else its block said (a level of detail).
+//! Where a session is named, its ledger alone says which blocks are ours: those that stand where their row says, and, where the history
+//! was changed since, as many others with a row's words as rows are left. Otherwise the markers do, in the places where this program
+//! prints them. Words of people are never ours, but for a part of a message that stands for an image.
+//!
+//! Without a session an image comes back in the form of the messages' shape, without what left with it (a level of detail).
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::birth::is_cut_at;
 use super::fetch::AT_ONCE;
+use super::identity::{Past, Placed};
 use super::memo::hash_of;
-use super::placeholder::without_cut;
-use super::replay::Decided;
+use super::placeholder::{cut_of, without_cut};
+use super::replacement::Kept;
+use super::replay::{Decided, Row};
 use super::thinking::{Return, returns};
 use super::{Engine, FETCH_TOOL};
 use crate::error::Result;
 use crate::pipeline::restore;
 use crate::reference::{ContentHash, Marker, Media, Original, RefId, find_markers};
-use crate::store::{Ledger, Millis, Printed, Scope};
+use crate::store::{BlockKey, Ledger, Millis, Printed, Scope};
 use crate::transcript::{
-    Arguments, Block, Kind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_part, shape_at, with_payload,
+    Arguments, Block, Kind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_in_place, image_part, shape_at,
+    with_payload,
 };
 
 /// What [`Engine::unfold`] did.
@@ -29,18 +35,20 @@ pub struct Unfolded {
     pub rewrite: Rewrite,
     /// How many blocks show their originals again.
     pub unfolded: u64,
-    /// Ids that blocks name and that lead to nothing: expired, purged, or another agent's.
+    /// Ids that blocks name and that lead to nothing: expired, purged, or another agent's. Also those of thinking that has left messages
+    /// like these, where the place of a message is not the one that it had.
     pub missing: Vec<RefId>,
 }
 
-/// What a shown value stands for.
-#[derive(Clone)]
+/// What a block stands for.
 struct Meaning {
-    original: ContentHash,
+    original: RefId,
     /// For all of it; a copy may be a part.
     is_whole: bool,
-    /// What an image's block said beside the image.
+    /// What left with an image.
     frame: Option<Value>,
+    /// Whether the session was shown it, where one is named. What it was not shown is somebody's own, whatever it names.
+    is_ours: bool,
 }
 
 /// The work on one list of messages.
@@ -49,8 +57,8 @@ struct Unfolding<'a> {
     agent_id: &'a str,
     messages: &'a [Value],
     now: Millis,
-    /// What the session's texts, images and arguments stand for, by the hash of what is shown; `None` without a session.
-    ledger: Option<HashMap<ContentHash, Meaning>>,
+    /// Whether a session is named.
+    has_ledger: bool,
     fetched: HashMap<RefId, Option<Original>>,
     patches: Vec<Patch>,
     /// Notes to be taken out: message, content, index.
@@ -72,13 +80,14 @@ impl Engine {
     /// Those of the store.
     pub fn unfold(&self, scope: Option<&Scope>, agent_id: &str, messages: &[Value], now: Millis) -> Result<Unfolded> {
         let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
-        let known = ledger.as_ref().map(|ledger| (ledger, Decided::of(ledger, &self.memo)));
+        let decided =
+            ledger.as_ref().map(|ledger| Decided::of(ledger, || self.store.place(), &self.memo)).transpose()?;
         let mut work = Unfolding {
             engine: self,
             agent_id,
             messages,
             now,
-            ledger: known.as_ref().map(|(ledger, decided)| shown_by(ledger, decided)),
+            has_ledger: ledger.is_some(),
             fetched: HashMap::new(),
             patches: Vec::new(),
             notes: Vec::new(),
@@ -87,12 +96,17 @@ impl Engine {
             missing: Vec::new(),
         };
         let transcript = Transcript::read(messages);
-        let named = transcript.blocks().filter_map(|(_, block)| work.meant(block).map(|(id, ..)| id)).collect();
-        work.fetch(named)?;
+        let meanings = match (&ledger, &decided) {
+            (Some(ledger), Some(decided)) => by_ledger(ledger, decided, &transcript),
+            _ => transcript.blocks().map(|(_, block)| by_marker(block, true)).collect(),
+        };
+        work.fetch(meanings.iter().flatten().map(|meaning| meaning.original.clone()).collect())?;
+        let mut meanings = meanings.into_iter();
         for (index, message) in transcript.messages.iter().enumerate() {
-            work.message(index, &message.blocks);
+            let meanings: Vec<_> = meanings.by_ref().take(message.blocks.len()).collect();
+            work.message(index, &message.blocks, &meanings);
         }
-        if let Some((_, decided)) = &known {
+        if let Some(decided) = &decided {
             work.thinking(decided, &transcript)?;
         }
         let patches = work.merge_contents();
@@ -104,56 +118,82 @@ impl Engine {
     }
 }
 
-/// What each shown value of a session stands for.
-fn shown_by(ledger: &Ledger, decided: &Decided) -> HashMap<ContentHash, Meaning> {
-    let rows = decided.rows.iter().filter_map(|row| {
-        let frame = row.replacement.frame.clone();
-        Some((row.replacement.shown?, Meaning { original: row.projection.original, is_whole: true, frame }))
-    });
-    let printed = ledger.printed.iter().map(|row| {
-        let is_whole = row.printed == Printed::Placeholder;
-        (row.text, Meaning { original: row.original, is_whole, frame: None })
-    });
-    printed.chain(rows).collect()
+/// What each block of a transcript stands for, by the ledger of its session.
+fn by_ledger(ledger: &Ledger, decided: &Decided, transcript: &Transcript) -> Vec<Option<Meaning>> {
+    let printed: HashMap<ContentHash, (ContentHash, bool)> =
+        (ledger.printed.iter()).map(|row| (row.text, (row.original, row.printed == Printed::Placeholder))).collect();
+    let mut past = Past::default();
+    let mut placed: Vec<(ContentHash, Placed)> = Vec::new();
+    for view in &transcript.messages {
+        let hashes: Vec<ContentHash> = view.blocks.iter().map(hash_of).collect();
+        placed.extend(hashes.iter().copied().zip(past.pass(view, &hashes, decided)));
+    }
+    let exact = placed.iter().filter_map(|(_, placed)| placed.row);
+    let mut taken: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
+    // Images that could not be told apart share a row, and come back in order.
+    let mut seen: HashMap<BlockKey, usize> = HashMap::new();
+    let mut meanings = Vec::with_capacity(placed.len());
+    for ((_, block), (hash, Placed { row, .. })) in transcript.blocks().zip(placed) {
+        let row = row.filter(|row| may_show(row, block)).or_else(|| {
+            let fits = |row: &&Row| may_show(row, block);
+            decided.shown_as(&hash).filter(fits).find(|row| taken.insert(row.projection.block))
+        });
+        meanings.push(match (row, printed.get(&hash).filter(|_| block.result.is_some())) {
+            (Some(row), _) => {
+                let number = seen.entry(row.projection.block).or_default();
+                let frame = match &row.replacement.kept {
+                    Kept::Image { frames, .. } => frames.get(*number).or(frames.last()).cloned(),
+                    _ => None,
+                };
+                *number += 1;
+                let original = row.projection.original.to_ref_id(64);
+                Some(Meaning { original, is_whole: true, frame, is_ours: true })
+            }
+            (None, Some((original, is_whole))) => {
+                let original = original.to_ref_id(64);
+                Some(Meaning { original, is_whole: *is_whole, frame: None, is_ours: true })
+            }
+            (None, None) => by_marker(block, false),
+        });
+    }
+    meanings
+}
+
+/// Whether a block can be what a row shows.
+fn may_show(row: &Row, block: &Block) -> bool {
+    match (&row.replacement.kept, block.kind) {
+        (Kept::Text(_), Kind::Text(_)) => block.result.is_some(),
+        (Kept::Image { .. }, Kind::Text(_)) => is_part(block),
+        (Kept::Arguments(_), Kind::Call(_)) => true,
+        _ => false,
+    }
+}
+
+/// What a block stands for by its marker alone.
+fn by_marker(block: &Block, is_ours: bool) -> Option<Meaning> {
+    let is_whole = matches!(block.kind, Kind::Text(text) if is_reference(text));
+    named(block).map(|original| Meaning { original, is_whole, frame: None, is_ours })
 }
 
 impl Unfolding<'_> {
-    fn message(&mut self, index: usize, blocks: &[Block]) {
+    fn message(&mut self, index: usize, blocks: &[Block], meanings: &[Option<Meaning>]) {
         let mut noted = Vec::new();
-        for block in blocks {
-            if let Some((original, is_whole)) = self.original_of(block) {
-                self.show(index, block, &original, is_whole, &mut noted);
+        for (block, meaning) in blocks.iter().zip(meanings) {
+            let ours = meaning.as_ref().filter(|meaning| meaning.is_ours);
+            let original = ours.and_then(|meaning| Some((meaning, self.fetched.get(&meaning.original)?.clone()?)));
+            if let Some((meaning, original)) = original {
+                self.show(index, block, &original, meaning, &mut noted);
             } else if let Kind::Text(text) = block.kind
-                && self.ledger.is_none()
+                && !self.has_ledger
                 && is_output(block)
+                && let Some(restored) = restored_alone(text)
             {
-                // A fold that needs nothing but itself.
-                self.set_text(index, block, restore(without_cut(text), &[]));
+                self.set_text(index, block, restored);
             }
         }
-        if self.ledger.is_none() {
+        if !self.has_ledger {
             self.noted_images(index, blocks, &noted);
         }
-    }
-
-    /// What a block stands for, by the ledger or by its marker: the id, whether it is known to stand for all of it, and whether this
-    /// session was shown it. A text that it was not shown is somebody's own, whatever it names.
-    fn meant(&self, block: &Block) -> Option<(RefId, bool, bool)> {
-        let by_ledger = self.ledger.as_ref().map(|ledger| ledger.get(&hash_of(block)));
-        match by_ledger {
-            Some(Some(meaning)) => Some((meaning.original.to_ref_id(64), meaning.is_whole, true)),
-            Some(None) | None => {
-                let is_whole = matches!(block.kind, Kind::Text(text) if is_reference(text));
-                named(block).map(|id| (id, is_whole, by_ledger.is_none()))
-            }
-        }
-    }
-
-    /// The original that a block stands for, and whether for all of it.
-    fn original_of(&self, block: &Block) -> Option<(Original, bool)> {
-        let (id, is_whole, is_ours) = self.meant(block)?;
-        let original = self.fetched.get(&id)?.clone().filter(|_| is_ours)?;
-        Some((original, is_whole))
     }
 
     /// Fetches what is not fetched yet, several at once.
@@ -195,24 +235,33 @@ impl Unfolding<'_> {
         Ok(())
     }
 
-    fn show(&mut self, message: usize, block: &Block, original: &Original, is_whole: bool, noted: &mut Vec<Original>) {
+    fn show(
+        &mut self,
+        message: usize,
+        block: &Block,
+        original: &Original,
+        meaning: &Meaning,
+        noted: &mut Vec<Original>,
+    ) {
         let stored = || std::str::from_utf8(&original.bytes).ok();
         match (block.kind, &original.media) {
             (Kind::Text(text), Media::Text) => {
                 let Some(stored) = stored() else { return };
-                if is_whole || restore(without_cut(text), std::slice::from_ref(original)) == stored {
+                if meaning.is_whole || restores(text, original, stored) {
                     self.set_text(message, block, stored.to_owned());
                 }
             }
             (Kind::Text(text), Media::Image(mime)) if text.starts_with(IMAGE_WAS_HERE) => {
-                let part = block.path.clone().parent();
+                let path = block.path.clone().parent();
+                let Some(shown) = path.follow(&self.messages[message]).filter(|part| !has_opaque(part)) else { return };
                 let base64 = base64_simd::STANDARD.encode_to_string(&original.bytes);
-                let frame = self.ledger.as_ref().and_then(|ledger| ledger.get(&hash_of(block))?.frame.as_ref());
-                let own = frame.and_then(|frame| with_payload(frame, mime, &base64));
-                let image = own.unwrap_or_else(|| image_part(shape_at(self.messages, message, &part), mime, &base64));
-                self.set(message, part, image);
+                let of_shape = || image_part(shape_at(self.messages, message, &path), mime, "");
+                let frame = meaning.frame.clone().unwrap_or_else(of_shape);
+                if let Some(image) = image_in_place(&frame, shown, mime, &base64) {
+                    self.set(message, path, image);
+                }
             }
-            (Kind::Text(_), Media::Image(_)) => {
+            (Kind::Text(_), Media::Image(_)) if is_part(block) => {
                 let part = block.path.clone().parent();
                 if let Some(Step::Index(at)) = part.steps().last().copied() {
                     self.notes.push((message, part.parent(), at));
@@ -312,6 +361,21 @@ impl Unfolding<'_> {
     }
 }
 
+/// Whether a text that may be a part of an original, or was shortened at birth, restores all of it: alone, or with what it names.
+fn restores(text: &str, original: &Original, stored: &str) -> bool {
+    let restores = |text: &str| restore(text, std::slice::from_ref(original)) == stored;
+    let without_note = || text.strip_suffix(&format!("\n[{}]", cut_of(original)?));
+    restores(text) || without_note().is_some_and(restores)
+}
+
+/// What folds in a text stand for that need nothing but themselves; `None` where it holds none. The note that a host had cut the text is
+/// ours where that is so of what is before it.
+fn restored_alone(text: &str) -> Option<String> {
+    let unfolded = |text: &str| Some(restore(text, &[])).filter(|restored| restored != text);
+    let of_cut = without_cut(text).and_then(|(text, units)| unfolded(text).filter(|text| is_cut_at(text, units)));
+    of_cut.or_else(|| unfolded(text))
+}
+
 /// How the placeholder of an image begins.
 const IMAGE_WAS_HERE: &str = "[image was here";
 
@@ -333,6 +397,11 @@ pub(super) fn is_output(block: &Block) -> bool {
     block.result.is_some() && !is_fetched(block)
 }
 
+/// Whether a text is that of a part of a message's content, which another part may take the place of.
+fn is_part(block: &Block) -> bool {
+    matches!(block.path.steps(), [.., Step::Index(_), Step::Key("text")])
+}
+
 /// Whether a block is what the model fetched on purpose.
 pub(super) fn is_fetched(block: &Block) -> bool {
     block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
@@ -341,7 +410,7 @@ pub(super) fn is_fetched(block: &Block) -> bool {
 /// The id that a block of ours names, by its form.
 fn named(block: &Block) -> Option<RefId> {
     match block.kind {
-        Kind::Text(text) if text.starts_with(IMAGE_WAS_HERE) => {
+        Kind::Text(text) if text.starts_with(IMAGE_WAS_HERE) && is_part(block) => {
             let (range, marker) = find_markers(text).next()?;
             match marker {
                 Marker::Reference(id) if range.end == text.len() => Some(id),
@@ -349,7 +418,7 @@ fn named(block: &Block) -> Option<RefId> {
             }
         }
         Kind::Text(text) if is_output(block) => marker_at_start(text).or_else(|| {
-            let last = without_cut(text).rsplit('\n').next()?;
+            let last = without_cut(text).map_or(text, |(text, _)| text).rsplit('\n').next()?;
             let (range, marker) = find_markers(last).next()?;
             match marker {
                 Marker::Rewind(id) if range.start == 0 && last[range.end..].starts_with(" original: ") => Some(id),

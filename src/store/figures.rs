@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Millis;
+use super::{Millis, Scope};
 
 /// One model call.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -103,7 +103,7 @@ pub struct FetchedOriginal {
 #[derive(Debug, Clone, Default)]
 pub struct FiguresQuery {
     /// Only this session's.
-    pub session_id: Option<String>,
+    pub session: Option<Scope>,
     /// From this moment on.
     pub since: Option<f64>,
     /// Before this moment.

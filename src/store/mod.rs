@@ -115,7 +115,7 @@ pub trait Store: Send + Sync {
 
     /// The host has ended a session: the time to live of what it held begins, unless another host has it, too. The first end counts,
     /// until a further commit of the session takes it back.
-    fn end_session(&self, session_id: &str, now: Millis) -> Result<()>;
+    fn end_session(&self, scope: &Scope, now: Millis) -> Result<()>;
 
     /// Ends every held session that is not among those that the host still knows, unless another host has it, and takes back the end
     /// of those that are. Returns how many it ended. A session that was seen in the last ten minutes is left alone: the host may not
@@ -123,17 +123,17 @@ pub trait Store: Send + Sync {
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64>;
 
     /// Totals of one session or of all.
-    fn stats(&self, session_id: Option<&str>) -> Result<Stats>;
+    fn stats(&self, session: Option<&Scope>) -> Result<Stats>;
 
     /// Removes what expired and, above the size limit, first what ended sessions held, oldest end first, then what was least
     /// recently referred to; never what a live session shows or a held one may show.
     fn sweep(&self, now: Millis) -> Result<Removed>;
 
-    /// Forgets a session and every original that no other session shares.
-    fn purge(&self, session_id: &str) -> Result<Removed>;
+    /// Forgets a session and every original that no other session shares. One of the same name that another agent has stays.
+    fn purge(&self, scope: &Scope) -> Result<Removed>;
 
     /// What [`Store::purge`] would remove.
-    fn purgeable(&self, session_id: &str) -> Result<Removed>;
+    fn purgeable(&self, scope: &Scope) -> Result<Removed>;
 
     /// Reads every row of every table, table by table, while nobody else writes. What `take` returns ends it.
     fn export(&self, take: &mut tables::Sink<'_>) -> Result<()>;

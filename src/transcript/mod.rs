@@ -16,8 +16,8 @@ use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, is_result, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step, part_of};
-pub use read::{frame, has_opaque, is_cache_point, text_beside, text_in_place, with_payload};
-pub use shape::{image_part, shape_at};
+pub use read::{frame, has_opaque, image_in_place, is_cache_point, text_beside, text_in_place, with_payload};
+pub use shape::{UNSTATED_MIME, image_part, shape_at};
 
 /// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of the Responses API are
 /// [`Role::Tool`].

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript, time};
 
@@ -195,18 +195,20 @@ fn image(part: &Value) -> Option<Image<'_>> {
     Some(Image { base64: inline.map(|(_, data)| data), mime: inline.map(|(mime, _)| mime), detail })
 }
 
-/// The same image block with another inline payload: its shape and every other field stay. `None` for a block without one.
+/// The same image block with another inline payload: its shape and every other field stay. Its MIME type is set where the block states one,
+/// which a data URL does. `None` for a block without a payload.
 pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     let mut changed = part.clone();
-    let set = |place: &mut Value, keys: [(&str, &str); 2]| {
-        let fields = place.as_object_mut()?;
-        keys.into_iter().for_each(|(key, value)| drop(fields.insert(key.to_owned(), value.into())));
-        Some(())
+    let set = |place: &mut Value, type_key: &str| {
+        place["data"] = base64.into();
+        if place[type_key].is_string() {
+            place[type_key] = mime.into();
+        }
     };
     if part["data"].is_string() {
-        set(&mut changed, [("data", base64), ("mimeType", mime)])?;
+        set(&mut changed, "mimeType");
     } else if part["source"]["data"].is_string() {
-        set(&mut changed["source"], [("data", base64), ("media_type", mime)])?;
+        set(&mut changed["source"], "media_type");
     } else {
         let place = changed.get_mut("image_url")?;
         let url = if place.is_object() { place.get_mut("url")? } else { place };
@@ -218,9 +220,36 @@ pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     Some(changed)
 }
 
-/// What of an image block is not its payload: [`with_payload`] makes the block of it again. `None` for a block without one.
+/// The fields of an image block that leave with the image: a text block has none of them, or its own.
+const IMAGE_FIELDS: [&str; 7] = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
+
+/// What leaves with an image, without the payload; of the other fields it holds the names alone, for their order. [`image_in_place`] makes
+/// the block of it again. `None` for a block without a payload, and where JSON does not carry it exactly.
 pub fn frame(part: &Value) -> Option<Value> {
-    if has_opaque(part) { None } else { with_payload(part, "", "") }
+    let mut frame = if has_opaque(part) { None } else { with_payload(part, "", "") }?;
+    for (key, value) in frame.as_object_mut()? {
+        if !IMAGE_FIELDS.contains(&key.as_str()) {
+            *value = Value::Null;
+        }
+    }
+    Some(frame)
+}
+
+/// The image block in whose place a text block stands, which holds its other fields as they are now.
+pub fn image_in_place(frame: &Value, text_block: &Value, mime: &str, base64: &str) -> Option<Value> {
+    let is_own = |key: &str| IMAGE_FIELDS.contains(&key);
+    let others = text_block.as_object()?;
+    let framed = frame.as_object()?.iter().filter_map(|(key, value)| {
+        let value = if is_own(key) { value } else { others.get(key)? };
+        Some((key.clone(), value.clone()))
+    });
+    let mut fields: Map<String, Value> = framed.collect();
+    for (key, value) in others.iter().filter(|(key, _)| !is_own(key)) {
+        if !fields.contains_key(key) {
+            fields.insert(key.clone(), value.clone());
+        }
+    }
+    with_payload(&Value::Object(fields), mime, base64)
 }
 
 /// Whether a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block, or on what it is in.
@@ -244,8 +273,7 @@ pub fn is_cache_point(message: &Value, path: &Path) -> bool {
 
 /// The text block that stands in the place of an image, with whatever fields of the image are not the image itself.
 pub fn text_in_place(part: &Value, text: &str) -> Value {
-    let own = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
-    let others = part.as_object().into_iter().flatten().filter(|(key, _)| !own.contains(&key.as_str()));
+    let others = part.as_object().into_iter().flatten().filter(|(key, _)| !IMAGE_FIELDS.contains(&key.as_str()));
     let mut block = text_beside(part, text);
     if let Some(fields) = block.as_object_mut() {
         fields.extend(others.map(|(key, value)| (key.clone(), value.clone())));

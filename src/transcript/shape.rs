@@ -25,9 +25,16 @@ pub fn shape_at(messages: &[Value], message: usize, path: &Path) -> Shape {
     }
 }
 
+/// The MIME type that stands for none.
+pub const UNSTATED_MIME: &str = "application/octet-stream";
+
 /// An image block. What a shape may say beside the image itself is not in it.
 pub fn image_part(shape: Shape, mime: &str, base64: &str) -> Value {
     match shape {
+        Shape::OpenClaw if mime == UNSTATED_MIME => json!({ "type": "image", "data": base64 }),
+        Shape::Anthropic if mime == UNSTATED_MIME => {
+            json!({ "type": "image", "source": { "type": "base64", "data": base64 } })
+        }
         Shape::OpenClaw => json!({ "type": "image", "data": base64, "mimeType": mime }),
         Shape::Anthropic => {
             json!({ "type": "image", "source": { "type": "base64", "media_type": mime, "data": base64 } })

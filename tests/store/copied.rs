@@ -59,7 +59,7 @@ pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
         store.warn(name, START).unwrap();
     }
     host.switch(&scope("main", "\0"), false, START).unwrap();
-    store.end_session("s", START).unwrap();
+    store.end_session(&scope("main", "s"), START).unwrap();
 }
 
 /// Every row.

@@ -334,7 +334,7 @@ fn purged_bytes_are_gone_from_the_disk() {
         })
     };
     assert!(on_disk(secret) && on_disk("secret label"));
-    store.purge("s").unwrap();
+    store.purge(&scope("main", "s")).unwrap();
     assert!(!on_disk(secret) && !on_disk("secret label"));
 }
 

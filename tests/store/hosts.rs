@@ -57,11 +57,11 @@ fn a_session_ends_when_the_last_host_that_had_it_no_longer_has_it(one: &dyn Stor
 
 fn a_session_that_a_host_lists_has_not_ended_whoever_ended_it(one: &dyn Store, two: &dyn Store) {
     let id = begin(one, "moved");
-    one.end_session("moved", START + HOUR).unwrap();
+    one.end_session(&scope("main", "moved"), START + HOUR).unwrap();
     assert_eq!(settle(two, &["moved"], START + HOUR), 0);
     assert_eq!(settle(one, &[], START + 9 * DAY), 0);
     assert!(two.get(&id, "main", START + 9 * DAY).unwrap().is_some());
-    two.end_session("moved", START + 9 * DAY).unwrap();
+    two.end_session(&scope("main", "moved"), START + 9 * DAY).unwrap();
     assert_eq!(settle(one, &[], START + 11 * DAY), 0);
     assert!(two.get(&id, "main", START + 11 * DAY).unwrap().is_none());
 }

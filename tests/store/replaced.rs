@@ -122,9 +122,9 @@ fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
     for refused in [
         store.commit(&me, &batch, START).map(drop),
         store.commit_turn(&me, &"1".into(), START).map(drop),
-        store.end_session("s", START),
+        store.end_session(&scope("main", "s"), START),
         store.sweep(START + EXPIRED).map(drop),
-        store.purge("s").map(drop),
+        store.purge(&scope("main", "s")).map(drop),
     ] {
         let error = refused.unwrap_err();
         assert!(

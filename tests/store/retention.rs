@@ -93,24 +93,24 @@ fn an_end_is_taken_back_by_the_list_and_by_work() {
     let texts = rest(&host);
     let me = scope("main", "resting");
     let later = START + 100 * HOUR;
-    host.end_session("resting", START).unwrap();
-    host.end_session("resting", later).unwrap();
+    host.end_session(&scope("main", "resting"), START).unwrap();
+    host.end_session(&scope("main", "resting"), later).unwrap();
     assert!(!is_there(&host, texts[0], START + EXPIRED), "the first end counts");
     assert_eq!(host.settle(&names(&["resting"]), later).unwrap(), 0);
     assert!(is_there(&host, texts[0], later));
     // An assembly that changes nothing else, a turn, and an opener with another retention: each is work.
     let since = host.ledger(&me).unwrap().version;
     let warm = Batch { since, ..context(&["in the context", "folded"]) };
-    host.end_session("resting", START).unwrap();
+    host.end_session(&scope("main", "resting"), START).unwrap();
     host.commit(&me, &warm, START + 1).unwrap();
     assert!(is_there(&host, texts[1], later));
-    host.end_session("resting", START).unwrap();
+    host.end_session(&scope("main", "resting"), START).unwrap();
     host.commit_turn(&me, &"turn:2".into(), START + 2).unwrap();
     assert!(is_there(&host, texts[1], later));
-    host.end_session("resting", START).unwrap();
+    host.end_session(&scope("main", "resting"), START).unwrap();
     clock(&dir).commit(&me, &warm, START + 3).unwrap();
     assert!(is_there(&host, texts[1], later));
-    host.end_session("never seen", START).unwrap();
+    host.end_session(&scope("main", "never seen"), START).unwrap();
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn at_the_limit_ended_sessions_go_first_and_held_ones_never() {
     put(&other, &scope("main", "clock"), vec![noise(6)], START);
     other.commit(&scope("main", "clock"), &context(&[]), START - 1000).unwrap();
     // What the clock's session left did so before these ended.
-    host.end_session("4", START + 1).unwrap();
-    host.end_session("2", START + 2).unwrap();
+    host.end_session(&scope("main", "4"), START + 1).unwrap();
+    host.end_session(&scope("main", "2"), START + 2).unwrap();
     let new = scope("main", "new");
     // The oldest end, the next one, and what a session of the clock no longer shows.
     let order = [4, 2, 6];

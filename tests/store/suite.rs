@@ -62,6 +62,7 @@ cases![
     totals_survive_the_sessions_that_a_sweep_forgets,
     a_session_that_is_off_stays_so,
     a_purge_forgets_all_that_no_other_session_shares,
+    a_session_of_the_same_name_is_another_agents_own,
     a_purge_of_nothing_removes_nothing,
 ];
 
@@ -329,7 +330,7 @@ pub(crate) fn rows_in_memory_are_those_of_the_store<S: Store>(open: impl Fn() ->
             }
             1 if !rows.is_empty() => Batch { withdrawn: vec![rows[rows.len() - 1].block], projections: new, ..none() },
             2 => {
-                store.purge("s").unwrap();
+                store.purge(&scope("main", "s")).unwrap();
                 Batch { projections: new, ..none() }
             }
             _ => Batch { projections: new, ..none() },
@@ -422,7 +423,7 @@ fn what_the_ledger_says_already_is_written_now_and_then_only(store: &dyn Store) 
     assert_eq!(stands().in_context.len(), 2);
     assert_eq!(shows(&["one"], START + 65_000), (1, 65_000));
     // One that has ended stands nowhere until it goes on.
-    store.end_session("s", START + 66_000).unwrap();
+    store.end_session(&scope("main", "s"), START + 66_000).unwrap();
     assert_eq!(store.ledger(&me).unwrap().standing, None);
     assert_eq!(shows(&["one"], START + 67_000), (1, 67_000));
     // And a ledger from before says what it said.
@@ -480,7 +481,7 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
     let later = put_text(store, &parent, "later", START);
     assert_eq!(bytes(store, &later, "sub"), None);
     // The child's share does not hang on the parent.
-    store.purge("p").unwrap();
+    store.purge(&parent).unwrap();
     assert_eq!(bytes(store, id, "main"), None);
     assert_eq!(bytes(store, id, "sub").unwrap(), b"text");
     store.inherit(&scope("main", "never seen"), &child, None, START).unwrap();
@@ -537,7 +538,7 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
         saved: 0,
     };
     store.commit(&parent, &Batch { printed: vec![shown], ..Batch::default() }, START).unwrap();
-    store.purge("c").unwrap();
+    store.purge(&child).unwrap();
     assert!(bytes(store, &of_child, "main").is_some());
     // With the child between them gone, the grandchild works for nobody.
     assert_eq!(bytes(store, &of_grandchild, "sub"), None);
@@ -551,7 +552,7 @@ fn a_turn_is_committed_once_per_session(store: &dyn Store) {
     assert_eq!(store.commit_turn(&me, &"turn:2".into(), START + 9).unwrap(), TurnStatus::Committed);
     assert_eq!(store.commit_turn(&scope("main", "t"), &"turn:1".into(), START).unwrap(), TurnStatus::Committed);
     assert_eq!(store.commit_turn(&scope("other", "s"), &"turn:1".into(), START).unwrap(), TurnStatus::Committed);
-    assert_eq!(store.stats(Some("s")).unwrap().turns, 3);
+    assert_eq!(store.stats(Some(&scope("main", "s"))).unwrap().turns, 2);
     let copies = std::thread::scope(|threads| {
         let commits: Vec<_> =
             (0..8).map(|_| threads.spawn(|| store.commit_turn(&me, &"turn:3".into(), START).unwrap())).collect();
@@ -580,11 +581,11 @@ fn stats_add_up(store: &dyn Store) {
     assert!(all.stored_bytes < 200, "{}", all.stored_bytes);
     assert_eq!(all.receipts.len(), 4);
     assert_eq!(all.epochs[0].1.reason, "t");
-    let one = store.stats(Some("s")).unwrap();
+    let one = store.stats(Some(&scope("main", "s"))).unwrap();
     assert_eq!((one.sessions, one.originals, one.turns), (1, 2, 1));
     assert_eq!((one.tokens_before, one.tokens_after), (101, 11));
     assert_eq!(one.receipts, [(START, receipt(1, 1)), (START, receipt(100, 10))]);
-    assert_eq!(store.stats(Some("u")).unwrap(), Stats::default());
+    assert_eq!(store.stats(Some(&scope("main", "u"))).unwrap(), Stats::default());
     let many = Batch { receipts: (0..150).map(|i| receipt(i, 0)).collect(), ..Batch::default() };
     store.commit(&scope("main", "s"), &many, START).unwrap();
     assert_eq!(store.stats(None).unwrap().receipts.len(), 100);
@@ -598,7 +599,8 @@ fn figures_have_any_time_that_a_request_was_given(store: &dyn Store) {
         store.commit_turn(&scope("main", session), &turn, START).unwrap();
     }
     let days = |session_id: Option<&str>| {
-        let query = FiguresQuery { session_id: session_id.map(str::to_owned), ..FiguresQuery::default() };
+        let session = session_id.map(|session_id| scope("main", session_id));
+        let query = FiguresQuery { session, ..FiguresQuery::default() };
         let figures = store.figures(&query).unwrap();
         assert_eq!(figures.days.iter().map(|day| day.amount.requests).sum::<u64>(), figures.total.amount.requests);
         figures.days.into_iter().map(|day| day.day).collect::<Vec<_>>()
@@ -736,12 +738,12 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
     let ours = put_text(store, &other, "ours", START);
     let mine = &batch.originals[0].0;
     assert!(bytes(store, mine, "main").is_some());
-    let told = store.purgeable("s").unwrap();
+    let told = store.purgeable(&scope("main", "s")).unwrap();
     assert_eq!((told.originals, told.bytes, told.sessions), (1, 4, 1));
     assert!(bytes(store, mine, "main").is_some());
-    let removed = store.purge("s").unwrap();
+    let removed = store.purge(&scope("main", "s")).unwrap();
     assert_eq!((removed.originals, removed.sessions), (1, 1));
-    assert_eq!(store.purgeable("s").unwrap().originals, 0);
+    assert_eq!(store.purgeable(&scope("main", "s")).unwrap().originals, 0);
     assert_eq!(bytes(store, mine, "main"), None);
     assert!(bytes(store, &ours, "main").is_some());
     assert_eq!(known(store, &me), Ledger::default());
@@ -750,9 +752,52 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
     assert_eq!(store.commit_turn(&me, &"1".into(), START).unwrap(), TurnStatus::Committed);
 }
 
+/// Every call that names a session, for each of two agents that have one of that name.
+fn a_session_of_the_same_name_is_another_agents_own(store: &dyn Store) {
+    let scopes = ["a", "b"].map(|agent| scope(agent, "work"));
+    let originals = ["of a", "of b"].map(|text| Original::text(text, "test"));
+    let turn =
+        |sent| Turn { requests: vec![Request { at: START, sent, ..Request::default() }], ..Turn::from("turn:1") };
+    let ids: Vec<RefId> = (scopes.iter().zip(&originals).zip(["of a", "of b"]))
+        .map(|((scope, original), text)| {
+            let batch = Batch {
+                projections: vec![projection("block", text, text)],
+                receipts: vec![receipt(5, 1)],
+                ..batch_of(store, vec![original.clone(), Original::text("both", "test")])
+            };
+            store.commit(scope, &batch, START).unwrap();
+            store.commit_turn(scope, &turn(text.len() as u64), START).unwrap();
+            batch.originals[0].0.clone()
+        })
+        .collect();
+    let [a, b] = &scopes;
+    let counted = |scope: &Scope| {
+        let stats = store.stats(Some(scope)).unwrap();
+        let query = FiguresQuery { session: Some(scope.clone()), ..FiguresQuery::default() };
+        let figures = store.figures(&query).unwrap();
+        let in_sight = (figures.total.amount.requests, figures.store.originals, figures.sessions.len());
+        (stats.sessions, stats.turns, stats.originals, stats.receipts.len(), in_sight)
+    };
+    for scope in &scopes {
+        assert_eq!(counted(scope), (1, 1, 2, 1, (1, 2, 1)));
+    }
+    store.switch(a, true, START).unwrap();
+    assert_eq!([a, b].map(|scope| store.is_off(scope).unwrap()), [true, false]);
+    store.end_session(a, START).unwrap();
+    assert_eq!((known(store, a).standing, known(store, b).standing.is_some()), (None, true));
+    // What both hold is neither's to remove.
+    assert_eq!(store.purgeable(a).unwrap().originals, 1);
+    let removed = store.purge(a).unwrap();
+    assert_eq!((removed.originals, removed.sessions), (1, 1));
+    assert_eq!((bytes(store, &ids[0], "a"), bytes(store, &ids[1], "b")), (None, Some(b"of b".to_vec())));
+    assert_eq!((counted(a), counted(b)), ((0, 0, 0, 0, (0, 0, 0)), (1, 1, 2, 1, (1, 2, 1))));
+    assert_eq!(known(store, b).projections.len(), 1);
+    assert_eq!(store.purge(&scope("c", "work")).unwrap().sessions, 0);
+}
+
 fn a_purge_of_nothing_removes_nothing(store: &dyn Store) {
     put_text(store, &scope("main", "s"), "text", START);
-    let removed = store.purge("t").unwrap();
+    let removed = store.purge(&scope("main", "t")).unwrap();
     assert_eq!((removed.originals, removed.sessions), (0, 0));
     assert_eq!(store.stats(None).unwrap().originals, 1);
 }

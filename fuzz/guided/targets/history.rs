@@ -34,7 +34,7 @@ pub(super) fn run(data: &[u8]) {
     }
     let unfolded = engine.unfold(Some(&scope), "main", &shown, 5000).expect("a store that works");
     assert!(unfolded.missing.is_empty(), "{:?}", unfolded.missing);
-    let _ = engine.store().purge("s");
+    let _ = engine.store().purge(&scope);
 }
 
 pub(super) use super::messages::{seeds, words};

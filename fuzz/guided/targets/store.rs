@@ -62,7 +62,7 @@ pub(super) fn run(data: &[u8]) {
     let _ = store.commit(&scope(), &Batch { originals: vec![(id, original)], ..Batch::default() }, 2);
     let _ = store.settle(&BTreeSet::new(), 10_000_000);
     let _ = store.sweep(1 << 50);
-    let _ = store.purge("s");
+    let _ = store.purge(&scope());
 }
 
 /// For each file the first page's header, where the schema begins, and a page of each kind.

@@ -5,7 +5,7 @@ import { figuresText, removedText } from "../figures-text.js";
 import { nameOf, needAbsent, writeNew } from "../files.js";
 import { migrate as migrated } from "../migrate.js";
 import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
-import { sessionsNamed } from "../named-sessions.js";
+import { sessionsOfAgent } from "../named-sessions.js";
 import { charsOf, originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
 import { withClock } from "../progress.js";
@@ -13,9 +13,11 @@ import { counted, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
-/** The session that an id or a key names, the last seen where there are several. @throws an Error that lists what the store knows. */
-async function sessionOf(concertina: Concertina, named: string): Promise<string> {
-  return sessionsNamed(named, await concertina.sessions())[0].sessionId;
+/** The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws as `sessionsOfAgent`. */
+async function sessionOf(concertina: Concertina, named: string | undefined, agent: string | undefined): Promise<{ sessionId?: string; agentId?: string }> {
+  if (named === undefined) return {};
+  const [{ sessionId, agentId }] = sessionsOfAgent(named, agent, await concertina.sessions());
+  return { sessionId, agentId };
 }
 
 export const fetch: Command = {
@@ -45,17 +47,17 @@ export const fetch: Command = {
 
 export const stats: Command = {
   usage: "",
-  about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--html FILE          as a page, in one file that does not exist yet", "--json"],
-  options: { ...STORE, session: TEXT, html: TEXT, json: SWITCH },
+  about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--agent ID           whose session it is, where several agents have one of that name", "--html FILE          as a page, in one file that does not exist yet", "--json"],
+  options: { ...STORE, session: TEXT, agent: TEXT, html: TEXT, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
     withStore(values, async (concertina) => {
       const [named, html] = [textOf(values, "session"), textOf(values, "html")];
       needAbsent(html);
       await withClock("reading the store", concertina.check());
-      const sessionId = named === undefined ? undefined : await sessionOf(concertina, named);
-      const periods = html === undefined ? [] : await withClock("adding up", periodsOf((range) => concertina.figures({ ...range, sessionId })));
-      const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", concertina.figures({ sessionId })));
+      const scope = await sessionOf(concertina, named, textOf(values, "agent"));
+      const periods = html === undefined ? [] : await withClock("adding up", periodsOf((range) => concertina.figures({ ...range, ...scope })));
+      const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", concertina.figures(scope)));
       if (html !== undefined) writeReport(html, { periods, health: null, title: named });
       if (values.json) printJson(figures);
       else if (html === undefined) print(`${figuresText(figures)}\n`);
@@ -89,20 +91,21 @@ export const sweep: Command = {
 
 export const purge: Command = {
   usage: "SESSION",
-  about: ["forget a session, by its id or key; asks first", "--elsewhere          also where a gateway of the store has it", "--yes                without asking", "--json"],
-  options: { ...STORE, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
+  about: ["forget a session, by its id or key; asks first", "--agent ID           whose session it is, where several agents have one of that name", "--elsewhere          also where a gateway of the store has it", "--yes                without asking", "--json"],
+  options: { ...STORE, agent: TEXT, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
   takes: { least: 1, most: 1 },
   run: ([named = ""], values) =>
     withStore(values, async (concertina) => {
       const known = await concertina.sessions();
-      const [{ sessionId }] = sessionsNamed(named, known);
-      const elsewhere = elsewhereOf(known, sessionId);
+      const [{ sessionId, agentId }] = sessionsOfAgent(named, textOf(values, "agent"), known);
+      const scope = { sessionId, agentId };
+      const elsewhere = elsewhereOf(known, scope);
       const why = whyKept({ sessionId, elsewhere }, "--elsewhere");
       if (!values.elsewhere && why !== undefined) throw new Error(why);
-      const doomed = await concertina.purge({ sessionId, dry: true });
+      const doomed = await concertina.purge({ ...scope, dry: true });
       const warning = `This removes ${counted(doomed.originals, "original")} (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.${elsewhere.length > 0 ? ` Mind that ${haveIt(elsewhere)}.` : ""}`;
       if (!(await mayRemove(values, warning))) return;
-      const removed = await concertina.purge({ sessionId });
+      const removed = await concertina.purge(scope);
       if (values.json) printJson(removed);
       else print(`${removedText(removed)}\n`);
     }),
@@ -124,7 +127,8 @@ export const unfold: Command = {
     needAbsent(out);
     return withStore(values, async (concertina) => {
       const named = textOf(values, "session");
-      const scope = { sessionId: named === undefined ? undefined : await sessionOf(concertina, named), agentId: textOf(values, "agent") };
+      const agentId = textOf(values, "agent");
+      const scope = { agentId, ...(await sessionOf(concertina, named, agentId)) };
       const done = await withClock("unfolding", unfoldFile(concertina, file, scope));
       // Never over a file that is there, the session itself least of all.
       if (out === undefined) print(done.bytes);

@@ -81,12 +81,12 @@ timed! {
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()>;
     fn is_off(&self, scope: &Scope) -> Result<bool>;
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;
-    fn end_session(&self, session_id: &str, now: Millis) -> Result<()>;
+    fn end_session(&self, scope: &Scope, now: Millis) -> Result<()>;
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64>;
-    fn stats(&self, session_id: Option<&str>) -> Result<Stats>;
+    fn stats(&self, session: Option<&Scope>) -> Result<Stats>;
     fn sweep(&self, now: Millis) -> Result<Removed>;
-    fn purge(&self, session_id: &str) -> Result<Removed>;
-    fn purgeable(&self, session_id: &str) -> Result<Removed>;
+    fn purge(&self, scope: &Scope) -> Result<Removed>;
+    fn purgeable(&self, scope: &Scope) -> Result<Removed>;
     fn export(&self, take: &mut Sink<'_>) -> Result<()>;
     fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()>;
     fn place(&self) -> String;

@@ -329,7 +329,7 @@ fn the_bytes_of_an_original_cross_once() {
         .commit(&me, &Batch { in_context: Some(std::collections::BTreeSet::new()), ..Batch::default() }, START)
         .unwrap();
     assert_eq!(get(&id, "main", START + crate::suite::EXPIRED).0, None);
-    store.purge("s").unwrap();
+    store.purge(&scope("main", "s")).unwrap();
     assert_eq!(get(&id, "main", START).0, None);
 }
 
@@ -351,8 +351,8 @@ fn what_was_sent_is_not_sent_again_unless_it_is_gone() {
     assert!(again < SIZE / 10, "{again}");
     let (id, original) = batch.originals[0].clone();
     let other = cluster.open("sent");
-    other.purge("one").unwrap();
-    other.purge("two").unwrap();
+    other.purge(&scope("main", "one")).unwrap();
+    other.purge(&scope("main", "two")).unwrap();
     assert!(commit("three") > SIZE);
     assert_eq!(other.get(&id, "main", START).unwrap(), Some((id, original)));
 }

@@ -37,7 +37,7 @@ fn names_and_texts_with_nul_and_of_any_length_come_back() {
         }
         let ledger = store.ledger(&me).unwrap();
         assert_eq!((&*ledger.projections, ledger.tools), (&batch.projections, batch.tools));
-        assert_eq!(store.stats(Some(name)).unwrap().receipts[0].1.detail, name);
+        assert_eq!(store.stats(Some(&me)).unwrap().receipts[0].1.detail, name);
         let turn = Turn {
             session_key: Some(name.into()),
             requests: vec![Request { at: START, sent: 7, ..Request::default() }],
@@ -46,8 +46,7 @@ fn names_and_texts_with_nul_and_of_any_length_come_back() {
         assert_eq!(store.commit_turn(&me, &turn, START).unwrap(), TurnStatus::Committed);
         assert_eq!(store.commit_turn(&me, &turn, START).unwrap(), TurnStatus::Duplicate);
         assert_eq!(store.recent(&me, START).unwrap().last.unwrap().sent, 7);
-        let figures =
-            store.figures(&FiguresQuery { session_id: Some(name.into()), ..FiguresQuery::default() }).unwrap();
+        let figures = store.figures(&FiguresQuery { session: Some(me.clone()), ..FiguresQuery::default() }).unwrap();
         assert_eq!(
             (figures.sessions[0].session_key.as_deref(), figures.days[0].day.as_str()),
             (Some(name), "2023-11-14")

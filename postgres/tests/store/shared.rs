@@ -62,7 +62,7 @@ fn tenants_do_not_see_each_other() {
     assert_eq!(two.stats(None).unwrap().originals, 0);
     assert_eq!(two.sessions().unwrap(), []);
     assert_ne!(one.ledger(&me).unwrap().generation, two.ledger(&me).unwrap().generation);
-    two.purge("s").unwrap();
+    two.purge(&scope("main", "s")).unwrap();
     assert!(one.get(&id, "main", START).unwrap().is_some());
 }
 

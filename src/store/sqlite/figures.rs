@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::failure::Outcome;
-use super::read::{is_theirs, stored};
+use super::read::{is_theirs, row_of, stored};
 use super::row::{Count, count};
 use super::session::find_session;
 use crate::store::figures::{
@@ -153,12 +153,12 @@ pub(super) fn figures(
     (max_bytes, path): (u64, String),
 ) -> Outcome<Figures> {
     // Rows of the session ?1, where one is asked for, from ?2 on and before ?3.
-    let session_id = query.session_id.as_deref();
+    let session = row_of(connection, query.session.as_ref())?;
     let since = query.since.map_or(Millis::MIN, |at| at as Millis);
     let until = query.until.map_or(Millis::MAX, |at| at as Millis);
-    let range = params![session_id, since, until];
-    let days_range = params![session_id, since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS)];
-    let is_theirs = is_theirs(session_id);
+    let range = params![session, since, until];
+    let days_range = params![session, since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS)];
+    let is_theirs = is_theirs(session);
     let of_session = format!("{is_theirs} AND at >= ?2 AND at < ?3");
 
     let mut by_day: BTreeMap<i64, Sums> = connection
@@ -193,7 +193,7 @@ pub(super) fn figures(
              WHERE {of_session} GROUP BY session
              ORDER BY total((without_bill - sent_bill) * iif(?4, usd, 1)) DESC, max(at) DESC LIMIT 100"
         ))?
-        .query_map(params![session_id, since, until, in_usd], |row| {
+        .query_map(params![session, since, until, in_usd], |row| {
             Ok(SessionAmount {
                 session_id: row.get(0)?,
                 session_key: row.get(1)?,
@@ -241,7 +241,7 @@ pub(super) fn figures(
             })
         })?
         .collect::<rusqlite::Result<_>>()?;
-    let [originals, original_bytes, stored_bytes] = stored(connection, session_id)?;
+    let [originals, original_bytes, stored_bytes] = stored(connection, session)?;
     let last_fold_at = connection
         .prepare_cached(&format!(
             "SELECT max(at) FROM (

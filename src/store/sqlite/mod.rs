@@ -249,8 +249,8 @@ impl Store for SqliteStore {
         self.write(|transaction, _| inherit::inherit(transaction, &self.options, parent, child, named, now))
     }
 
-    fn end_session(&self, session_id: &str, now: Millis) -> Result<()> {
-        self.write(|transaction, _| session::end(transaction, session_id, self.options.holder(), now))
+    fn end_session(&self, scope: &Scope, now: Millis) -> Result<()> {
+        self.write(|transaction, _| session::end(transaction, scope, self.options.holder(), now))
     }
 
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
@@ -261,8 +261,8 @@ impl Store for SqliteStore {
         self.write(|transaction, _| session::settle(transaction, host, alive, now))
     }
 
-    fn stats(&self, session_id: Option<&str>) -> Result<Stats> {
-        self.read(|transaction, _| read::stats(transaction, session_id))
+    fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
+        self.read(|transaction, _| read::stats(transaction, session))
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
@@ -284,14 +284,14 @@ impl Store for SqliteStore {
         self.shrink_from(before, Removed { originals: expired + evicted, sessions, bytes: 0 })
     }
 
-    fn purge(&self, session_id: &str) -> Result<Removed> {
+    fn purge(&self, scope: &Scope) -> Result<Removed> {
         let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
         let removed = self.with(Turn::Alone, |connection, _| {
             // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
             connection.pragma_update(None, "secure_delete", "ON")?;
             let purged = (|| {
                 let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-                let removed = sweep::purge(&transaction, session_id)?;
+                let removed = sweep::purge(&transaction, scope)?;
                 transaction.commit()?;
                 Ok(removed)
             })();
@@ -301,8 +301,8 @@ impl Store for SqliteStore {
         self.shrink_from(before, removed)
     }
 
-    fn purgeable(&self, session_id: &str) -> Result<Removed> {
-        self.read(|transaction, _| sweep::purgeable(transaction, session_id))
+    fn purgeable(&self, scope: &Scope) -> Result<Removed> {
+        self.read(|transaction, _| sweep::purgeable(transaction, scope))
     }
 
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {

@@ -185,37 +185,39 @@ pub(super) fn ledger(
     Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation, standing })
 }
 
-/// The condition that a row of `sessions` has the name `?1`, where one is asked for. One that holds for NULL, too, would let no index be
-/// used.
-pub(super) fn is_theirs(session_id: Option<&str>) -> &'static str {
-    session_id.map_or("?1 IS NULL", |_| "session_id = ?1")
+/// The row of the session that is asked for, if one is; one that the store does not know has the row 0, which there never is.
+pub(super) fn row_of(connection: &Connection, session: Option<&Scope>) -> Outcome<Option<i64>> {
+    session.map(|scope| Ok(find_session(connection, scope)?.unwrap_or(0))).transpose()
 }
 
-/// How many originals the sessions of this name were granted, or the whole store has; their bytes as they were, and as they are stored.
-pub(super) fn stored(connection: &Connection, session_id: Option<&str>) -> Outcome<[u64; 3]> {
-    let granted = session_id.map_or(
-        "?1 IS NULL",
-        |_| "id IN (SELECT original FROM grants JOIN sessions ON sessions.id = grants.session WHERE session_id = ?1)",
-    );
+/// The condition that a row of `sessions` is `?1`, where one is asked for. One that holds for NULL, too, would let no index be used.
+pub(super) fn is_theirs(session: Option<i64>) -> &'static str {
+    session.map_or("?1 IS NULL", |_| "sessions.id = ?1")
+}
+
+/// How many originals a session was granted, or the whole store has; their bytes as they were, and as they are stored.
+pub(super) fn stored(connection: &Connection, session: Option<i64>) -> Outcome<[u64; 3]> {
+    let granted = session.map_or("?1 IS NULL", |_| "id IN (SELECT original FROM grants WHERE session = ?1)");
     Ok(connection
         .prepare_cached(&format!(
             "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(payload)), 0) FROM originals WHERE {granted}"
         ))?
-        .query_row((session_id,), counts)?)
+        .query_row((session,), counts)?)
 }
 
-/// Totals of the sessions of this name, or of the whole store.
-pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcome<Stats> {
+/// Totals of a session, or of the whole store.
+pub(super) fn stats(connection: &Connection, session: Option<&Scope>) -> Outcome<Stats> {
+    let session = row_of(connection, session)?;
     let sum = |sql: &str| -> Outcome<[u64; 3]> {
         let mut query = connection.prepare_cached(sql)?;
-        Ok(query.query_row((session_id,), counts)?)
+        Ok(query.query_row((session,), counts)?)
     };
-    let is_theirs = is_theirs(session_id);
+    let is_theirs = is_theirs(session);
     let [sessions, turns, _] = sum(&format!(
         "SELECT count(*), (SELECT count(*) FROM turns JOIN sessions ON sessions.id = turns.session WHERE {is_theirs}), 0
          FROM sessions WHERE {is_theirs}"
     ))?;
-    let [originals, original_bytes, stored_bytes] = stored(connection, session_id)?;
+    let [originals, original_bytes, stored_bytes] = stored(connection, session)?;
     let [tokens_before, tokens_after, _] = sum(&format!(
         "SELECT coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0), 0
          FROM receipts JOIN sessions ON sessions.id = receipts.session WHERE {is_theirs}"
@@ -228,7 +230,7 @@ pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcom
             "SELECT at, kind, tokens_before, tokens_after, detail FROM receipts
              JOIN sessions ON sessions.id = receipts.session WHERE {is_theirs} ORDER BY receipts.id DESC LIMIT 100"
         ))?
-        .query_map((session_id,), |row| {
+        .query_map((session,), |row| {
             let receipt = Receipt {
                 kind: row.get(1)?,
                 tokens_before: count(row, 2)?,
@@ -243,7 +245,7 @@ pub(super) fn stats(connection: &Connection, session_id: Option<&str>) -> Outcom
             "SELECT at, reason, tokens_freed, tokens_rebilled, blocks FROM epochs
              JOIN sessions ON sessions.id = epochs.session WHERE {is_theirs} ORDER BY epochs.id DESC LIMIT 100"
         ))?
-        .query_map((session_id,), logged_epoch)?
+        .query_map((session,), logged_epoch)?
         .collect::<rusqlite::Result<_>>()?;
     Ok(Stats {
         sessions,

@@ -61,16 +61,14 @@ fn settle_in(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome
     Ok(())
 }
 
-/// Ends all sessions of this name that have not ended, unless another host has them, too.
-pub(super) fn end(transaction: &Transaction<'_>, session_id: &str, holder: Option<&str>, now: Millis) -> Outcome<()> {
+/// Ends a session that has not ended, unless another host has it, too.
+pub(super) fn end(transaction: &Transaction<'_>, scope: &Scope, holder: Option<&str>, now: Millis) -> Outcome<()> {
+    let Some(session) = find_session(transaction, scope)? else { return Ok(()) };
+    transaction.execute("DELETE FROM homes WHERE session = ?1 AND host = ?2", (session, holder))?;
     transaction.execute(
-        "DELETE FROM homes WHERE host = ?2 AND session IN (SELECT id FROM sessions WHERE session_id = ?1)",
-        (session_id, holder),
-    )?;
-    transaction.execute(
-        "UPDATE sessions SET ended_at = ?2 WHERE session_id = ?1 AND ended_at IS NULL
+        "UPDATE sessions SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL
            AND NOT EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id)",
-        (session_id, now),
+        (session, now),
     )?;
     Ok(())
 }

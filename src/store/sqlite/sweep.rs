@@ -10,7 +10,8 @@ use rusqlite::{Connection, Row, Transaction};
 use super::failure::{Failure, Outcome};
 use super::figures::keep_sums;
 use super::row::{count, counts};
-use crate::store::{Millis, Removed, StoreOptions};
+use super::session::find_session;
+use crate::store::{Millis, Removed, Scope, StoreOptions};
 
 /// Rows removed in one transaction.
 pub(super) const STEP: usize = 256;
@@ -151,31 +152,28 @@ pub(super) fn forget(
     Ok((forgotten, true))
 }
 
-/// Forgets all sessions of this name with everything they have.
-pub(super) fn purge(transaction: &Transaction<'_>, session_id: &str) -> Outcome<Removed> {
+/// Forgets a session with everything it has.
+pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Removed> {
+    let Some(session) = find_session(transaction, scope)? else { return Ok(Removed::default()) };
     let theirs = transaction
-        .prepare_cached(
-            "DELETE FROM grants WHERE session IN (SELECT id FROM sessions WHERE session_id = ?1) RETURNING original",
-        )?
-        .query_map((session_id,), |row| row.get(0))?
+        .prepare_cached("DELETE FROM grants WHERE session = ?1 RETURNING original")?
+        .query_map((session,), |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
     let originals = remove_ungranted(transaction, &theirs)?;
-    let sessions = transaction.prepare_cached("DELETE FROM sessions WHERE session_id = ?1")?.execute((session_id,))?;
+    let sessions = transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
     Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
 }
 
 /// What [`purge`] would remove.
-pub(super) fn purgeable(connection: &Connection, session_id: &str) -> Outcome<Removed> {
+pub(super) fn purgeable(connection: &Connection, scope: &Scope) -> Outcome<Removed> {
+    let Some(session) = find_session(connection, scope)? else { return Ok(Removed::default()) };
     let [originals, bytes, sessions] = connection
         .prepare_cached(
-            "SELECT count(*), coalesce(sum(length(payload)), 0),
-               (SELECT count(*) FROM sessions WHERE session_id = ?1)
-             FROM originals WHERE id IN (
-                 SELECT original FROM grants WHERE session IN (SELECT id FROM sessions WHERE session_id = ?1))
-               AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = session
-                               WHERE original = originals.id AND session_id <> ?1)",
+            "SELECT count(*), coalesce(sum(length(payload)), 0), 1 FROM originals
+             WHERE id IN (SELECT original FROM grants WHERE session = ?1)
+               AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id AND session <> ?1)",
         )?
-        .query_row((session_id,), counts)?;
+        .query_row((session,), counts)?;
     Ok(Removed { originals, bytes, sessions })
 }
 

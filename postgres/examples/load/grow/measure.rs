@@ -68,11 +68,9 @@ impl Calls {
         self.time("turn", |store, me, original| {
             store.commit_turn(me, &original.hash.to_hex().as_str().into(), now()).map(drop)
         })?;
-        self.time("stats of a session", |store, me, _| store.stats(Some(&me.session_id)).map(drop))?;
+        self.time("stats of a session", |store, me, _| store.stats(Some(me)).map(drop))?;
         self.time("figures of a session", |store, me, _| {
-            store
-                .figures(&FiguresQuery { session_id: Some(me.session_id.clone()), ..FiguresQuery::default() })
-                .map(drop)
+            store.figures(&FiguresQuery { session: Some(me.clone()), ..FiguresQuery::default() }).map(drop)
         })?;
         self.sweep()?;
         self.commits("commit of 1 new original, swept")?;

@@ -83,13 +83,13 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     assert!(life.insist("is_off", || store.is_off(&scope("session"))));
     life.insist("switch", || store.switch(&scope("session"), false, START));
     life.insist("sweep", || store.sweep(START));
-    life.insist("end_session", || store.end_session("done", START));
+    life.insist("end_session", || store.end_session(&scope("done"), START));
     let alive = BTreeSet::from(["session".to_owned()]);
     life.insist("settle", || store.settle(&alive, START + 700_000));
     drop(store);
     let store = life.insist("open again", || open(home));
-    life.insist("purgeable", || store.purgeable("child"));
-    life.insist("purge", || store.purge("child"));
+    life.insist("purgeable", || store.purgeable(&scope("child")));
+    life.insist("purge", || store.purge(&scope("child")));
     // Beyond a limit: what no live session shows goes, and what is in sight stays.
     life.insist("commit", || commit(&store, "bulk", &bulk, START - 1_000_000));
     let small = life.insist("open with a limit", || capped(home));

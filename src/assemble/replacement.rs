@@ -1,0 +1,168 @@
+//! What stands in the place of a block, as a row of the ledger keeps it.
+//!
+//! A row keeps what is ours alone. What else a block of the host's says, such as a cache breakpoint or a file name, is taken from the
+//! message at hand, each time.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::identity::Known;
+use super::memo::{Memo, Tag};
+use super::thinking::Gap;
+use crate::error::{Error, Result};
+use crate::reference::ContentHash;
+use crate::transcript::{Arguments, Kind, has_opaque, text_in_place};
+
+/// What a row keeps, by the kind of the block that it was decided on. Its JSON is an object with one key, which is the kind: what is in
+/// it, arguments of a tool for instance, is never read as anything else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kept {
+    /// The placeholder of a tool's output.
+    Text(String),
+    /// Shorter arguments of a call, in the form that the call has them: a JSON value, or JSON as a string.
+    Arguments(Value),
+    /// The placeholder of an image.
+    Image {
+        /// Its words.
+        text: String,
+        /// What leaves with each of the images that the row is for, in order: [`crate::transcript::frame`].
+        frames: Vec<Value>,
+    },
+    /// Thinking that left, by its place.
+    Thinking(Gap),
+}
+
+/// How a block is changed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Change {
+    /// The value at its path becomes this one.
+    Set(Value),
+    /// The part leaves its message.
+    Remove,
+}
+
+impl Kept {
+    /// The JSON of a row.
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("strings, numbers and JSON values are JSON")
+    }
+
+    /// What shows it in a block's place; `None` where it cannot stand there. A block of another kind may have the same content at the same
+    /// time, and an image may have come to hold what JSON cannot carry: such a block stays.
+    pub(super) fn change(&self, known: &Known) -> Option<Change> {
+        let block = known.block;
+        match (self, block.kind) {
+            (Self::Text(text), Kind::Text(_)) if block.result.is_some() => {
+                Some(Change::Set(Value::String(text.clone())))
+            }
+            (Self::Arguments(value), Kind::Call(call))
+                if matches!(call.arguments, Arguments::Json(_)) == value.is_string() =>
+            {
+                Some(Change::Set(value.clone()))
+            }
+            (Self::Image { text, .. }, Kind::Image(_)) => {
+                let part = block.path.follow(known.view.raw).filter(|part| !has_opaque(part))?;
+                Some(Change::Set(text_in_place(part, text)))
+            }
+            (Self::Thinking(_), Kind::Thinking(_)) => Some(Change::Remove),
+            _ => None,
+        }
+    }
+
+    /// What the shown value is known by when it comes back as a block, and its tokens as a provider is sent it.
+    pub(super) fn shown(&self, memo: &Memo) -> (Option<ContentHash>, u64) {
+        let (hash, tokens) = match self {
+            Self::Text(text) | Self::Image { text, .. } => memo.of_text(text),
+            Self::Arguments(Value::String(json)) => memo.of_tagged(Tag::Arguments, json),
+            Self::Arguments(value) => memo.of_tagged(Tag::Arguments, &value.to_string()),
+            Self::Thinking(_) => return (None, 0),
+        };
+        (Some(hash), tokens)
+    }
+}
+
+/// What a row keeps, with what it shows.
+#[derive(Debug)]
+pub(super) struct Replacement {
+    pub(super) kept: Kept,
+    /// What the shown value is known by; `None` where nothing is shown.
+    pub(super) shown: Option<ContentHash>,
+    /// What it costs.
+    pub(super) tokens: u64,
+}
+
+impl Replacement {
+    /// Reads the JSON of a row of the store at `place`.
+    ///
+    /// # Errors
+    /// [`Error::StoreDamaged`].
+    pub(super) fn read(json: &str, place: impl FnOnce() -> String, memo: &Memo) -> Result<Self> {
+        let kept: Kept = serde_json::from_str(json).map_err(|error| {
+            let reason = format!("a row that says how a block is shown cannot be read: {error}");
+            Error::StoreDamaged { path: place(), reason }
+        })?;
+        let (shown, tokens) = kept.shown(memo);
+        Ok(Self { kept, shown, tokens })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Values that look like the row of each kind, like a part of one, or like an older program's row.
+    fn look_alikes() -> Vec<Value> {
+        let gap = json!({ "index": 3, "beside": "aa" });
+        let image = json!({ "text": "t", "frames": [{ "type": "image" }] });
+        let mut alike = vec![
+            json!({}),
+            json!([]),
+            json!(null),
+            json!("text"),
+            gap.clone(),
+            image.clone(),
+            json!({ "text": "t" }),
+            json!({ "arguments": {} }),
+            json!({ "image": image }),
+            json!({ "thinking": gap }),
+            json!({ "removedAt": 3, "beside": "aa" }),
+            json!({ "shown": { "type": "text", "text": "t" }, "frame": { "type": "image" } }),
+        ];
+        for outer in ["text", "arguments", "image", "thinking", "index", "frames", "removedAt", "shown"] {
+            let nested: Vec<Value> =
+                alike.iter().take(12).map(|inner| json!({ outer: inner, "more": [inner] })).collect();
+            alike.extend(nested);
+        }
+        alike
+    }
+
+    #[test]
+    fn a_row_is_read_as_what_was_written_whatever_its_arguments_look_like() {
+        let memo = Memo::new(crate::config::Encoding::default());
+        let read = |kept: &Kept| Replacement::read(&kept.to_json(), String::new, &memo).unwrap().kept;
+        for value in look_alikes() {
+            for kept in [
+                Kept::Arguments(value.clone()),
+                Kept::Arguments(json!(value.to_string())),
+                Kept::Text(value.to_string()),
+                Kept::Image { text: value.to_string(), frames: vec![value.clone(), value.clone()] },
+            ] {
+                assert_eq!(read(&kept), kept);
+            }
+        }
+        let number = r#"{"arguments":{"a":1.50,"b":12345678901234567890123,"c":1e400}}"#;
+        assert_eq!(Replacement::read(number, String::new, &memo).unwrap().kept.to_json(), number);
+    }
+
+    #[test]
+    fn what_is_no_row_is_damage_of_the_store() {
+        let memo = Memo::new(crate::config::Encoding::default());
+        for json in ["", "\"text\"", "{}", "{\"other\":1}", "{\"text\":1}", "{\"text\":\"a\",\"image\":{}}", "null"] {
+            let error = Replacement::read(json, || "here".into(), &memo).unwrap_err();
+            assert!(matches!(&error, Error::StoreDamaged { path, .. } if path == "here"), "{json}: {error}");
+        }
+    }
+}
