@@ -4,7 +4,8 @@ import type {
   AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageInfo,
 } from "./api.js";
 import { awaiting, badArgument, calling, crossingOptions, needArray, needObject, needString, reading, takenMessages } from "./errors.js";
-import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
+import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone } from "./handover.js";
+import type { LightMessage } from "./light.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
@@ -91,9 +92,10 @@ function crossingForMessages(options: CompressMessagesOptions): string {
   return crossingOptions(options);
 }
 
-function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages): CompressMessagesResult<M> {
+function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages, crossed: readonly LightMessage[]): CompressMessagesResult<M> {
   originals.forEach(remember);
-  return { messages, originals, report };
+  const alone = leftAlone(crossed, false);
+  return { messages, originals, report: alone ? { ...report, leftAlone: alone } : report };
 }
 
 /** The result of what was really done: nothing was done to messages that changed meanwhile. */
@@ -117,18 +119,19 @@ export async function compressMessages<M extends AnyMessage>(messages: readonly 
     const { handover, crossed } = await handOverInSlices(addon, taken);
     const done = await addon.compressMessages(handover, asked);
     const applied = await applyInSlices(taken, crossed, done.change);
-    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done), applied.changedMeanwhile);
+    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done, crossed), applied.changedMeanwhile);
   });
 }
 
 /** {@link compressMessages} on the calling thread. */
 export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
   const taken = takenMessages("messages", messages);
-  const crossed = crossingForMessages(options);
+  const asked = crossingForMessages(options);
   return calling(() => {
     const addon = native();
-    const done = addon.compressMessagesSync(handOver(addon, taken), crossed);
-    return messagesResult(apply(taken, done.change) ?? (messages as M[]), done);
+    const { handover, crossed } = handOver(addon, taken);
+    const done = addon.compressMessagesSync(handover, asked);
+    return messagesResult(apply(taken, crossed, done.change) ?? (messages as M[]), done, crossed);
   });
 }
 
@@ -180,7 +183,8 @@ export function restoreMessages<M extends AnyMessage>(compressed: CompressMessag
   });
   return calling(() => {
     const addon = native();
-    return apply(messages, addon.restoreMessages(handOver(addon, messages), originals, rows)) ?? compressed.messages;
+    const { handover, crossed } = handOver(addon, messages);
+    return apply(messages, crossed, addon.restoreMessages(handover, originals, rows)) ?? compressed.messages;
   });
 }
 

@@ -1,7 +1,7 @@
 /** Functions without a store. */
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
 import { calling, crossingOptions, mayBeString, needCount, needOptions, needString, takenMessages } from "./errors.js";
-import { apply, handOver } from "./handover.js";
+import { apply, handOver, leftAlone } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
 
@@ -12,11 +12,13 @@ import type { Options } from "./options.js";
  */
 export function squeeze<M extends AnyMessage>(messages: readonly M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
   const taken = takenMessages("messages", messages);
-  const crossed = crossingOptions(options);
+  const asked = crossingOptions(options);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.squeeze(handOver(addon, taken), crossed);
-    return { messages: apply(taken, change) ?? (messages as M[]), stats };
+    const { handover, crossed } = handOver(addon, taken);
+    const { change, stats } = addon.squeeze(handover, asked);
+    const alone = leftAlone(crossed, true);
+    return { messages: apply(taken, crossed, change) ?? (messages as M[]), stats: alone ? { ...stats, leftAlone: alone } : stats };
   });
 }
 
@@ -33,8 +35,9 @@ export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]):
   const taken = takenMessages("messages", messages);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.repairToolPairing(handOver(addon, taken));
-    return { messages: apply(taken, change) ?? (messages as M[]), stats };
+    const { handover, crossed } = handOver(addon, taken);
+    const { change, stats } = addon.repairToolPairing(handover);
+    return { messages: apply(taken, crossed, change) ?? (messages as M[]), stats };
   });
 }
 
@@ -54,7 +57,7 @@ export function countMessageTokens(messages: readonly AnyMessage[], options: { m
   mayBeString("encoding", options.encoding);
   return calling(() => {
     const addon = native();
-    return addon.countMessageTokens(handOver(addon, taken), options.model, options.encoding);
+    return addon.countMessageTokens(handOver(addon, taken).handover, options.model, options.encoding);
   });
 }
 

@@ -173,7 +173,7 @@ impl Engine {
                     if may_shrink_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
-                    self.propose_fresh(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
+                    self.propose_fresh(index, block, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
                     self.propose_smaller(index, message, block, result)
@@ -192,8 +192,8 @@ impl Engine {
 
     fn propose_fresh<'a>(
         &self,
-        block: usize,
-        path: &'a Path,
+        index: usize,
+        block: &'a Block,
         text: &str,
         result: &ToolResult,
         host: HostCuts<'_>,
@@ -204,9 +204,10 @@ impl Engine {
         let stored = self.storable(text)?;
         let label = self.label(&Hints::from(result).label());
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
-        let original = Original::text(&stored, label);
+        let original = Original::text(&stored, label).exactly(text, block.exact.as_deref());
         let is_exact = is_exact(result, &self.config);
-        let shorter = self.shorten(&stored, result, is_exact);
+        // What the stages undo is the stand-in of a text with lone surrogates.
+        let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let form = match shorter {
             _ if is_over(shown, &self.config) && !is_exact => {
@@ -225,7 +226,8 @@ impl Engine {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(Proposal { block, path, original, form, tokens_before, tokens_without, kind: FoldedKind::Results })
+        let (path, kind) = (&block.path, FoldedKind::Results);
+        Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.

@@ -68,7 +68,10 @@ impl Memo {
     /// What a block is known by, and what it costs.
     pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
         match block.kind {
-            Kind::Text(text) => self.of_text(text),
+            Kind::Text(text) => match &block.exact {
+                Some(exact) => (ContentHash::of(exact), self.of_text(text).1),
+                None => self.of_text(text),
+            },
             Kind::Call(call) => self.of_text(&call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
             Kind::Thinking(part) => self.of_thinking(part),
@@ -130,7 +133,7 @@ fn remembered<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, make: i
     })
 }
 
-/// What of a block is hashed: its text, its image payload, or its arguments or thinking as JSON.
+/// What of a block is hashed, but for lone surrogates: its text, its image payload, or its arguments or thinking as JSON.
 pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
     match block.kind {
         Kind::Text(text) => text.into(),
@@ -143,5 +146,8 @@ pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
 
 /// What a block is known by, without remembering it.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
-    ContentHash::of(content_of(block).as_bytes())
+    match &block.exact {
+        Some(exact) => ContentHash::of(exact),
+        None => ContentHash::of(content_of(block).as_bytes()),
+    }
 }

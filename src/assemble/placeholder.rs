@@ -14,7 +14,7 @@ use crate::reference::{ContentHash, Marker, Original, RefId};
 use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{Around, salient_identifiers};
 use crate::tokens::utf16;
-use crate::transcript::{Call, Kind, frame, text_in_place};
+use crate::transcript::{Call, Kind, frame, has_opaque, text_in_place};
 
 /// How much of a summary a result that failed keeps at least: enough for what failed.
 const FAILED_CHARS: u64 = 120;
@@ -75,7 +75,7 @@ impl Placeholder<'_> {
     /// of the summary, are.
     pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
-        let Ok(text) = std::str::from_utf8(&original.bytes) else { return };
+        let Some(text) = original.read_text() else { return };
         let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
         around.add(summary);
         let mut left = TOLD_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
@@ -83,12 +83,12 @@ impl Placeholder<'_> {
             left = left.saturating_sub(name.chars().count() + 1);
             left > 0
         };
-        let names = salient_identifiers(text, limit, around, config.name_scorer);
+        let names = salient_identifiers(&text, limit, around, config.name_scorer);
         let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
         if !names.is_empty() {
             around.add(&names.join(" "));
             summary.push_str("\nnames:");
-            summary.push_str(&with_lines(text, names));
+            summary.push_str(&with_lines(&text, names));
         }
     }
 
@@ -97,7 +97,8 @@ impl Placeholder<'_> {
         matches!(self, Self::Output { .. }) && tokens >= EXPLAINED_TOKENS
     }
 
-    /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten.
+    /// The JSON value that takes the block's place; `None` for arguments that have nothing to shorten, and for an image beside
+    /// something that cannot be stored.
     pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Value> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
@@ -107,6 +108,8 @@ impl Placeholder<'_> {
                 let explanation = if explains { EXPLANATION } else { "" };
                 json!(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
             }
+            // What its row would keep has no meaning in a later call.
+            Self::Image { part, .. } if has_opaque(part) => return None,
             Self::Image { part, tokens } => {
                 let shown = text_in_place(part, &format!("[image was here — {tokens} tokens] {marker}"));
                 Framed { shown, frame: frame(part) }.into_json()
