@@ -291,6 +291,8 @@ export interface MessagesReport {
 	blocks: Array<BlockRow>;
 	/** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them. */
 	changedMeanwhile?: Array<number>;
+	/** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+	leftAlone?: Array<LeftAlone>;
 }
 /** A stage of the pipeline. */
 export interface StageInfo {
@@ -440,6 +442,8 @@ export interface SqueezeStats {
 	heartbeatsPruned: number;
 	/** Large results cut, whatever their age. */
 	largeResultsTruncated: number;
+	/** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+	leftAlone?: Array<LeftAlone>;
 }
 /** What `repairToolPairing()` did. */
 export interface RepairStats {
@@ -531,6 +535,15 @@ export interface Warning {
 	/** What happened. */
 	message: string;
 }
+/** A message, or a part of one, that cannot be read and so stays as it is. */
+export interface LeftAlone {
+	/** Index of the message. */
+	message: number;
+	/** The part, as `content[1].text`; empty for the message itself. */
+	path: string;
+	/** Why it cannot be read. */
+	why: string;
+}
 /** What a job did. */
 export interface Report {
 	/** One for each rewritten block. */
@@ -545,6 +558,8 @@ export interface Report {
 	warning?: Warning;
 	/** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them. */
 	changedMeanwhile?: Array<number>;
+	/** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+	leftAlone?: Array<LeftAlone>;
 }
 /** What is to be fetched. */
 export interface FetchRequest {

@@ -25,12 +25,14 @@ test("the same array comes back when nothing changed", () => {
   assert.equal(repairToolPairing(fresh).messages, fresh);
 });
 
-test("a lone surrogate leaves its part untouched and the rest works", () => {
+test("a text with a lone surrogate is squeezed like any other, and shows none", () => {
   const messages = staleConversation(`${noise(200)}\ud800`);
   messages.splice(1, 0, ...toolRound("c0", "exec", { command: "a" }, noise(200, 9), 2));
   const squeezed = squeeze(messages);
   assert.notEqual(squeezed.messages[2], messages[2], "the well-formed one is squeezed");
-  assert.equal(squeezed.messages[4], messages[4], "the ill-formed one is the same object");
+  assert.notEqual(squeezed.messages[4], messages[4], "the ill-formed one, too");
+  assert.ok(JSON.stringify(squeezed.messages).isWellFormed());
+  assert.equal(squeezed.stats.leftAlone, undefined);
 });
 
 test("hostile texts are squeezed without a crash and in linear time", () => {

@@ -84,6 +84,120 @@ fn read_aloud(text: &str) -> String {
     words.map(|word| word.chars().filter(|c| !"aeiou".contains(*c)).collect::<String>() + " ").collect()
 }
 
+/// Every phrase of the lexicons that is no article.
+fn phrases() -> Vec<&'static str> {
+    let lists = [
+        include_str!("../src/prose/lexicon/fillers.txt"),
+        include_str!("../src/prose/lexicon/hedges.txt"),
+        include_str!("../src/prose/lexicon/pleasantries.txt"),
+        include_str!("../src/prose/lexicon/phrases.txt"),
+        include_str!("../src/prose/lexicon/low_information.txt"),
+        include_str!("../src/prose/lexicon/rule_fillers.txt"),
+        include_str!("../src/prose/lexicon/abbreviations.txt"),
+    ];
+    let lines = lists.into_iter().flat_map(str::lines).filter(|line| !line.starts_with('#') && !line.is_empty());
+    let levels = lines.filter_map(|line| line.split(" | ").nth(1)).map(str::trim);
+    let dictionary = include_str!("../src/rules/lexicon/dictionary.txt").lines();
+    let long = dictionary.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" | ")?.0));
+    levels.chain(long).filter(|phrase| !["a", "an", "the"].contains(phrase)).collect()
+}
+
+/// Each of some hundred phrases in each of these frames, at every intensity, level and objective.
+#[test]
+fn what_a_sentence_names_stays_to_the_letter() {
+    let frames = [
+        "Never use the word {}.",
+        "The term {} is what they want here.",
+        "Never use the words zebra, {} or quagga.",
+        "Avoid phrases such as {} in the text.",
+        "You should always say {} before you begin.",
+        "Write {}, not quagga, in the report.",
+        "Replace {} by quagga in the files.",
+        "Replace quagga with {} in the files.",
+        "It is their rule to write {} instead of quagga.",
+        "Never use really, {} or please in the text.",
+        "The reply is: {}, we wait for them.",
+        "Their answer to this: We, {}, wait.",
+    ];
+    let phrases = phrases();
+    assert!(phrases.len() > 300, "{} phrases", phrases.len());
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for (phrase, frame) in phrases.iter().flat_map(|phrase| frames.iter().map(move |frame| (phrase, frame))) {
+        let text = frame.replace("{}", phrase);
+        let expected = phrase.to_lowercase();
+        let mut check = |how: String, shorter: &str| {
+            checked += 1;
+            if !shorter.to_lowercase().contains(&expected) {
+                wrong.push(format!("{how}: {text:?} -> {shorter:?} lacks {phrase:?}"));
+            }
+        };
+        for objective in Objective::ALL {
+            for intensity in Intensity::ALL {
+                let (shorter, _) = compress_prose(&text, intensity, objective);
+                check(format!("{} {}", intensity.as_str(), objective.as_str()), &shorter);
+                let (again, _) = compress_prose(&shorter, intensity, objective);
+                check(format!("{} {} twice", intensity.as_str(), objective.as_str()), &again);
+            }
+            for level in RulesLevel::ALL {
+                let options = RulesOptions { level, objective, max_chars: Some(0), dictionary: Dictionary::default() };
+                check(format!("{} {}", level.as_str(), objective.as_str()), &preprocess(&text, &options));
+            }
+        }
+    }
+    wrong.dedup();
+    let shown = wrong.iter().take(60).cloned().collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} of {checked}:\n{shown}", wrong.len());
+}
+
+/// Words of every list inside formulas and paths, in every form that stands on one line.
+#[test]
+fn formulas_and_paths_of_windows_keep_their_words() {
+    let frames = [
+        "They show that ${}$ holds for them.",
+        "They show that $x_{in the {} case}$ holds for them.",
+        "They show that $$ x = \\text{ {} } $$ holds for them.",
+        r"They show that \( y = \text{the {} case} \) holds for them.",
+        r"They show that \[ y = {} + 1 \] holds for them.",
+        r"They show that \begin{align} y = {} \end{align} holds for them.",
+        r"You should open C:\Program Files\the {} one\file.txt for them.",
+        r"You should open C:\{} folder\the file.txt for them.",
+        r"You should open \\server\share\the {} one\file.txt, then go on.",
+        r"You should open ..\the {} one\file.txt when they ask.",
+        r"You should open %APPDATA%\the {} one\a file.txt when they ask.",
+        r"You should open D:/The {} Data/the {} file.csv when they ask.",
+        r"The folder which they use is C:\data\the {} one.",
+    ];
+    let mut wrong = Vec::new();
+    for (phrase, frame) in ["just", "really", "very", "in order to", "a", "the", "please", "of the", "I think"]
+        .iter()
+        .flat_map(|phrase| frames.iter().map(move |frame| (phrase, frame)))
+    {
+        let text = frame.replace("{}", phrase);
+        let start = text.find(['$', '\\', '/', '%']).expect("a formula or a path");
+        let start = if text[..start].ends_with(':') || text[..start].ends_with("..") { start - 2 } else { start };
+        let ends = ["$$ ", r"\) ", r"\] ", r"\end{align}", ".txt", ".csv", "$ ", "one."];
+        let end = ends.iter().find_map(|end| Some(text.rfind(end)? + end.len())).expect("an end");
+        let expected = text[start..end].trim_end_matches([' ', '.']);
+        for objective in Objective::ALL {
+            for intensity in Intensity::ALL {
+                let (shorter, _) = compress_prose(&text, intensity, objective);
+                if !shorter.contains(expected) {
+                    wrong.push(format!("{text:?} -> {shorter:?} lacks {expected:?}"));
+                }
+            }
+            for level in RulesLevel::ALL {
+                let options = RulesOptions { level, objective, max_chars: Some(0), dictionary: Dictionary::default() };
+                let shorter = preprocess(&text, &options);
+                if !shorter.contains(expected) {
+                    wrong.push(format!("{} {text:?} -> {shorter:?} lacks {expected:?}", level.as_str()));
+                }
+            }
+        }
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[test]
 fn no_rule_turns_its_meaning_at_any_level() {
     let mut wrong = Vec::new();

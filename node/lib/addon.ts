@@ -212,6 +212,8 @@ export interface MessagesReport {
   blocks: Array<BlockRow>
   /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them. */
   changedMeanwhile?: Array<number>
+  /** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+  leftAlone?: Array<LeftAlone>
 }
 
 /** A compressed conversation. */
@@ -492,6 +494,8 @@ export interface SqueezeStats {
   heartbeatsPruned: number
   /** Large results cut, whatever their age. */
   largeResultsTruncated: number
+  /** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+  leftAlone?: Array<LeftAlone>
 }
 
 /** A squeezed conversation. */
@@ -702,6 +706,16 @@ export interface Warning {
   message: string
 }
 
+/** A message, or a part of one, that cannot be read and so stays as it is. */
+export interface LeftAlone {
+  /** Index of the message. */
+  message: number
+  /** The part, as `content[1].text`; empty for the message itself. */
+  path: string
+  /** Why it cannot be read. */
+  why: string
+}
+
 /** What a job did. */
 export interface Report {
   /** One for each rewritten block. */
@@ -716,6 +730,8 @@ export interface Report {
   warning?: Warning
   /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them. */
   changedMeanwhile?: Array<number>
+  /** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+  leftAlone?: Array<LeftAlone>
 }
 
 /** Folded messages. */

@@ -9,7 +9,8 @@ import {
 } from "./arguments.js";
 import { awaiting, badArgument, calling } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
-import { applyInSlices, handOverInSlices, reallyDone } from "./handover.js";
+import { applyInSlices, handOverInSlices, leftAlone, reallyDone } from "./handover.js";
+import type { LightMessage } from "./light.js";
 import { answersTo, maskedArguments, maskedMessage } from "./masking.js";
 import { native } from "./native.js";
 import { callOf, toolOf } from "./tool-call.js";
@@ -57,8 +58,10 @@ const TAKES = {
 /** What `open` takes beside options. */
 const NO_OPTIONS = Object.fromEntries(Object.keys(TAKES.open).map((field) => [field, undefined]));
 
-/** The report of what was really done: nothing was done to messages that changed meanwhile. */
-function reportOf(report: Report, changedMeanwhile: number[]): Report {
+/** The report of what was really done: nothing was done to messages that changed meanwhile, nor to what could not be read. */
+function reportOf(done: Report, crossed: readonly LightMessage[], changedMeanwhile: number[]): Report {
+  const alone = leftAlone(crossed, true);
+  const report = alone ? { ...done, leftAlone: alone } : done;
   if (changedMeanwhile.length === 0) return report;
   const { rows: actions, notFreed } = reallyDone(report.actions, changedMeanwhile);
   return { ...report, actions, tokensAfter: report.tokensAfter + notFreed, changedMeanwhile };
@@ -145,8 +148,9 @@ export class Concertina {
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
       const { change, report } = await this.#native.admit(handover, { sessionId, agentId }, { hostCutAt, hostKeeps, isMasked, model }, now);
-      const { messages, changedMeanwhile } = await applyInSlices([shown.message], crossed.slice(1, 2), change);
-      return { message: messages?.[0] ?? message, report: reportOf(report, changedMeanwhile) };
+      const came = crossed.slice(1, 2);
+      const { messages, changedMeanwhile } = await applyInSlices([shown.message], came, change);
+      return { message: messages?.[0] ?? message, report: reportOf(report, came, changedMeanwhile) };
     });
   }
 
@@ -207,7 +211,7 @@ export class Concertina {
         folded = await fold("leave");
       }
       const applied = await applyInSlices(messages as M[], crossed, folded.change);
-      const report = reportOf(folded.report, applied.changedMeanwhile);
+      const report = reportOf(folded.report, crossed, applied.changedMeanwhile);
       return { messages: applied.messages ?? (input.messages as M[]), estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });
   }

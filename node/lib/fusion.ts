@@ -7,7 +7,8 @@ import type {
 } from "./api.js";
 import { anything, asked, callable, crossingOptions, type Kind, list, messagesOf, nullable, optional, string, takenOf } from "./arguments.js";
 import { awaiting, badArgument, calling } from "./errors.js";
-import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
+import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone } from "./handover.js";
+import type { LightMessage } from "./light.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
 
@@ -107,9 +108,10 @@ function crossingForMessages(options: CompressMessagesOptions): string {
   return crossingOptions(options);
 }
 
-function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages): CompressMessagesResult<M> {
+function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages, crossed: readonly LightMessage[]): CompressMessagesResult<M> {
   originals.forEach(remember);
-  return { messages, originals, report };
+  const alone = leftAlone(crossed, false);
+  return { messages, originals, report: alone ? { ...report, leftAlone: alone } : report };
 }
 
 /** The result of what was really done: nothing was done to messages that changed meanwhile. */
@@ -133,18 +135,19 @@ export async function compressMessages<M extends AnyMessage>(messages: readonly 
     const { handover, crossed } = await handOverInSlices(addon, given);
     const done = await addon.compressMessages(handover, asked);
     const applied = await applyInSlices(given, crossed, done.change);
-    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done), applied.changedMeanwhile);
+    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done, crossed), applied.changedMeanwhile);
   });
 }
 
 /** {@link compressMessages} on the calling thread. */
 export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
   const given = messagesOf<M>("messages", messages);
-  const crossed = crossingForMessages(options);
+  const asked = crossingForMessages(options);
   return calling(() => {
     const addon = native();
-    const done = addon.compressMessagesSync(handOver(addon, given), crossed);
-    return messagesResult(apply(given, done.change) ?? (messages as M[]), done);
+    const { handover, crossed } = handOver(addon, given);
+    const done = addon.compressMessagesSync(handover, asked);
+    return messagesResult(apply(given, crossed, done.change) ?? (messages as M[]), done, crossed);
   });
 }
 
@@ -189,7 +192,8 @@ export function restoreMessages<M extends AnyMessage>(compressed: CompressMessag
   const { messages, originals, report } = takenOf("compressed", compressed, COMPRESSED);
   return calling(() => {
     const addon = native();
-    return apply(messages as M[], addon.restoreMessages(handOver(addon, messages), originals, report.blocks)) ?? compressed.messages;
+    const { handover, crossed } = handOver(addon, messages);
+    return apply(messages as M[], crossed, addon.restoreMessages(handover, originals, report.blocks)) ?? compressed.messages;
   });
 }
 

@@ -7,8 +7,8 @@
  * that no patch names stay the same objects. While others have their turns the caller may change a message: a patch is for
  * the message that crossed, and one that reads otherwise now is left as it is.
  */
-import type { Change, Handover } from "./addon.js";
-import { light, type LightMessage, ownField } from "./light.js";
+import type { Change, Handover, LeftAlone } from "./addon.js";
+import { after, type Crossed, heavy, light, type LightMessage, opaqueOf, ownField, type Step, type Unread } from "./light.js";
 import type { Native } from "./native.js";
 
 /** How long one slice may take, in milliseconds. */
@@ -16,32 +16,35 @@ const SLICE_MS = 0.04;
 /** A longer text crosses in pieces of this many UTF-16 units. */
 const PIECE = 16_384;
 
-/** Hands messages over in one piece. */
-export function handOver(addon: Native, messages: readonly unknown[]): Handover {
-  const handover = new addon.Handover();
-  const crossing: string[] = [];
-  let lifted = 0;
-  for (const message of messages) {
-    const { json, texts } = light(message, lifted);
-    for (const text of texts) handover.text(text, false);
-    crossing.push(json);
-    lifted += texts.length;
-  }
-  handover.push(`[${crossing.join()}]`);
-  return handover;
-}
-
 /** Messages in the addon, and how each read when it crossed. */
 export interface HandedOver {
   handover: Handover;
   crossed: LightMessage[];
 }
 
+const NOTHING_CROSSED: Crossed = { lifted: 0, hidden: 0 };
+
+/** Hands messages over in one piece. */
+export function handOver(addon: Native, messages: readonly unknown[]): HandedOver {
+  const handover = new addon.Handover();
+  const crossed: LightMessage[] = [];
+  let before = NOTHING_CROSSED;
+  for (const message of messages) {
+    const one = light(message, before);
+    for (const text of one.texts) handover.text(text, false);
+    crossed.push(one);
+    before = after(one);
+  }
+  handover.push(`[${crossed.map(({ json }) => json).join()}]`);
+  return { handover, crossed };
+}
+
 /** Hands messages over in slices, with a turn of the event loop between them. */
 export async function handOverInSlices(addon: Native, messages: readonly unknown[]): Promise<HandedOver> {
   const handover = new addon.Handover();
   const crossed: LightMessage[] = [];
-  let [slice, lifted, start]: [LightMessage[], number, number] = [[], 0, performance.now()];
+  let before = NOTHING_CROSSED;
+  let [slice, start]: [LightMessage[], number] = [[], performance.now()];
   const flush = async () => {
     for (const text of slice.flatMap(({ texts }) => texts)) {
       for (let [from, to] = [0, 0]; from < text.length; from = to) {
@@ -55,11 +58,13 @@ export async function handOverInSlices(addon: Native, messages: readonly unknown
     }
     handover.push(`[${slice.map(({ json }) => json).join()}]`);
     await nextTurn();
-    [slice, lifted, start] = [[], 0, performance.now()];
+    // The strings of each slice are counted anew.
+    before = { ...before, lifted: 0 };
+    [slice, start] = [[], performance.now()];
   };
   for (const message of messages) {
-    const one = light(message, lifted);
-    lifted += one.texts.length;
+    const one = light(message, before);
+    before = after(one);
     slice.push(one);
     crossed.push(one);
     if (performance.now() - start > SLICE_MS) await flush();
@@ -81,7 +86,6 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-type Step = string | number;
 /** A value to set at a path of a message, or, without one, the path of an element that leaves. Paths are those of the message as it was. */
 type Patch = [path: Step[], replacement?: unknown];
 /** What stands in a list for a part of a message that moves as it is: JSON does not carry every part exactly. */
@@ -96,7 +100,13 @@ function patch(value: unknown, path: readonly Step[], at: number, replacement: u
   return copy;
 }
 
-function patched<M>(message: M, patches: Patch[], came: readonly unknown[]): M {
+/** Messages as they came, and what the marks in a change stand for. */
+interface Came {
+  messages: readonly unknown[];
+  opaque: ReadonlyMap<number, unknown>;
+}
+
+function patched<M>(message: M, patches: Patch[], came: Came): M {
   const sets = patches.filter(({ length }) => length > 1);
   const set = sets.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, withParts(replacement, came)), message);
   // From the last on: the places of those before it stay.
@@ -120,32 +130,34 @@ function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
 }
 
 /** The kept messages and the inserted ones, in order; what moves into these is taken from the messages as they came. */
-function reorder<M>(messages: M[], slots: string | undefined, came: readonly M[]): M[] {
+function reorder<M>(messages: M[], slots: string | undefined, came: Came): M[] {
   if (slots === undefined) return messages;
   return (JSON.parse(slots) as (number | [M])[]).map((slot) => {
     if (typeof slot === "number") return messages[slot] as M;
     const { content } = slot[0] as { content?: unknown };
-    return content === undefined ? slot[0] : { ...slot[0], content: withParts(content, came) };
+    if (content === undefined) return heavy(slot[0], came.opaque) as M;
+    return { ...(heavy({ ...slot[0], content: null }, came.opaque) as M), content: withParts(content, came) };
   });
 }
 
-/** A value with the parts of messages that its elements stand for. */
-function withParts(value: unknown, messages: readonly unknown[]): unknown {
-  if (!Array.isArray(value)) return value;
+/** A value with the parts of messages that its elements stand for, and all that its marks stand for. */
+function withParts(value: unknown, { messages, opaque }: Came): unknown {
+  if (!Array.isArray(value)) return heavy(value, opaque);
   return (value as Moved[]).map((element) => {
     const place = element?.["\0part"];
-    return place === undefined ? element : (place as Step[]).reduce<unknown>((whole, step) => (whole as Record<Step, unknown>)[step], messages);
+    return place === undefined ? heavy(element, opaque) : (place as Step[]).reduce<unknown>((whole, step) => (whole as Record<Step, unknown>)[step], messages);
   });
 }
 
 /** Applies a change to a copy in one piece; `undefined` when nothing changes. */
-export function apply<M>(messages: readonly M[], change: Change): M[] | undefined {
+export function apply<M>(messages: readonly M[], crossed: readonly LightMessage[], change: Change): M[] | undefined {
   const byMessage = new Map<number, Patch[]>();
   for (const json of change.patches) addPatches(json, byMessage);
   if (byMessage.size === 0 && change.slots === undefined) return undefined;
   const copy = messages.slice();
-  for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches, messages);
-  return reorder(copy, change.slots, messages);
+  const came = { messages, opaque: opaqueOf(crossed) };
+  for (const [index, patches] of byMessage) copy[index] = patched(copy[index] as M, patches, came);
+  return reorder(copy, change.slots, came);
 }
 
 /** What applying a change came to. */
@@ -164,13 +176,14 @@ export async function applyInSlices<M>(messages: readonly M[], crossed: readonly
     await nextTurn();
   }
   let copy: M[] | undefined;
+  const came = { messages, opaque: opaqueOf(crossed) };
   const changedMeanwhile: number[] = [];
   let start = performance.now();
   for (const [index, patches] of byMessage) {
     // In one go with its patches: nobody has a turn in between.
     if (isAsItCrossed(messages[index], crossed[index])) {
       copy ??= messages.slice();
-      copy[index] = patched(messages[index] as M, patches, messages);
+      copy[index] = patched(messages[index] as M, patches, came);
     } else {
       changedMeanwhile.push(index);
     }
@@ -179,13 +192,23 @@ export async function applyInSlices<M>(messages: readonly M[], crossed: readonly
       start = performance.now();
     }
   }
-  return { messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, messages), changedMeanwhile };
+  return { messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, came), changedMeanwhile };
 }
 
 function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boolean {
   if (crossed === undefined) return false;
-  const { json, texts } = light(message, crossed.lifted);
-  return json === crossed.json && texts.every((text, index) => text === crossed.texts[index]);
+  const { json, texts, opaque } = light(message, crossed.before);
+  return json === crossed.json && texts.every((text, index) => text === crossed.texts[index]) && opaque.every((value, index) => Object.is(value, crossed.opaque[index]));
+}
+
+/** A row for each part of some messages that is not folded because it does not cross; `undefined` where there is none. */
+export function leftAlone(crossed: readonly LightMessage[], foldsIllFormed: boolean): LeftAlone[] | undefined {
+  const row = (message: number, { path, why }: Unread): LeftAlone => {
+    const words = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+    return { message, path: words.replace(/^\./, ""), why };
+  };
+  const rows = crossed.flatMap(({ unread, illFormed }, message) => [...unread, ...(foldsIllFormed ? [] : illFormed)].map((part) => row(message, part)));
+  return rows.length > 0 ? rows : undefined;
 }
 
 /** Rows of what was really done, and how many tokens the others were to free: nothing was done to messages that changed meanwhile. */

@@ -2,8 +2,10 @@
  * A message as light JSON: long strings lifted out of it, and a mark for what JSON cannot carry exactly.
  *
  * Whoever wrote the message need not mean well: objects that hold themselves, parts that are shared so often that written out
- * they never end, getters that throw. Such parts are marked opaque, and the addon leaves alone whatever holds one.
+ * they never end, getters that throw. Such a value is opaque: it crosses as its number, and wherever the addon copies that number to,
+ * the very same value stands again when the change comes back.
  */
+import { describe } from "./errors.js";
 
 /** Strings of at least this many UTF-16 units are lifted out of the JSON. */
 const LONG = 256;
@@ -13,25 +15,82 @@ export const DEPTH = 110;
 export const MOST_VALUES = 1_000_000;
 /** How much longer than the rest of a message its repeats of shared objects may be. */
 const REPEATS = 8;
-/** Stands for what JSON cannot carry exactly. */
-const OPAQUE = { "\0opaque": 1 };
-/** Stands for a string with lone surrogates. */
-const OPAQUE_TEXT = { "\0opaque": "text" };
+/** The key of what stands for an opaque value: its number among those of the hand-over. */
+const OPAQUE = "\0opaque";
+/** The key of what stands for a string with lone surrogates: the string with U+FFFD for each, and the unit of every U+FFFD in it. */
+const UTF16 = "\0utf16";
+const REPLACEMENT = "\ufffd";
+
+/** A step into a message. */
+export type Step = string | number;
+
+/** A part of a message that is not read as it is, and so never folded. */
+export interface Unread {
+  path: Step[];
+  why: string;
+}
+
+/** How many strings and opaque values crossed before a message: its own are numbered from there. */
+export interface Crossed {
+  lifted: number;
+  hidden: number;
+}
 
 /** A message on its way. */
 export interface LightMessage {
   json: string;
   /** The strings that were lifted out, in order. */
   texts: string[];
-  /** How many others were lifted before them: the JSON counts on from there. */
-  lifted: number;
+  /** The opaque values, in order. */
+  opaque: unknown[];
+  /** The opaque parts where a text, a call or an image would be folded. */
+  unread: Unread[];
+  /** The texts with lone surrogates: a folded one shows U+FFFD for them, and only what keeps its original can fold it. */
+  illFormed: Unread[];
+  before: Crossed;
 }
 
-/** Makes a message light; `lifted` strings go before its own. */
-export function light(message: unknown, lifted: number): LightMessage {
-  const walk = new Walk(lifted);
+/** Makes a message light that crosses behind others. */
+export function light(message: unknown, before: Crossed): LightMessage {
+  const walk = new Walk(before);
   const json = JSON.stringify(walk.lighten(message, DEPTH, false) ?? null);
-  return { json, texts: walk.texts, lifted };
+  const { texts, opaque, unread, illFormed } = walk;
+  return { json, texts, opaque, unread, illFormed, before };
+}
+
+/** What crossed when this message had. */
+export function after({ before, texts, opaque }: LightMessage): Crossed {
+  return { lifted: before.lifted + texts.length, hidden: before.hidden + opaque.length };
+}
+
+/** The value of a change: its JSON, with the opaque values and the strings that its marks stand for. */
+export function heavy(value: unknown, opaque: ReadonlyMap<number, unknown>): unknown {
+  if (value === null || typeof value !== "object") return value;
+  const marked = value as { [OPAQUE]?: number; [UTF16]?: [string, ...number[]] };
+  if (marked[OPAQUE] !== undefined) return opaque.get(marked[OPAQUE]);
+  if (marked[UTF16] !== undefined) return withUnits(marked[UTF16]);
+  if (Array.isArray(value)) return value.map((item) => heavy(item, opaque));
+  const whole = {};
+  for (const [key, field] of Object.entries(value)) ownField(whole, key, heavy(field, opaque));
+  return whole;
+}
+
+/** The opaque values of messages that crossed, by their numbers. */
+export function opaqueOf(crossed: readonly LightMessage[]): ReadonlyMap<number, unknown> {
+  return new Map(crossed.flatMap(({ opaque, before }) => opaque.map((value, index) => [before.hidden + index, value] as const)));
+}
+
+/** A string without lone surrogates, and the units that stood in the place of every U+FFFD. */
+function unitsOf(text: string): [string, ...number[]] {
+  const wellFormed = text.toWellFormed();
+  const units: number[] = [];
+  for (let at = wellFormed.indexOf(REPLACEMENT); at >= 0; at = wellFormed.indexOf(REPLACEMENT, at + 1)) units.push(text.charCodeAt(at));
+  return [wellFormed, ...units];
+}
+
+function withUnits([wellFormed, ...units]: [string, ...number[]]): string {
+  const pieces = wellFormed.split(REPLACEMENT);
+  return pieces.map((piece, index) => (index === 0 ? piece : String.fromCharCode(units[index - 1] ?? 0xfffd) + piece)).join("");
 }
 
 /** What cannot be read is undefined. */
@@ -49,10 +108,33 @@ export function ownField(of: object, key: string | number, value: unknown): void
   else (of as Record<string | number, unknown>)[key] = value;
 }
 
+/** Whether a value is an object of JSON's: a copy of its fields is the same thing again. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Why a message or a part of it is not read where its object has a class of its own. */
+function classWords(value: object): string {
+  const name = attempt(() => (value.constructor as { name?: unknown } | undefined)?.name);
+  const named = typeof name === "string" && name !== "" ? ` (${name.slice(0, 80)})` : "";
+  return `it is an instance of a class${named}: only plain objects and arrays are read, because a copy would be no instance`;
+}
+
+/** The fields in which texts, images and calls stand. */
+const FOLDED = new Set<Step>(["content", "output", "text", "tool_calls", "function", "custom", "data", "source", "image_url", "url"]);
+/** The fields in which all that a call is given stands. */
+const GIVEN = new Set<Step>(["arguments", "input", "args"]);
+
 /** One message on its way through. */
 class Walk {
   readonly texts: string[] = [];
-  readonly #lifted: number;
+  readonly opaque: unknown[] = [];
+  readonly unread: Unread[] = [];
+  readonly illFormed: Unread[] = [];
+  readonly #before: Crossed;
+  /** Where in the message the walk is. */
+  readonly #path: Step[] = [];
   /** Objects met so far; true while their own parts are being walked. */
   readonly #met = new Map<object, boolean>();
   #values = 0;
@@ -60,26 +142,51 @@ class Walk {
   #own = 0;
   #again = 0;
 
-  constructor(lifted: number) {
-    this.#lifted = lifted;
+  constructor(before: Crossed) {
+    this.#before = before;
   }
 
   lighten(value: unknown, depth: number, isRepeat: boolean): unknown {
-    if (!this.#affords(value, isRepeat)) return OPAQUE;
+    if (!this.#affords(value, isRepeat)) return this.#hide(value, "it is too large, or holds the same parts too often");
     switch (typeof value) {
       case "string":
-        if (!value.isWellFormed()) return OPAQUE_TEXT;
-        return value.length < LONG ? value : { "\0text": this.#lifted + this.texts.push(value) - 1 };
+        return value.isWellFormed() ? this.#lift(value) : this.#illFormed(value);
       case "number":
-        return Number.isFinite(value) ? value : OPAQUE;
+        // JSON has no negative zero.
+        return Number.isFinite(value) && !Object.is(value, -0) ? value : this.#hide(value, `it is ${Object.is(value, -0) ? "-0" : value}`);
       case "boolean":
       case "undefined":
         return value;
       case "object":
         return value === null ? null : this.#container(value, depth, isRepeat);
       default:
-        return OPAQUE;
+        return this.#hide(value, `it is a ${typeof value}`);
     }
+  }
+
+  #lift(text: string): unknown {
+    return text.length < LONG ? text : { "\0text": this.#before.lifted + this.texts.push(text) - 1 };
+  }
+
+  #illFormed(text: string): unknown {
+    const [wellFormed, ...units] = unitsOf(text);
+    const why = "it holds a lone surrogate, half of a character";
+    const told = this.#path.some((step) => GIVEN.has(step)) ? this.unread : this.illFormed;
+    if (this.#isFolded()) told.push({ path: [...this.#path], why });
+    return { [UTF16]: [this.#lift(wellFormed), ...units] };
+  }
+
+  /** Marks a value opaque. */
+  #hide(value: unknown, why: string): unknown {
+    if (this.#isFolded()) this.unread.push({ path: [...this.#path], why });
+    return { [OPAQUE]: this.#before.hidden + this.opaque.push(value) - 1 };
+  }
+
+  /** Whether the walk is where something would be folded. */
+  #isFolded(): boolean {
+    const given = this.#path.findIndex((step) => GIVEN.has(step));
+    const steps = given < 0 ? this.#path : this.#path.slice(0, given);
+    return steps.every((step) => typeof step === "number" || FOLDED.has(step));
   }
 
   #affords(value: unknown, isRepeat: boolean): boolean {
@@ -94,39 +201,52 @@ class Walk {
   /** An array or a plain object; what is neither, and where reading throws, is opaque as a whole, so that no patch leads through it. */
   #container(value: object, depth: number, isRepeat: boolean): unknown {
     const met = this.#met.get(value);
-    const holdsItself = met === true;
-    if (depth === 0 || holdsItself) return OPAQUE;
+    if (met === true) return this.#hide(value, "it holds itself");
+    if (depth === 0) return this.#hide(value, `it is nested more than ${DEPTH} deep`);
     this.#met.set(value, true);
+    const before = [this.texts, this.opaque, this.unread, this.illFormed, this.#path].map((list) => [list, list.length] as const);
     try {
       const isAgain = isRepeat || met === false;
+      const why = this.#isUnreadable(value);
+      if (why !== undefined) return this.#hide(value, why);
       return Array.isArray(value) ? this.#array(value, depth - 1, isAgain) : this.#object(value, depth - 1, isAgain);
-    } catch {
-      return OPAQUE;
+    } catch (error) {
+      // What of it was marked before does not cross.
+      for (const [list, length] of before) list.length = length;
+      return this.#hide(value, `it cannot be read: ${(attempt(() => describe(error)) ?? "reading it throws").slice(0, 200)}`);
     } finally {
       this.#met.set(value, false);
     }
   }
 
+  /** Why an object cannot be read as JSON. */
+  #isUnreadable(value: object): string | undefined {
+    const isArray = Array.isArray(value);
+    if (!isArray && !isPlain(value)) return classWords(value);
+    const keys = isArray ? [] : Object.keys(value);
+    const size = isArray ? value.length : keys.length;
+    if (size > MOST_VALUES - this.#values) return "it is too large";
+    return keys.some((key) => key.startsWith("\0") || !key.isWellFormed()) ? "the name of one of its fields cannot cross" : undefined;
+  }
+
   #array(items: readonly unknown[], depth: number, isAgain: boolean): unknown {
-    if (items.length > MOST_VALUES - this.#values) return OPAQUE;
     const lighter: unknown[] = [];
     for (let index = 0; index < items.length; index++) {
+      this.#path.push(index);
       const item = this.lighten(items[index], depth, isAgain);
       // JSON would say null for what is not there.
-      lighter.push(item === undefined ? OPAQUE : item);
+      lighter.push(item === undefined ? this.#hide(item, "it is undefined") : item);
+      this.#path.pop();
     }
     return lighter;
   }
 
   #object(value: object, depth: number, isAgain: boolean): unknown {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return OPAQUE;
-    const keys = Object.keys(value);
-    if (keys.length > MOST_VALUES - this.#values) return OPAQUE;
     const lighter = {};
-    for (const key of keys) {
-      if (key.startsWith("\0") || !key.isWellFormed()) return OPAQUE;
+    for (const key of Object.keys(value)) {
+      this.#path.push(key);
       ownField(lighter, key, this.lighten((value as Record<string, unknown>)[key], depth, isAgain));
+      this.#path.pop();
     }
     return lighter;
   }

@@ -8,7 +8,7 @@ import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "./api.js";
 import { asked as calledBack, string } from "./arguments.js";
 import { nextTurn } from "./handover.js";
-import { attempt, DEPTH, MOST_VALUES } from "./light.js";
+import { attempt, DEPTH, isPlain, MOST_VALUES } from "./light.js";
 
 /** Characters that a redactor sees in one turn of the event loop: one or two milliseconds. */
 const PIECE = 4000;
@@ -74,6 +74,8 @@ class Masking {
 
   /** An object with some of its fields masked. */
   async fields(of: object, names: string[], depth: number): Promise<unknown> {
+    // A copy would be no instance of its class, and such an object does not cross.
+    if (attempt(() => isPlain(of)) !== true) return of;
     const values = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]));
     if (values === undefined) return of;
     const changed: [string, unknown][] = [];
@@ -104,15 +106,34 @@ class Masking {
   }
 }
 
-/** Arguments with their strings masked; the same object where nothing is. Only what stands in them directly is ever printed. */
+/**
+ * Arguments with their strings masked; the same value where nothing is. Only strings and lists of words that stand in them directly are ever
+ * printed. The redactor sees plain strings: in JSON it would miss a secret that has a quote, a backslash or a line end.
+ */
 export async function maskedArguments(args: unknown, redactor: Redactor): Promise<unknown> {
+  if (typeof args === "string") {
+    const read = attempt(() => JSON.parse(args) as unknown);
+    const shown = typeof read === "object" ? await maskedArguments(read, redactor) : read;
+    return masked(shown === read ? args : JSON.stringify(shown), redactor);
+  }
   if (args === null || typeof args !== "object" || Array.isArray(args)) return args;
   const changed: [string, unknown][] = [];
   for (const [key, value] of attempt(() => Object.entries(args)) ?? []) {
-    const shown = typeof value === "string" ? await masked(value, redactor) : value;
+    const shown = typeof value === "string" ? await masked(value, redactor) : Array.isArray(value) ? await maskedWords(value, redactor) : value;
     if (shown !== value) changed.push([key, shown]);
   }
   return changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args;
+}
+
+/** A list of words, each masked, or, where a secret spans several, what they are together, masked; the same list where nothing is. */
+async function maskedWords(list: unknown[], redactor: Redactor): Promise<unknown> {
+  const words = attempt(() => (list.length > MOST_VALUES ? undefined : Array.from(list)));
+  if (words === undefined || !words.every((word) => typeof word === "string")) return list;
+  const shown: string[] = [];
+  for (const word of words) shown.push(await masked(word, redactor));
+  const together = await masked(shown.join(" "), redactor);
+  if (together !== shown.join(" ")) return together;
+  return shown.every((word, index) => word === words[index]) ? list : shown;
 }
 
 /** What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is masked. */

@@ -2,7 +2,7 @@
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
 import { count, crossingOptions, type Fields, type Kind, messagesOf, nullable, optional, string, taken } from "./arguments.js";
 import { calling } from "./errors.js";
-import { apply, handOver } from "./handover.js";
+import { apply, handOver, leftAlone } from "./handover.js";
 import { native } from "./native.js";
 import type { Options } from "./options.js";
 
@@ -13,11 +13,13 @@ import type { Options } from "./options.js";
  */
 export function squeeze<M extends AnyMessage>(messages: readonly M[], options: Options = {}): { messages: M[]; stats: SqueezeStats } {
   const given = messagesOf<M>("messages", messages);
-  const crossed = crossingOptions(options);
+  const asked = crossingOptions(options);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.squeeze(handOver(addon, given), crossed);
-    return { messages: apply(given, change) ?? (messages as M[]), stats };
+    const { handover, crossed } = handOver(addon, given);
+    const { change, stats } = addon.squeeze(handover, asked);
+    const alone = leftAlone(crossed, true);
+    return { messages: apply(given, crossed, change) ?? (messages as M[]), stats: alone ? { ...stats, leftAlone: alone } : stats };
   });
 }
 
@@ -34,8 +36,9 @@ export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]):
   const given = messagesOf<M>("messages", messages);
   return calling(() => {
     const addon = native();
-    const { change, stats } = addon.repairToolPairing(handOver(addon, given));
-    return { messages: apply(given, change) ?? (messages as M[]), stats };
+    const { handover, crossed } = handOver(addon, given);
+    const { change, stats } = addon.repairToolPairing(handover);
+    return { messages: apply(given, crossed, change) ?? (messages as M[]), stats };
   });
 }
 
@@ -52,7 +55,7 @@ export function countMessageTokens(messages: readonly AnyMessage[], options: { m
   const { model, encoding } = taken("options", options, { model: nullable(string), encoding: nullable(string) });
   return calling(() => {
     const addon = native();
-    return addon.countMessageTokens(handOver(addon, given), model, encoding);
+    return addon.countMessageTokens(handOver(addon, given).handover, model, encoding);
   });
 }
 

@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::guard::guard;
 use crate::handover::{Change, Handover};
 use crate::pure::{language_name, options};
+use crate::report::LeftAlone;
 use crate::work::{Place, heavy, in_place, placed};
 
 /// What one stage did.
@@ -342,6 +343,8 @@ pub struct MessagesReport {
     pub blocks: Vec<BlockRow>,
     /// Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them.
     pub changed_meanwhile: Option<Vec<u32>>,
+    /// What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have.
+    pub left_alone: Option<Vec<LeftAlone>>,
 }
 
 /// A compressed conversation.
@@ -384,6 +387,7 @@ fn compressed_messages(messages: &[Value], options_json: &str) -> Result<Compres
             tokens_after: done.tokens_after as u32,
             blocks: done.blocks.into_iter().map(Into::into).collect(),
             changed_meanwhile: None,
+            left_alone: None,
         },
     })
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::guard::guard;
 use crate::handover::{Change, Handover};
+use crate::report::LeftAlone;
 use crate::work::heavy;
 
 /// Reads options that name what they set: the core's table knows the names, and refuses others in words.
@@ -51,6 +52,8 @@ pub struct SqueezeStats {
     pub heartbeats_pruned: u32,
     /// Large results cut, whatever their age.
     pub large_results_truncated: u32,
+    /// What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have.
+    pub left_alone: Option<Vec<LeftAlone>>,
 }
 
 /// A squeezed conversation.
@@ -77,6 +80,7 @@ pub fn squeeze_messages(messages: &Handover, options_json: String) -> napi::Resu
             tool_calls_evicted: stats.tool_calls_evicted as u32,
             heartbeats_pruned: stats.heartbeats_pruned as u32,
             large_results_truncated: stats.large_results_truncated as u32,
+            left_alone: None,
         };
         Ok(Squeezed { change: Change::from(&rewrite), stats })
     })

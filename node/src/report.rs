@@ -2,7 +2,9 @@
 
 use concertina::assemble::{self, FetchedBlock, Unheard};
 use concertina::plan::prices::StatedPrices;
+use concertina::reference::wtf8;
 use concertina::store;
+use napi::bindgen_prelude::Utf16String;
 use napi_derive::napi;
 use serde_json::Value;
 
@@ -165,6 +167,17 @@ pub struct Warning {
     pub message: String,
 }
 
+/// A message, or a part of one, that cannot be read and so stays as it is.
+#[napi(object, object_from_js = false)]
+pub struct LeftAlone {
+    /// Index of the message.
+    pub message: u32,
+    /// The part, as `content[1].text`; empty for the message itself.
+    pub path: String,
+    /// Why it cannot be read.
+    pub why: String,
+}
+
 /// What a job did.
 #[napi(object, object_from_js = false)]
 pub struct Report {
@@ -180,6 +193,8 @@ pub struct Report {
     pub warning: Option<Warning>,
     /// Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them.
     pub changed_meanwhile: Option<Vec<u32>>,
+    /// What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have.
+    pub left_alone: Option<Vec<LeftAlone>>,
 }
 
 impl From<assemble::Report> for Report {
@@ -203,6 +218,7 @@ impl From<assemble::Report> for Report {
             }),
             warning: report.warning.map(|warning| Warning { code: warning.code.to_owned(), message: warning.message }),
             changed_meanwhile: None,
+            left_alone: None,
         }
     }
 }
@@ -274,7 +290,8 @@ pub enum ContentBlock {
     /// Text.
     Text {
         /// The text.
-        text: String,
+        #[napi(ts_type = "string")]
+        text: Utf16String,
     },
     /// An image.
     Image {
@@ -288,7 +305,8 @@ pub enum ContentBlock {
 impl From<FetchedBlock> for ContentBlock {
     fn from(block: FetchedBlock) -> Self {
         match block {
-            FetchedBlock::Text(text) => Self::Text { text },
+            FetchedBlock::Text(text) => Self::Text { text: text.into() },
+            FetchedBlock::Exact(bytes) => Self::Text { text: wtf8::utf16(&bytes).unwrap_or_default().into() },
             FetchedBlock::Image(bytes, mime_type) => {
                 Self::Image { data: base64_simd::STANDARD.encode_to_string(bytes), mime_type }
             }

@@ -1,8 +1,11 @@
 //! An address as libpq reads it -> how to connect.
 //!
 //! The client library refuses keys that it does not know, among them `sslrootcert`, and the modes that check certificates: they are
-//! taken out before it looks. An error never repeats the address, which may hold a password.
+//! taken out before it looks. An error never repeats a part of the address: what was not understood may be part of a password.
 
+use std::borrow::Cow;
+use std::error::Error as _;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use concertina::error::{Error, Result};
@@ -31,10 +34,9 @@ impl Address {
     ///
     /// `sslmode=verify-ca` and `verify-full` are `require`, since certificates and host names are checked whenever TLS is used.
     pub(crate) fn parse(address: &str) -> Result<Self> {
-        let bad = |error: tokio_postgres::Error| {
-            Error::bad_argument("url", error, "postgresql://user:password@host:port/database?sslmode=require")
-        };
-        let (rest, taken) = take_out(address);
+        let bad = |error: tokio_postgres::Error| Error::bad_argument("url", told(&error), EXPECTED);
+        let address = escaped(address);
+        let (rest, taken) = take_out(&address);
         let mut config: Config = rest.parse().map_err(bad)?;
         let mut root = Root::System;
         for (key, value) in taken {
@@ -50,12 +52,59 @@ impl Address {
     }
 }
 
+/// What an address may be.
+const EXPECTED: &str = "postgresql://user:password@host:port/database?sslmode=require, where a name or a password has %40 for @, \
+                        %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %";
+
+/// What may be said of an address that the library does not understand: which of its own options has a bad value, and nothing that stands in
+/// the address.
+fn told(error: &tokio_postgres::Error) -> String {
+    let words = error.source().map(ToString::to_string).unwrap_or_default();
+    let is_of_an_option = words.starts_with("invalid value for option");
+    format!("an address that cannot be read{}", if is_of_an_option { format!(" ({words})") } else { String::new() })
+}
+
+const PREFIXES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// A URL as the library reads it, which ends a name and a password at the first `@`: they end at the last one before the query, and what of
+/// them stands as it is is escaped.
+fn escaped(address: &str) -> Cow<'_, str> {
+    let Some(prefix) = PREFIXES.into_iter().find(|prefix| address.starts_with(prefix)) else { return address.into() };
+    let rest = &address[prefix.len()..];
+    let is_key = |key: &str| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let is_query = |at: &usize| rest[at + 1..].split_once('=').is_some_and(|(key, _)| is_key(key));
+    let query = rest.match_indices('?').map(|(at, _)| at).find(is_query).unwrap_or(rest.len());
+    let (before, query) = rest.split_at(query);
+    let query = query.replace('@', "%40");
+    let Some((credentials, hosts)) = before.rsplit_once('@') else { return format!("{prefix}{before}{query}").into() };
+    let credentials = match credentials.split_once(':') {
+        Some((user, password)) => format!("{}:{}", percent_encoded(user), percent_encoded(password)),
+        None => percent_encoded(credentials),
+    };
+    format!("{prefix}{credentials}@{hosts}{query}").into()
+}
+
+/// A name or a password with everything escaped that is not yet, and could mean something else.
+fn percent_encoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let is_escape =
+        |at: usize| bytes.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    let mut encoded = String::with_capacity(text.len());
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'%' if is_escape(at) => encoded.push('%'),
+            byte if byte.is_ascii_alphanumeric() || b"-._~".contains(byte) => encoded.push(char::from(*byte)),
+            byte => drop(write!(encoded, "%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
 /// An address without what the library does not know, and that: the key, and an address that has the value as `application_name`.
 fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
-    let is_url = ["postgres://", "postgresql://"].iter().any(|prefix| address.starts_with(prefix));
-    // A name and a password end at the first @.
-    let from = address.find('@').filter(|_| is_url).unwrap_or(0);
-    let query = address[from..].find('?').filter(|_| is_url).map_or(address.len(), |at| from + at + 1);
+    let is_url = PREFIXES.iter().any(|prefix| address.starts_with(prefix));
+    // Those of a name and a password are escaped.
+    let query = address.find('?').filter(|_| is_url).map_or(address.len(), |at| at + 1);
     let (before, separator, prefix) = if is_url { (&address[..query], "&", "postgresql:///?") } else { ("", " ", "") };
     let pairs =
         if is_url { address[query..].split('&').map(|pair| pair.split_once('=')).collect() } else { pairs(address) };
@@ -192,9 +241,71 @@ mod tests {
             "postgresql://me:secret@h/x?sslrootcert",
             "host=h password=secret sslmode",
             "host=h password='secret sslmode=verify-ca",
+            "host=h password=a secret=x",
+            "host=h password='a'secret' dbname=x",
+            "host=h secret",
+            "postgresql://h/x?user=me&password=a&secret",
+            "postgresql://h/x?user=me&password=a&secret=x",
+            "postgresql://me:secret",
+            "postgresql://me:secret/x",
+            "postgresql://me@h:secret/x",
+            "postgresql:me:secret@h/x",
+            "me:secret@h/x",
         ] {
             let error = Address::parse(address).map(drop).unwrap_err();
             assert!(matches!(error, Error::BadArgument { .. }) && !error.to_string().contains("secret"), "{error}");
+        }
+    }
+
+    /// Every special character, and some that are none, between two halves of a password, in six forms of an address, with and without a name,
+    /// a database and parameters: 13 × 6 × 4 addresses. Each is read as what it means, or refused without a word of it.
+    #[test]
+    fn a_password_is_read_to_the_last_at_or_refused_without_a_word_of_it() {
+        let mut read = 0;
+        for between in ["", "@", "/", "?", "#", ":", "%", "%40", "%4", " ", "&", "=", "@x/y?z=1#@"] {
+            let password = format!("S3kr3t{between}S3kr3t");
+            for (before, after) in [("", ""), ("", "/db"), ("", "?sslmode=disable"), ("", "/db?application_name=a@b")] {
+                for form in [
+                    format!("postgresql://me:{password}@127.0.0.1:1{before}{after}"),
+                    format!("postgres://me:{password}@one.example,two.example:2{after}"),
+                    format!("postgresql://:{password}@h{after}"),
+                    format!("postgresql://me:{password}@{after}"),
+                    format!("postgresql://{password}@h{after}"),
+                    format!(
+                        "postgresql://h{}{}password={password}",
+                        after,
+                        if after.contains('?') { "&" } else { "?" }
+                    ),
+                ] {
+                    match Address::parse(&form) {
+                        Err(error) => assert!(!error.to_string().contains("S3kr3t"), "{form}: {error}"),
+                        Ok(Address { config, .. }) => {
+                            read += 1;
+                            let plain = password.replace("%40", "@");
+                            let is_read = config.get_password() == Some(plain.as_bytes());
+                            let is_name = config.get_user() == Some(&plain) || config.get_user() == Some("S3kr3t");
+                            assert!(
+                                is_read || is_name || form.contains("?password=") || form.contains("&password="),
+                                "{form}: {config:?}"
+                            );
+                            for host in config.get_hosts() {
+                                assert!(!format!("{host:?}").contains("S3kr3t"), "{form}: {host:?}");
+                            }
+                            assert!(!config.get_dbname().unwrap_or_default().contains("S3kr3t"), "{form}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(read > 200, "{read}");
+        for (address, password, host) in [
+            ("postgresql://me:pre@S3kr3t@h/db", "pre@S3kr3t", "h"),
+            ("postgresql://me:a%40b@S3kr3t@h/d", "a@b@S3kr3t", "h"),
+            ("postgresql://me:12345/S3kr3t@h:1/db", "12345/S3kr3t", "h"),
+        ] {
+            let config = Address::parse(address).unwrap().config;
+            assert_eq!(config.get_password(), Some(password.as_bytes()));
+            assert_eq!(config.get_hosts(), [tokio_postgres::config::Host::Tcp(host.to_owned())]);
         }
     }
 

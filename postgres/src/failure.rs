@@ -1,6 +1,6 @@
 //! What can go wrong below the store, and which [`Error`] each becomes.
 //!
-//! Every error names the server as `host:port/database`; the password is in none.
+//! Every error names the server as `host:port/database`; password and user, which may be a token, are in none.
 
 use std::error::Error as _;
 
@@ -143,11 +143,35 @@ impl std::fmt::Display for Failure {
     }
 }
 
+/// A server's words with `***` for each name in quotes, as they are in its languages.
+fn without_names(words: &str) -> String {
+    let pairs = [('"', '"'), ('\'', '\''), ('«', '»'), ('»', '«'), ('„', '“'), ('“', '”'), ('「', '」')];
+    let (mut told, mut rest) = (String::new(), words);
+    while let Some((at, open)) = rest.char_indices().find(|(_, one)| pairs.iter().any(|(open, _)| open == one)) {
+        let inside = &rest[at + open.len_utf8()..];
+        let close = pairs.iter().find(|pair| pair.0 == open).map_or(open, |pair| pair.1);
+        told.push_str(&rest[..at + open.len_utf8()]);
+        told.push_str("***");
+        let end = inside.find(close).unwrap_or(inside.len());
+        rest = &inside[end..];
+        if let Some(after) = rest.strip_prefix(close) {
+            told.push(close);
+            rest = after;
+        }
+    }
+    told + rest
+}
+
 /// The server's words with their code, or all that is known of why a connection failed.
 fn reason(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
+        let code = error.code().code();
+        // These name the user.
+        if code.starts_with("28") || code.starts_with("53") {
+            return format!("{} ({code})", without_names(error.message()));
+        }
         let detail = error.detail().map(|detail| format!("; {detail}")).unwrap_or_default();
-        return format!("{} ({}){detail}", error.message(), error.code().code());
+        return format!("{} ({code}){detail}", error.message());
     }
     let mut words = error.to_string();
     let mut source = error.source();
@@ -159,4 +183,27 @@ fn reason(error: &tokio_postgres::Error) -> String {
         source = cause.source();
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same refusals as servers of five languages word them, with a plain name and with one that looks like a token.
+    #[test]
+    fn a_servers_words_are_told_without_the_name_of_the_user() {
+        for name in ["S3kr3t", "S3kr3t-with.more_of=it"] {
+            for (before, after) in [
+                ("password authentication failed for user \"", "\""),
+                ("no pg_hba.conf entry for host \"10.0.0.1\", user \"", "\", database \"x\", no encryption"),
+                ("Passwort-Authentifizierung für Benutzer »", "« fehlgeschlagen"),
+                ("authentification par mot de passe échouée pour l'utilisateur « ", " »"),
+                ("too many connections for role \"", "\""),
+                ("role \"", "\" does not exist"),
+            ] {
+                let told = without_names(&format!("{before}{name}{after}"));
+                assert!(!told.contains("S3kr3t") && told.contains("***"), "{told}");
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Server {
     /// The host that was last connected to.
     last: AtomicUsize,
     pub(crate) tls: MakeRustlsConnect,
-    /// `host:port/database`, for messages.
+    /// `host:port/database`, for messages. A user is not in it: it may be a token.
     pub(crate) name: String,
     /// The schema.
     pub(crate) namespace: String,
@@ -102,12 +102,18 @@ fn is_namespace(name: &str) -> bool {
 fn name(config: &Config) -> String {
     let port = |at: usize| config.get_ports().get(at).or(config.get_ports().first()).copied().unwrap_or(5432);
     let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| match host {
-        Host::Tcp(host) => format!("{host}:{}", port(at)),
+        Host::Tcp(host) => format!("{}:{}", plain(host), port(at)),
         #[cfg(unix)]
         Host::Unix(path) => format!("{}:{}", path.display(), port(at)),
     });
     let hosts: Vec<String> = hosts.collect();
-    format!("{}/{}", hosts.join(","), config.get_dbname().or(config.get_user()).unwrap_or_default())
+    format!("{}/{}", hosts.join(","), plain(config.get_dbname().unwrap_or_default()))
+}
+
+/// A name, or `***` for what looks like none: where an address was written wrongly it may be part of a password.
+fn plain(name: &str) -> &str {
+    let is_plain = |character: char| character.is_alphanumeric() || "._-:%$[]".contains(character);
+    if name.chars().all(is_plain) { name } else { "***" }
 }
 
 fn tls(config: &Config, root: &Root, options: &PostgresOptions, name: &str) -> Result<MakeRustlsConnect> {
@@ -159,6 +165,10 @@ mod tests {
         let server = server("postgresql://me:secret@db.example:6000/store?sslmode=disable", "tenant_1").unwrap();
         assert_eq!(server.name, "db.example:6000/store");
         assert!(!server.setup.contains("secret"));
+        for url in ["postgresql://secret@h:6000", "postgresql://h:6000/x#secret", "postgresql://h:6000/my secret"] {
+            let server = super::Server::new(url, "tenant_1", &PostgresOptions::default()).unwrap();
+            assert!(server.name.starts_with("h:6000/") && !server.name.contains("secret"), "{}", server.name);
+        }
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl Engine {
                     if may_shrink_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
-                    self.propose_shorter(index, &block.path, text, result, HostCuts { before: cut_at, ..host })
+                    self.propose_shorter(index, block, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
                     self.propose_smaller(index, message, block, result)
@@ -208,8 +208,8 @@ impl Engine {
 
     fn propose_shorter(
         &self,
-        block: usize,
-        path: &Path,
+        index: usize,
+        block: &Block,
         text: &str,
         result: &ToolResult,
         host: HostCuts<'_>,
@@ -220,9 +220,10 @@ impl Engine {
         let stored = self.storable(text)?;
         let label = self.label(&Hints::from(result).label());
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
-        let original = Original::text(&stored, label);
+        let original = Original::text(&stored, label).exactly(text, block.exact.as_deref());
         let is_exact = is_exact(result, &self.config);
-        let shorter = self.shorten(&stored, result, is_exact);
+        // What the stages undo is the stand-in of a text with lone surrogates.
+        let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let form = match shorter {
             _ if is_over(shown, &self.config) && !is_exact => {
@@ -241,8 +242,8 @@ impl Engine {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        let (path, kind) = (path.clone(), FoldedKind::Results);
-        Some(Proposal { block, path, original, form, tokens_before, tokens_without, kind })
+        let (path, kind) = (block.path.clone(), FoldedKind::Results);
+        Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.

@@ -4,6 +4,7 @@
 //! part it is and which call continues. What was answered is recorded, so that an answer is never compressed again while it
 //! is fresh and goes back to the same original when it is stale.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -54,6 +55,8 @@ pub struct Fetched {
 pub enum FetchedBlock {
     /// Text.
     Text(String),
+    /// A whole text that has lone surrogates, as its original's bytes ([`crate::reference::wtf8`]).
+    Exact(Vec<u8>),
     /// An image: the decoded bytes and their MIME type.
     Image(Vec<u8>, String),
 }
@@ -121,26 +124,30 @@ impl Engine {
             if !seen.insert(format!("{}:{words}", original.hash.to_hex())) {
                 continue;
             }
-            let text = match &original.media {
+            let read = match &original.media {
                 Media::Image(mime) => {
                     answer.found += 1;
                     answer.blocks.push(FetchedBlock::Image(original.bytes.clone(), mime.clone()));
                     continue;
                 }
-                Media::Text => String::from_utf8_lossy(&original.bytes),
+                Media::Text => original.read_text(),
             };
             let (cut, is_arguments) = (cut_of(&original), is_arguments(&original));
+            let has_lone_surrogates = matches!(read, Some(Cow::Owned(_)));
+            let text = read.unwrap_or_else(|| String::from_utf8_lossy(&original.bytes));
             let whole = Whole { id: &id, text: &text, cut, is_arguments };
             let Some(text) = room.take(whole.part(&asked, room.left.saturating_sub(kept)), kept) else { continue };
             answer.found += 1;
+            // The whole is exact; a page shows U+FFFD for lone surrogates.
+            let exact = (has_lone_surrogates && text == whole.text).then(|| original.bytes.clone());
             batch.printed.push(PrintedText {
-                text: ContentHash::of(text.as_bytes()),
+                text: ContentHash::of(exact.as_deref().unwrap_or(text.as_bytes())),
                 printed: Printed::Copy,
                 original: original.hash,
                 saved: 0,
             });
             batch.fetched.push((id.to_string(), self.memo.of_text(&text).1));
-            answer.blocks.push(FetchedBlock::Text(text));
+            answer.blocks.push(exact.map_or(FetchedBlock::Text(text), FetchedBlock::Exact));
         }
         answer.blocks.extend(room.close(fetch.max_chars).map(FetchedBlock::Text));
         if answer.blocks.is_empty() {

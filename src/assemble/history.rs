@@ -243,12 +243,15 @@ impl Engine {
                         Source::New(match (masked, &copied) {
                             (Some(masked), _) => Original::text(&self.storable(masked)?, label),
                             (None, Some((copied, hash))) => self.original_of(copied, *hash, label)?,
-                            (None, None) => self.original_of(text, known.key.hash, label)?,
+                            (None, None) => self
+                                .original_of(text, known.key.hash, label)?
+                                .exactly(text, known.block.exact.as_deref()),
                         })
                     }
                 };
-                let text = std::str::from_utf8(&source.original().bytes).ok()?;
-                let placeholder = Placeholder::output(source.original(), text, &self.summary(text, result, max_chars));
+                let text = source.original().read_text()?;
+                let placeholder =
+                    Placeholder::output(source.original(), &text, &self.summary(&text, result, max_chars));
                 if !self.may_pay(&placeholder, source.original(), known.tokens) {
                     return None;
                 }

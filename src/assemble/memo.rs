@@ -73,7 +73,10 @@ impl Memo {
     /// What a block is known by, and what it costs.
     pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
         match block.kind {
-            Kind::Text(text) => self.of_text(text),
+            Kind::Text(text) => match &block.exact {
+                Some(exact) => (Tag::Text.hash(exact), self.of_text(text).1),
+                None => self.of_text(text),
+            },
             Kind::Call(call) => self.of_tagged(Tag::Arguments, &call.arguments.to_json()),
             Kind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
             Kind::Thinking(part) => self.of_thinking(part),
@@ -135,7 +138,7 @@ impl Tag {
     }
 
     /// What a content of this kind is known by.
-    pub(super) fn hash(self, content: &str) -> ContentHash {
+    pub(super) fn hash(self, content: impl AsRef<[u8]>) -> ContentHash {
         ContentHash(Sha256::new().chain_update(self.prefix()).chain_update(content).finalize().into())
     }
 
@@ -152,7 +155,7 @@ fn remembered<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, make: i
     })
 }
 
-/// What of a block is hashed: its text, its image payload, or its arguments or thinking as JSON.
+/// What of a block is hashed, but for lone surrogates: its text, its image payload, or its arguments or thinking as JSON.
 pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
     tagged(block).1
 }
@@ -160,7 +163,10 @@ pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
 /// What a block is known by, without remembering it.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
     let (tag, content) = tagged(block);
-    tag.hash(&content)
+    match &block.exact {
+        Some(exact) => tag.hash(exact),
+        None => tag.hash(content.as_bytes()),
+    }
 }
 
 fn tagged<'a>(block: &Block<'a>) -> (Tag, Cow<'a, str>) {

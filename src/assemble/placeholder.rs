@@ -75,7 +75,7 @@ impl Placeholder<'_> {
     /// of the summary, are.
     pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
-        let Ok(text) = std::str::from_utf8(&original.bytes) else { return };
+        let Some(text) = original.read_text() else { return };
         let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
         around.add(summary);
         let mut left = TOLD_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
@@ -83,12 +83,12 @@ impl Placeholder<'_> {
             left = left.saturating_sub(name.chars().count() + 1);
             left > 0
         };
-        let names = salient_identifiers(text, limit, around, config.name_scorer);
+        let names = salient_identifiers(&text, limit, around, config.name_scorer);
         let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
         if !names.is_empty() {
             around.add(&names.join(" "));
             summary.push_str("\nnames:");
-            summary.push_str(&with_lines(text, names));
+            summary.push_str(&with_lines(&text, names));
         }
     }
 

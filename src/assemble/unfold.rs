@@ -25,7 +25,7 @@ use crate::reference::{ContentHash, Marker, Media, Original, RefId, find_markers
 use crate::store::{BlockKey, Ledger, Millis, Printed, Scope};
 use crate::transcript::{
     Arguments, Block, Kind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_in_place, image_part, shape_at,
-    with_payload,
+    text_value, with_payload,
 };
 
 /// What [`Engine::unfold`] did.
@@ -225,7 +225,7 @@ impl Unfolding<'_> {
             let content = path.follow(&self.messages[message]).and_then(Value::as_array);
             match (part, content) {
                 (Some(part), Some(content)) if content.get(index) == Some(&part) => {}
-                (Some(part), Some(content)) if !content.iter().any(has_opaque) => {
+                (Some(part), Some(_)) => {
                     self.unfolded += 1;
                     self.returns.push((message, path.clone(), index, part));
                 }
@@ -243,12 +243,14 @@ impl Unfolding<'_> {
         meaning: &Meaning,
         noted: &mut Vec<Original>,
     ) {
-        let stored = || std::str::from_utf8(&original.bytes).ok();
+        let stored = || original.read_text();
         match (block.kind, &original.media) {
             (Kind::Text(text), Media::Text) => {
                 let Some(stored) = stored() else { return };
-                if meaning.is_whole || restores(text, original, stored) {
-                    self.set_text(message, block, stored.to_owned());
+                if (meaning.is_whole || restores(text, original, &stored))
+                    && let Some(value) = text_value(&original.bytes)
+                {
+                    self.set(message, block.path.clone(), value);
                 }
             }
             (Kind::Text(text), Media::Image(mime)) if text.starts_with(IMAGE_WAS_HERE) => {
@@ -272,8 +274,8 @@ impl Unfolding<'_> {
             (Kind::Call(call), Media::Text) => {
                 let Some(stored) = stored() else { return };
                 let value = match call.arguments {
-                    Arguments::Json(_) => Some(Value::String(stored.to_owned())),
-                    Arguments::Value(_) => serde_json::from_str(stored).ok(),
+                    Arguments::Json(_) => Some(Value::String(stored.into_owned())),
+                    Arguments::Value(_) => serde_json::from_str(&stored).ok(),
                 };
                 if let Some(value) = value {
                     self.set(message, block.path.clone(), value);
@@ -298,7 +300,7 @@ impl Unfolding<'_> {
     }
 
     fn set_image(&mut self, message: usize, block: &Block, bytes: &[u8], mime: &str) {
-        let Some(part) = block.path.follow(&self.messages[message]).filter(|part| !has_opaque(part)) else { return };
+        let Some(part) = block.path.follow(&self.messages[message]) else { return };
         if let Some(value) = with_payload(part, mime, &base64_simd::STANDARD.encode_to_string(bytes)) {
             self.set(message, block.path.clone(), value);
         }
@@ -321,8 +323,7 @@ impl Unfolding<'_> {
         let mut contents: Vec<(usize, Path)> = Vec::new();
         let noted = self.notes.iter().map(|(message, content, _)| (message, content));
         for (message, content) in noted.chain(self.returns.iter().map(|(message, content, ..)| (message, content))) {
-            let is_plain = content.follow(&self.messages[*message]).is_some_and(|content| !has_opaque(content));
-            if is_plain && !contents.iter().any(|known| known == &(*message, content.clone())) {
+            if !contents.iter().any(|known| known == &(*message, content.clone())) {
                 contents.push((*message, content.clone()));
             }
         }

@@ -20,7 +20,7 @@ use crate::config::{Encoding, Preset};
 use crate::reference::{Marker, Original, RefId};
 use crate::tokens;
 use crate::tokens::vision::{ImageSize, OpenAiRule, Provider};
-use crate::transcript::{Block, Kind, Patch, Path, Step, has_opaque, text_beside, with_payload};
+use crate::transcript::{Block, Kind, Patch, Path, Step, part_of, text_beside, with_payload};
 
 /// Larger images are not decoded. Above the 33 megapixels of an 8K screen and the 50 of a phone's camera.
 const DECODED_MAX_PIXELS: u64 = 64_000_000;
@@ -200,8 +200,8 @@ pub struct ShrunkBlock {
     words: String,
 }
 
-/// Shrinks an image block of a message; `None` for other blocks, and where it does not pay. An image in a content that JSON cannot carry
-/// stays: it is shown in a copy of that content. So does one that does not say its type, which would say another one.
+/// Shrinks an image block of a message; `None` for other blocks, and where it does not pay. One that does not say its type stays: it would
+/// say another one.
 pub fn shrink_block(
     message: &Value,
     block: &Block,
@@ -214,10 +214,6 @@ pub fn shrink_block(
     // Most images are small enough, and that shows without decoding them.
     let size = ImageSize::of_base64(base64)?;
     perceived(size, provider, preset)?;
-    let content = block.path.clone().parent();
-    if has_opaque(content.follow(message)?) {
-        return None;
-    }
     let bytes = base64_simd::STANDARD.decode_to_vec(base64).ok()?;
     let shrunk = shrink_image(&bytes, image.detail, provider, preset)?;
     let format = image::guess_format(&bytes).ok()?;
@@ -260,7 +256,8 @@ pub fn patch_images(index: usize, message: &Value, shown: &[(&Path, Value, Strin
         };
         let known = patches.iter().position(|patch| patch.path == content);
         let known = known.or_else(|| {
-            let value = content.follow(message)?.clone();
+            let parts = content.follow(message)?.as_array()?.len();
+            let value = (0..parts).map(|at| part_of(index, &content.clone().index(at))).collect();
             patches.push(Patch { message: index, path: content, value });
             Some(patches.len() - 1)
         });

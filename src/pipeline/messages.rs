@@ -210,7 +210,8 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
     let mut blocks = Vec::new();
     for (message, read) in transcript.messages.iter().enumerate() {
         for (block, part) in read.blocks.iter().enumerate() {
-            let Kind::Text(text) = part.kind else { continue };
+            // What the stages undo is the stand-in of a text with lone surrogates.
+            let (Kind::Text(text), None) = (part.kind, &part.exact) else { continue };
             let role = if part.result.is_some() { Role::Tool } else { read.role };
             blocks.push(Block { message, block, text, role, hints: hints(part) });
         }

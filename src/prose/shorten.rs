@@ -110,7 +110,7 @@ const WORDS_TO_ONE_ENGLISH: usize = 16;
 const WORDS_TO_ANOTHER_ENGLISH: usize = 8;
 
 fn is_english(text: &str, atoms: &[Atom]) -> bool {
-    let words = || atoms.iter().filter(|atom| atom.kind == Kind::Prose);
+    let words = || atoms.iter().filter(|atom| matches!(atom.kind, Kind::Prose | Kind::Named));
     let english = words().filter(|word| word.word.classes.has(Class::English)).count();
     let count = words().count();
     let is_foreign = |word: &&Atom| {

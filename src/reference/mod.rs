@@ -5,6 +5,9 @@
 
 pub mod fold;
 mod marker;
+pub mod wtf8;
+
+use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
@@ -78,7 +81,7 @@ impl std::fmt::Display for RefId {
 /// What the bytes of an original are, so that they come back as what they were.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Media {
-    /// UTF-8 text.
+    /// Text: UTF-8, but for lone surrogates of JavaScript ([`wtf8`]).
     Text,
     /// An image of this MIME type, as the decoded bytes.
     Image(String),
@@ -106,6 +109,22 @@ impl Original {
     /// An original of text with its hash. A store refuses one whose hash is another's.
     pub fn hashed(hash: ContentHash, text: &str, label: impl Into<String>) -> Self {
         Self { hash, bytes: text.as_bytes().to_vec(), media: Media::Text, label: label.into() }
+    }
+
+    /// The same original, byte for byte that of a text with lone surrogates, where it is all of the text's stand-in: what was masked stays masked.
+    #[must_use]
+    pub fn exactly(self, stand_in: &str, exact: Option<&[u8]>) -> Self {
+        match exact {
+            Some(bytes) if self.bytes == stand_in.as_bytes() => {
+                Self { hash: ContentHash::of(bytes), bytes: bytes.to_vec(), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The text, with U+FFFD for lone surrogates; `None` for an image.
+    pub fn read_text(&self) -> Option<Cow<'_, str>> {
+        if self.media == Media::Text { wtf8::stand_in(&self.bytes) } else { None }
     }
 
     /// An original of an image.

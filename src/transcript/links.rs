@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Role;
 use super::read::{
-    CALL_IDS, CALL_TYPES, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, item_type, role,
+    CALL_IDS, CALL_TYPES, OPAQUE, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, item_type, role,
 };
 
 /// How a result of a call must look.
@@ -90,8 +90,7 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
 /// Whether a message holds something that could not cross, or stands for something that is not here, and that may be, or name, a call or a
 /// result.
 pub fn hides_links(message: &Value) -> bool {
-    // A text that could not cross is no part of another kind.
-    let is_opaque = |value: &Value| value.get("\0opaque").is_some_and(|what| what != "text");
+    let is_opaque = |value: &Value| value.get(OPAQUE).is_some();
     let hides = |part: &Value| {
         let mut keys = ["role", "type"].iter().chain(&CALL_IDS).chain(&RESULT_IDS).chain(&RESULT_BLOCK_IDS);
         is_opaque(part) || keys.any(|key| part.get(key).is_some_and(has_opaque))
@@ -162,7 +161,7 @@ mod tests {
         }
         for message in [
             json!({ "role": "tool", "tool_call_id": "c", "content": opaque, "extra": opaque }),
-            json!({ "role": "user", "content": { "\0opaque": "text" } }),
+            json!({ "role": "user", "content": { "\0utf16": ["\u{fffd}", 0xd800] } }),
             json!({ "role": "tool", "tool_call_id": "c", "content": [{ "type": "text", "text": opaque }] }),
             json!({ "type": "function_call_output", "id": "fco", "call_id": "c", "output": opaque }),
             json!({ "role": "user", "content": null }),

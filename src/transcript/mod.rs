@@ -16,7 +16,9 @@ use serde_json::Value;
 
 pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, is_result, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step, part_of};
-pub use read::{frame, has_opaque, image_in_place, is_cache_point, text_beside, text_in_place, with_payload};
+pub use read::{
+    frame, has_opaque, image_in_place, is_cache_point, text_beside, text_in_place, text_value, with_payload,
+};
 pub use shape::{UNSTATED_MIME, image_part, shape_at};
 
 /// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of the Responses API are
@@ -129,6 +131,8 @@ pub struct Block<'a> {
     pub kind: Kind<'a>,
     /// Set on every block that is part of a tool result.
     pub result: Option<ToolResult<'a>>,
+    /// The bytes of a text that has lone surrogates, of which its kind holds the stand-in ([`crate::reference::wtf8`]).
+    pub exact: Option<Vec<u8>>,
 }
 
 /// What a block is.

@@ -3,9 +3,12 @@
 //! Items of OpenAI's Responses API are messages without a role whose `type` says what they are. One answer of the model is several of
 //! them: reasoning, words, and a call each.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
+
+use crate::reference::wtf8;
 
 use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript, time};
 
@@ -95,7 +98,7 @@ fn join_items(messages: &mut [Message]) {
 
 fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
     match value {
-        Value::String(text) => blocks.push(Block { path: path.clone(), kind: Kind::Text(text), result }),
+        Value::String(_) | Value::Object(_) => blocks.extend(text(value, path.clone(), result)),
         Value::Array(parts) => {
             for (index, part) in parts.iter().enumerate() {
                 block(part, &path.clone().index(index), result, blocks);
@@ -105,12 +108,33 @@ fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, bl
     }
 }
 
+/// The text at a path, also one with lone surrogates.
+fn text<'a>(value: &'a Value, path: Path, result: Option<ToolResult<'a>>) -> Option<Block<'a>> {
+    if let Value::String(text) = value {
+        return Some(Block { path, kind: Kind::Text(text), result, exact: None });
+    }
+    let (text, units) = value.get(UTF16)?.as_array()?.split_first()?;
+    let text = text.as_str()?;
+    let exact = wtf8::encode(text, units.iter().filter_map(|unit| u16::try_from(unit.as_u64()?).ok()));
+    Some(Block { path, kind: Kind::Text(text), result, exact: Some(exact) })
+}
+
+/// A text as it crosses to JavaScript; `None` for what is no text.
+pub fn text_value(bytes: &[u8]) -> Option<Value> {
+    let text = wtf8::stand_in(bytes)?;
+    if matches!(text, Cow::Borrowed(_)) {
+        return Some(json!(text));
+    }
+    let units = wtf8::units(bytes, &text).map(Value::from);
+    Some(json!({ UTF16: std::iter::once(json!(text)).chain(units).collect::<Vec<_>>() }))
+}
+
 fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
     let kind = part["type"].as_str().unwrap_or_default();
-    let mut push = |path: Path, kind| blocks.push(Block { path, kind, result });
+    let mut push = |path: Path, kind| blocks.push(Block { path, kind, result, exact: None });
     match kind {
-        "text" | "input_text" | "output_text" => match part["text"].as_str() {
-            Some(text) => push(path.clone().key("text"), Kind::Text(text)),
+        "text" | "input_text" | "output_text" => match text(&part["text"], path.clone().key("text"), result) {
+            Some(block) => blocks.push(block),
             None => push(path.clone(), Kind::Other(part)),
         },
         "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking(part)),
@@ -158,6 +182,7 @@ fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
                 path: Path::new().key("tool_calls").index(index).key(kind).key(key),
                 kind: Kind::Call(Call { id: id_of(part, &["id"]), name, arguments: arguments(given) }),
                 result: None,
+                exact: None,
             });
         }
     }
@@ -171,12 +196,21 @@ fn arguments(value: &Value) -> Arguments<'_> {
     }
 }
 
-/// Whether a value holds something that JSON could not carry, in the form in which it crosses from JavaScript. Such a value
-/// is not replaced by a copy of itself; as arguments it reads as null, and nothing in it is measured.
+/// The key of what stands for a value that JSON cannot carry, by its number: see the addon's hand-over. A copy of it is the same value again,
+/// but only in a change of the messages that it crossed with: it must not be stored.
+pub(super) const OPAQUE: &str = "\0opaque";
+
+/// The key of what stands for a text with lone surrogates: its stand-in, and the UTF-16 unit of every U+FFFD in it.
+const UTF16: &str = "\0utf16";
+
+/// Whether a value holds something that JSON cannot carry, in the form in which it crosses from JavaScript. Such a value
+/// must not be stored; as arguments it reads as null, and nothing in it is measured.
 pub fn has_opaque(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_opaque),
-        Value::Object(fields) => fields.contains_key("\0opaque") || fields.values().any(has_opaque),
+        Value::Object(fields) => {
+            fields.contains_key(OPAQUE) || fields.contains_key(UTF16) || fields.values().any(has_opaque)
+        }
         _ => false,
     }
 }

@@ -28,6 +28,11 @@ impl Grants {
         Self::of(categories.chain(levels).chain(costs).chain(others))
     }
 
+    /// Everything, whatever an entry asks.
+    pub(crate) fn all() -> Self {
+        Self(u16::MAX)
+    }
+
     fn of(bits: impl Iterator<Item = u32>) -> Self {
         Self(bits.fold(0, |set, bit| set | 1 << bit))
     }

@@ -129,6 +129,13 @@ pub(crate) enum Short {
     Word(&'static str),
 }
 
+/// Whether a word is an article.
+pub(crate) fn is_article(word: Word) -> bool {
+    static ARTICLES: LazyLock<[WordId; 3]> =
+        LazyLock::new(|| [&b"a"[..], b"an", b"the"].map(|article| lexicon().word(key(article)).id));
+    ARTICLES.contains(&word.id)
+}
+
 /// The number of a word that some list holds; 0 for all others.
 pub(crate) type WordId = u16;
 

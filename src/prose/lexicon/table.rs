@@ -78,6 +78,10 @@ classes! {
     WordTool = "wordtool",
     /// Begins lines of programs.
     Code = "code",
+    /// Before a word that is named and not used: `word`, `say`, `replace`.
+    Naming = "naming",
+    /// Stands for what is said: behind it and a colon are its words.
+    Speech = "speech",
     /// A word of English and of no other common European language.
     English = "english",
 }

@@ -71,9 +71,14 @@ enum Find {
     SqlFrom,
     Semicolon,
     ClosingParenthesis,
+    Dollar,
+    Dollars,
+    MathParenthesis,
+    MathBracket,
+    EndOfEnvironment,
 }
 
-const FINDS: usize = 13;
+const FINDS: usize = 18;
 
 struct Scanner<'a> {
     text: &'a str,
@@ -106,8 +111,9 @@ impl<'a> Scanner<'a> {
     /// Reads one word, span or piece of punctuation.
     fn step(&mut self) {
         let start = self.at;
-        match self.bytes[start] {
-            byte if BYTES[byte as usize] == LETTER => {
+        let byte = self.bytes[start];
+        match byte {
+            _ if BYTES[byte as usize] == LETTER => {
                 if !self.word() {
                     self.chunk();
                 }
@@ -119,6 +125,7 @@ impl<'a> Scanner<'a> {
             0xe2 if self.text[start..].starts_with('‘') => self.quoted(3, Find::CurlySingleQuote, 3),
             0xe2 if self.text[start..].starts_with('„') => self.quoted(3, Find::HighCurlyQuote, 3),
             0xc2 if self.text[start..].starts_with('«') => self.quoted(2, Find::Guillemet, 2),
+            b'$' | b'\\' if self.math() => {}
             b'{' => self.braces(),
             b'[' => self.bracket(),
             b'<' if is_tag(&self.text[start..self.end]) => self.tag(),
@@ -229,6 +236,7 @@ impl<'a> Scanner<'a> {
             end += 1;
         }
         end = self.closed(start, end);
+        end = self.windows_path(start, end);
         self.at = end;
         let core = trimmed(&self.text[start..end]);
         let core = start + core.start..start + core.end;
@@ -250,6 +258,64 @@ impl<'a> Scanner<'a> {
         if is_followed {
             self.command_is_open = false;
             self.operator_is_open = false;
+        }
+    }
+
+    /// A formula that opens here, `$x$`, `$$x$$`, `\(x\)`, `\[x\]` or an environment of TeX; `false` where none does.
+    fn math(&mut self) -> bool {
+        let start = self.at;
+        let rest = &self.text[start..self.end];
+        let (close, len) = if rest.starts_with("$$") {
+            (self.find(Find::Dollars, start + 2), 2)
+        } else if rest.starts_with('$') && !is_space(self.byte(start + 1)) {
+            let end = self.find(Find::Dollar, start + 1);
+            (if end < self.find(Find::LineEnd, start) { end } else { usize::MAX }, 1)
+        } else if rest.starts_with(r"\(") {
+            (self.find(Find::MathParenthesis, start + 2), 2)
+        } else if rest.starts_with(r"\[") {
+            (self.find(Find::MathBracket, start + 2), 2)
+        } else if rest.starts_with(r"\begin{") {
+            (self.find(Find::EndOfEnvironment, start), r"\end{".len())
+        } else {
+            return false;
+        };
+        if close == usize::MAX || close >= self.find(Find::BlankLine, start) {
+            return false;
+        }
+        let mut end = close + len;
+        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
+            end += 1;
+        }
+        let end = start + trimmed(&self.text[start..end]).end.max(close + len - start);
+        if !self.continues(&(start..end), false) {
+            self.push(Kind::Code, start..end);
+        }
+        self.at = end;
+        true
+    }
+
+    /// Where a Windows path ends whose first chunk is this: names in it may have blanks, and only what follows tells whether they do. So it
+    /// ends with its clause, or with a name that has the suffix of a file.
+    fn windows_path(&mut self, start: usize, end: usize) -> usize {
+        if !is_windows_path(&self.text[start..end]) {
+            return end;
+        }
+        let line_end = self.find(Find::LineEnd, end);
+        let (mut first, mut end) = (start, end);
+        loop {
+            let chunk = &self.text[first..end];
+            let core = trimmed(chunk);
+            let is_file = || matches!(classify(&chunk[core.clone()]), Kind::FileName);
+            if core.end < chunk.len() || first > start && (core.is_empty() || is_file()) || ends_with_suffix(chunk) {
+                return end;
+            }
+            let Some(blanks) = self.bytes[end..line_end].iter().position(|&byte| !is_space(byte)) else { return end };
+            first = end + blanks;
+            if self.bytes[first] == b'`' {
+                return end;
+            }
+            let chunk = &self.bytes[first..line_end];
+            end = first + chunk.iter().position(|&byte| is_space(byte) || byte == b'`').unwrap_or(chunk.len());
         }
     }
 
@@ -391,6 +457,13 @@ impl<'a> Scanner<'a> {
             Find::Semicolon => memchr(b';', rest),
             Find::ClosingParenthesis => memchr(b')', rest),
             Find::SqlFrom => memmem::find(rest, b" FROM "),
+            // `$5 and $10` are no formula.
+            Find::Dollar => memchr::memchr_iter(b'$', rest)
+                .find(|&at| at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_digit)),
+            Find::Dollars => memmem::find(rest, b"$$"),
+            Find::MathParenthesis => memmem::find(rest, br"\)"),
+            Find::MathBracket => memmem::find(rest, br"\]"),
+            Find::EndOfEnvironment => memmem::find(rest, br"\end{"),
             Find::SingleQuote => memchr::memchr_iter(b'\'', rest).find(|&at| {
                 at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
             }),
@@ -492,6 +565,24 @@ impl<'a> Scanner<'a> {
         self.push(kind, start..end + 1);
         self.at = end + 1;
     }
+}
+
+/// Whether a chunk begins a path of Windows: a drive, a share, or names with a backslash between them.
+fn is_windows_path(chunk: &str) -> bool {
+    let bytes = trimmed(chunk);
+    let bytes = &chunk.as_bytes()[bytes];
+    let is_drive = matches!(bytes, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
+        && !bytes.get(3).is_some_and(|byte| *byte == b'/');
+    let is_share = matches!(bytes, [b'\\', b'\\', name, ..] if is_name(*name));
+    let is_part = |byte: u8| is_name(byte) || matches!(byte, b'.' | b'%' | b'~' | b'-' | b':' | b')' | b'(');
+    let joins = |three: &[u8]| three[1] == b'\\' && is_part(three[0]) && is_part(three[2]);
+    is_drive || is_share || bytes.windows(3).any(joins)
+}
+
+/// Whether a chunk of a path ends with the suffix of a file.
+fn ends_with_suffix(chunk: &str) -> bool {
+    let name = chunk.rsplit(['\\', '/']).next().unwrap_or_default();
+    !name.is_empty() && classify(name) == Kind::FileName
 }
 
 fn is_name(byte: u8) -> bool {

@@ -6,6 +6,7 @@
 mod blocks;
 mod classify;
 mod inline;
+mod named;
 
 use std::ops::Range;
 
@@ -82,6 +83,8 @@ kinds! {
     Sql = "sql",
     /// Words in quotation marks.
     Quoted = "quoted",
+    /// Words that are named and not used: `the words really or just`.
+    Named = "named",
     /// Lines that quote, marked by `>` or, in AsciiDoc, between two `____`.
     BlockQuote = "block-quote",
     /// A heading's whole line.
@@ -157,7 +160,11 @@ pub(crate) fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
     for block in blocks(text) {
         match block.kind {
-            Kind::Prose => inline::scan(text, block.range, &mut atoms),
+            Kind::Prose => {
+                let first = atoms.len();
+                inline::scan(text, block.range, &mut atoms);
+                named::mark(text, &mut atoms[first..]);
+            }
             _ => atoms.push(Atom::span(block)),
         }
     }
@@ -168,6 +175,7 @@ pub(crate) fn atoms(text: &str) -> Vec<Atom> {
 pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Atom> {
     let mut atoms = Vec::new();
     inline::scan(text, range, &mut atoms);
+    named::mark(text, &mut atoms);
     atoms
 }
 

@@ -1,0 +1,109 @@
+//! Texts of JavaScript as bytes: UTF-8, in which a lone surrogate is written as any other code point of its size would be (WTF-8).
+//!
+//! A text without lone surrogates is plain UTF-8. Of any other a core in Rust can only read a stand-in that has U+FFFD in their places. Both
+//! are three bytes long, so every offset, line and character of the stand-in is that of the text.
+
+use std::borrow::Cow;
+
+/// What stands for a lone surrogate.
+pub const STAND_IN: char = char::REPLACEMENT_CHARACTER;
+
+/// The first byte of a surrogate, of which the second is at least [`SECOND`].
+const FIRST: u8 = 0xED;
+const SECOND: u8 = 0xA0;
+
+/// The bytes of a text whose stand-in this is; `units` are the UTF-16 units of every U+FFFD in it, in order.
+pub fn encode(stand_in: &str, units: impl IntoIterator<Item = u16>) -> Vec<u8> {
+    let mut bytes = stand_in.as_bytes().to_vec();
+    for ((at, _), unit) in stand_in.match_indices(STAND_IN).zip(units) {
+        let low = |bits: u16| 0x80 | (bits & 0x3F) as u8;
+        bytes[at..at + 3].copy_from_slice(&[0xE0 | (unit >> 12) as u8, low(unit >> 6), low(unit)]);
+    }
+    bytes
+}
+
+/// The text, or its stand-in where it has lone surrogates; `None` for what is no text.
+pub fn stand_in(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Some(text.into());
+    }
+    let mut bytes = bytes.to_vec();
+    for at in memchr::memchr_iter(FIRST, &bytes.clone()) {
+        if bytes.get(at + 1).is_some_and(|second| *second >= SECOND) && at + 2 < bytes.len() {
+            STAND_IN.encode_utf8(&mut bytes[at..at + 3]);
+        }
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+/// The UTF-16 units of every U+FFFD in the stand-in of a text.
+pub fn units<'a>(bytes: &'a [u8], stand_in: &'a str) -> impl Iterator<Item = u16> + 'a {
+    stand_in.match_indices(STAND_IN).map(|(at, _)| {
+        let bits = |at: usize| u16::from(bytes[at] & 0x3F);
+        u16::from(bytes[at] & 0x0F) << 12 | bits(at + 1) << 6 | bits(at + 2)
+    })
+}
+
+/// A text as JavaScript holds it.
+pub fn utf16(bytes: &[u8]) -> Option<Vec<u16>> {
+    let text = stand_in(bytes)?;
+    let mut units = units(bytes, &text);
+    let unit = |unit: u16| if unit == STAND_IN as u16 { units.next().unwrap_or(unit) } else { unit };
+    Some(text.encode_utf16().map(unit).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text of up to three pieces, each a surrogate of either half, U+FFFD itself, its neighbours in UTF-8, or other characters: 1,110 of
+    /// them. A high surrogate before a low one is no lone one, and left out.
+    fn texts() -> Vec<Vec<u16>> {
+        let pieces: [&[u16]; 10] = [
+            &[0xD800],
+            &[0xDBFF],
+            &[0xDC00],
+            &[0xDFFF],
+            &[0xFFFD],
+            &[0xD7FF],
+            &[0xE000],
+            &[0x61],
+            &[0xE9],
+            &[0xD83D, 0xDE00],
+        ];
+        let mut texts: Vec<Vec<u16>> = vec![Vec::new()];
+        for from in [0, 1, 11] {
+            let longer = texts[from..].iter().flat_map(|text| pieces.iter().map(|piece| [text, *piece].concat()));
+            let longer: Vec<Vec<u16>> = longer.collect();
+            texts.extend(longer);
+        }
+        let pairs = |text: &Vec<u16>| {
+            text.windows(2).any(|two| (0xD800..0xDC00).contains(&two[0]) && (0xDC00..0xE000).contains(&two[1]))
+        };
+        texts.retain(|text| !pairs(text) || text.contains(&0xDE00) && String::from_utf16(text).is_ok());
+        texts
+    }
+
+    #[test]
+    fn a_text_comes_back_unit_by_unit_and_keeps_its_offsets() {
+        let texts = texts();
+        assert!(texts.len() > 1000, "{}", texts.len());
+        for text in &texts {
+            let read = String::from_utf16_lossy(text);
+            let replaced = read.encode_utf16().zip(text).filter(|(unit, _)| *unit == 0xFFFD).map(|(_, unit)| *unit);
+            let bytes = encode(&read, replaced);
+            assert_eq!(bytes.len(), read.len());
+            assert_eq!(stand_in(&bytes).as_deref(), Some(&*read), "{text:x?}");
+            assert_eq!(utf16(&bytes).as_ref(), Some(text));
+            assert_eq!(std::str::from_utf8(&bytes).is_ok(), String::from_utf16(text).is_ok());
+        }
+        assert_eq!(texts.iter().filter(|text| String::from_utf16(text).is_ok()).count() > 100, true);
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_read() {
+        for bytes in [&b"\xff"[..], b"a\xed\xa0", b"\xed", b"\xed\xa0\x80\xff", b"\xc3"] {
+            assert_eq!(stand_in(bytes), None, "{bytes:x?}");
+        }
+    }
+}
