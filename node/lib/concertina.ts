@@ -1,5 +1,5 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
-import type { NativeConcertina } from "./addon.js";
+import type { NativeConcertina, Session } from "./addon.js";
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
@@ -315,7 +315,7 @@ export class Concertina {
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string; agentId?: string } = {}): Promise<Stats> {
     needOptions("input", input, ["sessionId", "agentId"]);
-    const scope = sessionIfAny(input.sessionId, input.agentId);
+    const scope = await this.#asked(sessionIfAny(input.sessionId, input.agentId));
     return awaiting(() => this.#native.stats(scope));
   }
 
@@ -323,9 +323,17 @@ export class Concertina {
   async figures(input: FiguresRequest = {}): Promise<Figures> {
     needOptions("input", input, ["sessionId", "agentId", "since", "until"]);
     const { since, until }: FiguresRequest = input;
-    const scope = sessionIfAny(input.sessionId, input.agentId);
+    const named = sessionIfAny(input.sessionId, input.agentId);
     for (const [name, at] of [["since", since], ["until", until]] as const) if (at !== undefined) moment(at, name);
+    const scope = await this.#asked(named);
     return awaiting(() => this.#native.figures({ session: scope, since, until }));
+  }
+
+  /** The session that is asked about: where no agent is named, that of `main`, or else of the agent that was last seen with one. */
+  async #asked(named: Session | undefined): Promise<Session | undefined> {
+    if (named === undefined || named.agentId !== undefined) return named;
+    const agents = (await this.sessions()).filter(({ sessionId }) => sessionId === named.sessionId).map(({ agentId }) => agentId);
+    return agents.length === 0 || agents.includes("main") ? named : { ...named, agentId: agents[0] };
   }
 
   /** The sessions that the store knows, the last seen first. */
