@@ -257,7 +257,7 @@ impl Unfolding<'_> {
                 let base64 = base64_simd::STANDARD.encode_to_string(&original.bytes);
                 let of_shape = || image_part(shape_at(self.messages, message, &path), mime, "");
                 let frame = meaning.frame.clone().unwrap_or_else(of_shape);
-                if let Some(image) = image_in_place(&frame, shown, mime, &base64) {
+                if let Some(image) = image_in_place(&frame, shown, &base64) {
                     self.set(message, path, image);
                 }
             }
