@@ -195,8 +195,8 @@ fn image(part: &Value) -> Option<Image<'_>> {
     Some(Image { base64: inline.map(|(_, data)| data), mime: inline.map(|(mime, _)| mime), detail })
 }
 
-/// The same image block with another inline payload: its shape and every other field stay. Its MIME type is set where the block states one,
-/// which a data URL does. `None` for a block without a payload.
+/// The same image block with another inline payload: its shape and every other field stay. Its MIME type is set where
+/// the block states one, which a data URL does. `None` for a block without a payload.
 pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     with_base64(part, Some(mime), base64)
 }
@@ -226,8 +226,9 @@ fn with_base64(part: &Value, mime: Option<&str>, base64: &str) -> Option<Value> 
 /// The fields of an image block that leave with the image: a text block has none of them, or its own.
 const IMAGE_FIELDS: [&str; 7] = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
 
-/// What leaves with an image, without the payload; of the other fields it holds the names alone, for their order. [`image_in_place`] makes
-/// the block of it again, of this MIME type or of its own. `None` for a block without a payload, and where JSON does not carry it exactly.
+/// What leaves with an image, without the payload; of the other fields it holds the names alone, for their order.
+/// [`image_in_place`] makes the block of it again, of this MIME type or of its own. `None` for a block without a
+/// payload, and where JSON does not carry it exactly.
 pub fn frame(part: &Value, mime: Option<&str>) -> Option<Value> {
     let mut frame = if has_opaque(part) { None } else { with_base64(part, mime, "") }?;
     for (key, value) in frame.as_object_mut()? {
