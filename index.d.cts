@@ -76,7 +76,7 @@ export interface Figures {
 export interface FiguresRequest {
 	/** Only this session's. */
 	sessionId?: string;
-	/** Whose session it is; `main` when absent. */
+	/** Whose session it is; when absent, that of `main`, or else of the agent that was last seen with one of that name. */
 	agentId?: string;
 	/** First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC days. */
 	since?: number;

@@ -150,6 +150,7 @@ test("a session of the same name is another agent's own", async () => {
   assert.equal((await concertina.purge({ sessionId, dry: true })).originals, 1);
   assert.equal((await concertina.purge({ sessionId })).sessions, 1);
   assert.deepEqual([await isThere("main"), await isThere("b")], [false, true]);
+  assert.equal((await concertina.stats({ sessionId })).turns, 1, "the only agent that has one");
   assert.equal(purge("--agent", "b").status, 0);
   assert.equal(await isThere("b"), false);
   for (const call of ["stats", "figures"]) {

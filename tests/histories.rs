@@ -1,8 +1,9 @@
-//! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions, restarts,
-//! two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump, backwards too, tools that print
-//! their arguments, arguments that look like rows of the ledger, twins of one image, and hosts that keep as their own what was shown. After
-//! each step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no placeholder stands
-//! for a block that no epoch folded, no call with a breakpoint loses a part of its arguments, and what was shown unfolds to what was.
+//! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions,
+//! restarts, two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump,
+//! backwards too, tools that print their arguments, arguments that look like rows of the ledger, twins of one image,
+//! and hosts that keep as their own what was shown. After each step every text is in sight or can be fetched byte for
+//! byte, what was sent stays unless an epoch is logged, no placeholder stands for a block that no epoch folded, no call
+//! with a breakpoint loses a part of its arguments, and what was shown unfolds to what was.
 
 mod engines;
 
@@ -143,13 +144,14 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
 fn image_part(shape: Shape, name: &str, number: usize) -> Value {
     let data = &IMAGES[number % IMAGES.len()];
     let url = || format!("data:image/png;base64,{}", data.as_str());
+    let detail = if name == "before" { "low" } else { "high" };
     match shape {
         Shape::OpenClaw => json!({ "type": "image", "fileName": name, "data": data.as_str(), "mimeType": "image/png" }),
         Shape::Anthropic => json!({ "type": "image", "fileName": name,
             "source": { "type": "base64", "media_type": "image/png", "data": data.as_str() } }),
         Shape::OpenAi => json!({ "type": "image_url", "fileName": name,
-            "image_url": { "url": url(), "detail": ["low", "high"][name.len() % 2] } }),
-        Shape::Responses => json!({ "type": "input_image", "fileName": name, "image_url": url(), "detail": name }),
+            "image_url": { "url": url(), "detail": detail } }),
+        Shape::Responses => json!({ "type": "input_image", "fileName": name, "image_url": url(), "detail": detail }),
     }
 }
 

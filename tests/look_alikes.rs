@@ -1,7 +1,8 @@
-//! What looks like something of ours and is a host's, a tool's or a person's own: arguments like rows of the ledger, texts like
-//! placeholders, last lines like notes, and images whose blocks say more than the image.
+//! What looks like something of ours and is a host's, a tool's or a person's own: arguments like rows of the ledger,
+//! texts like placeholders, last lines like notes, and images whose blocks say more than the image.
 //!
-//! Each test generates neighbours of a fault that was found, in the four shapes of messages: OpenClaw's, Anthropic's, and OpenAI's two.
+//! Each test generates neighbours of a fault that was found, in the four shapes of messages: OpenClaw's, Anthropic's,
+//! and OpenAI's two.
 
 mod engines;
 
@@ -101,8 +102,8 @@ fn is_formed_as(value: &Value, of: &Value) -> bool {
     }
 }
 
-/// Arguments that look like rows of the ledger, of now and of before, in all that the ledger has names for: alone, in each other, in
-/// lists, and as strings of JSON; each with a text that is long enough to be folded.
+/// Arguments that look like rows of the ledger, of now and of before, in all that the ledger has names for: alone, in
+/// each other, in lists, and as strings of JSON; each with a text that is long enough to be folded.
 fn arguments_like_rows() -> Vec<Value> {
     let (body, hex) = (noise(60, 1), "ab".repeat(32));
     let plain = vec![
@@ -187,7 +188,8 @@ fn picture(seed: u32) -> String {
     base64_simd::STANDARD.encode_to_string(png.into_inner())
 }
 
-/// The blocks of an image in a shape, with each field that hosts and providers have beside it. What cannot be fetched stays.
+/// The blocks of an image in a shape, with each field that hosts and providers have beside it. What cannot be fetched
+/// stays.
 fn image_blocks(shape: &str, data: &str) -> Vec<Value> {
     let url = format!("data:image/png;base64,{data}");
     let mark = json!({ "type": "ephemeral" });
@@ -245,7 +247,8 @@ fn without_detail(value: &Value) -> Value {
     }
 }
 
-/// Every block beside every other one of the same picture, as the words of a person and as a result, with fields that move.
+/// Every block beside every other one of the same picture, as the words of a person and as a result, with fields that
+/// move.
 #[test]
 fn an_image_keeps_the_other_fields_of_its_host_as_they_are_now() {
     let data = picture(3);
@@ -306,8 +309,9 @@ fn has_no_type(block: &Value) -> bool {
         || block["source"]["data"].is_string() && block["source"]["media_type"].is_null()
 }
 
-/// Words of people, of the model and of the system that equal the placeholder of an output, of an image and of arguments, as a message's
-/// content and as a part of it; and a tool's output that equals them, behind the one that they stand for.
+/// Words of people, of the model and of the system that equal the placeholder of an output, of an image and of
+/// arguments, as a message's content and as a part of it; and a tool's output that equals them, behind the one that
+/// they stand for.
 #[test]
 fn words_that_equal_a_placeholder_are_somebodys_own() {
     let data = picture(5);
@@ -356,8 +360,8 @@ fn words_that_equal_a_placeholder_are_somebodys_own() {
     }
 }
 
-/// Texts that end as our note on a host's cut does, with numbers that do and do not fit, in every role, and as outputs that are shortened,
-/// folded or left alone.
+/// Texts that end as our note on a host's cut does, with numbers that do and do not fit, in every role, and as outputs
+/// that are shortened, folded or left alone.
 #[test]
 fn a_last_line_like_our_note_stays() {
     let note = |units: &str| format!("[cut by the host at {units} characters; the rest was never here]");
@@ -415,8 +419,8 @@ fn a_command_that_ends_like_our_note_makes_no_cut() {
     }
 }
 
-/// Two blocks with one placeholder: an output, and what was fetched of it, whole and in parts. The host keeps either placeholder as its own,
-/// or both, at each of the later calls.
+/// Two blocks with one placeholder: an output, and what was fetched of it, whole and in parts. The host keeps either
+/// placeholder as its own, or both, at each of the later calls.
 #[test]
 fn of_two_blocks_with_one_placeholder_each_keeps_its_place() {
     let mut alike = 0;

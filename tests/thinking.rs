@@ -212,7 +212,8 @@ fn what_may_not_be_stored_stays() {
     assert_eq!(reply.report.actions[0].reason, "thinking");
 }
 
-/// Both shapes; the host keeps what was shown of all messages, or of all from one on; and drops none of the first ones, or some.
+/// Both shapes; the host keeps what was shown of all messages, or of all from one on; and drops none of the first ones,
+/// or some.
 #[test]
 fn where_the_host_keeps_what_was_shown_it_comes_back_or_is_named() {
     let (mut returned, mut named) = (0, 0);

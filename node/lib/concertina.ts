@@ -1,5 +1,5 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
-import type { NativeConcertina, RulesReport } from "./addon.js";
+import type { NativeConcertina, RulesReport, Session } from "./addon.js";
 import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
@@ -315,15 +315,22 @@ export class Concertina {
 
   /** Totals of one session, or of the whole store. */
   async stats(input: { sessionId?: string; agentId?: string } = {}): Promise<Stats> {
-    const scope = sessionIfAny(taken("input", input, TAKES.stats));
-    return this.#call(() => this.#native.stats(scope));
+    const named = sessionIfAny(taken("input", input, TAKES.stats));
+    return this.#call(async () => this.#native.stats(await this.#asked(named)));
   }
 
   /** What was sent and billed, and what would have been without Concertina: of whole requests. */
   async figures(input: FiguresRequest = {}): Promise<Figures> {
     const { since, until, ...named } = taken("input", input, TAKES.figures);
-    const scope = sessionIfAny(named);
-    return this.#call(() => this.#native.figures({ session: scope, since, until }));
+    const session = sessionIfAny(named);
+    return this.#call(async () => this.#native.figures({ session: await this.#asked(session), since, until }));
+  }
+
+  /** The session that is asked about: where no agent is named, that of `main`, or else of the agent that was last seen with one. */
+  async #asked(named: Session | undefined): Promise<Session | undefined> {
+    if (named === undefined || named.agentId !== undefined) return named;
+    const agents = (await this.sessions()).filter(({ sessionId }) => sessionId === named.sessionId).map(({ agentId }) => agentId);
+    return agents.length === 0 || agents.includes("main") ? named : { ...named, agentId: agents[0] };
   }
 
   /** The sessions that the store knows, the last seen first. */

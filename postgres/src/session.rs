@@ -64,7 +64,8 @@ pub(crate) fn end(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<()> {
     writing.run(&[call!(LEFT, session, agent, host), call!(END, session, agent, now)]).map(drop)
 }
 
-/// The row of the session that is asked for, if one is; one that the store does not know has the row 0, which there never is.
+/// The row of the session that is asked for, if one is; one that the store does not know has the row 0, which there
+/// never is.
 pub(crate) fn row_of(link: &mut Link, session: Option<&Scope>) -> Outcome<Option<i64>> {
     let Some(scope) = session else { return Ok(None) };
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));

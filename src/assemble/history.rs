@@ -264,12 +264,6 @@ impl Engine {
                 (Source::New(original), Placeholder::Arguments(call))
             }
             (Kind::Image(image), result) => {
-                let twins = all.iter().filter(|other| other.key == known.key);
-                let frames: Vec<Value> =
-                    twins.filter_map(|twin| frame(twin.block.path.follow(twin.view.raw)?)).collect();
-                if frames.is_empty() {
-                    return None;
-                }
                 let source = match stored() {
                     Some(stored) => Source::Stored(stored),
                     None => {
@@ -280,6 +274,17 @@ impl Engine {
                         Source::New(Original::image(bytes, mime, self.label(&label)))
                     }
                 };
+                // A copy, which is smaller, may be of another type than what comes back.
+                let mime = match &source {
+                    Source::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
+                    _ => None,
+                };
+                let twins = all.iter().filter(|other| other.key == known.key);
+                let frames: Vec<Value> =
+                    twins.filter_map(|twin| frame(twin.block.path.follow(twin.view.raw)?, mime)).collect();
+                if frames.is_empty() {
+                    return None;
+                }
                 (source, Placeholder::Image { frames, tokens: known.tokens })
             }
             (Kind::Thinking(part), _) => {

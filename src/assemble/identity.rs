@@ -60,8 +60,8 @@ pub(super) fn know<'t, 'a>(
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed<'d, 'l> {
     pub(super) place: i64,
-    /// The row whose replacement the block is: a caller may keep the folded history as its own. Then it stands where the block of that row
-    /// stood; the same text elsewhere is somebody's own.
+    /// The row whose replacement the block is: a caller may keep the folded history as its own. Then it stands where
+    /// the block of that row stood; the same text elsewhere is somebody's own.
     pub(super) row: Option<&'d Row<'l>>,
 }
 
@@ -76,8 +76,9 @@ const WAYS: usize = 4096;
 impl Past {
     /// Goes past a message, whose blocks are known by `hashes`, and says where each of them stands.
     ///
-    /// Several blocks may have had one replacement, an output and a part of it that was fetched for instance. Which of them a replacement
-    /// stands for is told by the place, and that depends on all that the message holds, so the ways to read it are tried.
+    /// Several blocks may have had one replacement, an output and a part of it that was fetched for instance. Which of
+    /// them a replacement stands for is told by the place, and that depends on all that the message holds, so the ways
+    /// to read it are tried.
     pub(super) fn pass<'d, 'l>(
         &mut self,
         view: &Message,

@@ -117,7 +117,8 @@ impl Memo {
     }
 }
 
-/// The kind of a content, which is a part of what it is known by: a text that reads as the arguments of a call do is another block.
+/// The kind of a content, which is a part of what it is known by: a text that reads as the arguments of a call do is
+/// another block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tag {
     Text,
@@ -127,7 +128,8 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    /// What is hashed before the content. No text begins so, because 0xFF is in no UTF-8; a text is known by its own hash.
+    /// What is hashed before the content. No text begins so, because 0xFF is in no UTF-8; a text is known by its own
+    /// hash.
     fn prefix(self) -> &'static [u8] {
         match self {
             Self::Text => b"",

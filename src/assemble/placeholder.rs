@@ -149,8 +149,8 @@ pub(super) fn cut_of(original: &Original) -> Option<&str> {
     words.ends_with(CUT_REST).then(|| words.rfind(CUT_AT).map(|at| &words[at..]))?
 }
 
-/// A shown output without the words at its end that the host had cut it at so many UTF-16 units; `None` where it does not end so. A tool may
-/// print such words itself: whether they are ours is told by what is before them.
+/// A shown output without the words at its end that the host had cut it at so many UTF-16 units; `None` where it does
+/// not end so. A tool may print such words itself: whether they are ours is told by what is before them.
 pub(super) fn without_cut(shown: &str) -> Option<(&str, usize)> {
     let words = shown.strip_suffix(']')?.strip_suffix(CUT_REST)?;
     let at = words.rfind(CUT_AT)?;

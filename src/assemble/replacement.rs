@@ -1,7 +1,7 @@
 //! What stands in the place of a block, as a row of the ledger keeps it.
 //!
-//! A row keeps what is ours alone. What else a block of the host's says, such as a cache breakpoint or a file name, is taken from the
-//! message at hand, each time.
+//! A row keeps what is ours alone. What else a block of the host's says, such as a cache breakpoint or a file name, is
+//! taken from the message at hand, each time.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::reference::ContentHash;
 use crate::transcript::{Arguments, Kind, has_opaque, text_in_place};
 
-/// What a row keeps, by the kind of the block that it was decided on. Its JSON is an object with one key, which is the kind: what is in
-/// it, arguments of a tool for instance, is never read as anything else.
+/// What a row keeps, by the kind of the block that it was decided on. Its JSON is an object with one key, which is the
+/// kind: what is in it, arguments of a tool for instance, is never read as anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kept {
@@ -48,8 +48,8 @@ impl Kept {
         serde_json::to_string(self).expect("strings, numbers and JSON values are JSON")
     }
 
-    /// What shows it in a block's place; `None` where it cannot stand there. A block of another kind may have the same content at the same
-    /// time, and an image may have come to hold what JSON cannot carry: such a block stays.
+    /// What shows it in a block's place; `None` where it cannot stand there. A block of another kind may have the same
+    /// content at the same time, and an image may have come to hold what JSON cannot carry: such a block stays.
     pub(super) fn change(&self, known: &Known) -> Option<Change> {
         let block = known.block;
         match (self, block.kind) {

@@ -45,8 +45,9 @@ pub(super) struct Return {
     pub(super) original: ContentHash,
 }
 
-/// What left the messages of a session, and where: in order. Beside it, what has no place: what could stand in more than one of them, and
-/// what left a message that looks like one of these, where the history before it is another one now.
+/// What left the messages of a session, and where: in order. Beside it, what has no place: what could stand in more
+/// than one of them, and what left a message that looks like one of these, where the history before it is another one
+/// now.
 pub(super) fn returns(decided: &Decided, transcript: &Transcript) -> (Vec<Return>, BTreeSet<ContentHash>) {
     let gaps = decided.rows.iter().filter_map(|row| match &row.replacement.kept {
         Kept::Thinking(gap) => Some(((row.projection.block.place, gap), row.projection.original)),

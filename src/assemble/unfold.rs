@@ -1,10 +1,12 @@
 //! The way back for whole messages: originals in the place of what stands for them.
 //!
-//! Where a session is named, its ledger alone says which blocks are ours: those that stand where their row says, and, where the history
-//! was changed since, as many others with a row's words as rows are left. Otherwise the markers do, in the places where this program
-//! prints them. Words of people are never ours, but for a part of a message that stands for an image.
+//! Where a session is named, its ledger alone says which blocks are ours: those that stand where their row says, and,
+//! where the history was changed since, as many others with a row's words as rows are left. Otherwise the markers do,
+//! in the places where this program prints them. Words of people are never ours, but for a part of a message that
+//! stands for an image.
 //!
-//! Without a session an image comes back in the form of the messages' shape, without what left with it (a level of detail).
+//! Without a session an image comes back in the form of the messages' shape, without what left with it (a level of
+//! detail).
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,8 +37,8 @@ pub struct Unfolded {
     pub rewrite: Rewrite,
     /// How many blocks show their originals again.
     pub unfolded: u64,
-    /// Ids that blocks name and that lead to nothing: expired, purged, or another agent's. Also those of thinking that has left messages
-    /// like these, where the place of a message is not the one that it had.
+    /// Ids that blocks name and that lead to nothing: expired, purged, or another agent's. Also those of thinking that
+    /// has left messages like these, where the place of a message is not the one that it had.
     pub missing: Vec<RefId>,
 }
 
@@ -47,7 +49,8 @@ struct Meaning {
     is_whole: bool,
     /// What left with an image.
     frame: Option<Value>,
-    /// Whether the session was shown it, where one is named. What it was not shown is somebody's own, whatever it names.
+    /// Whether the session was shown it, where one is named. What it was not shown is somebody's own, whatever it
+    /// names.
     is_ours: bool,
 }
 
@@ -259,7 +262,7 @@ impl Unfolding<'_> {
                 let base64 = base64_simd::STANDARD.encode_to_string(&original.bytes);
                 let of_shape = || image_part(shape_at(self.messages, message, &path), mime, "");
                 let frame = meaning.frame.clone().unwrap_or_else(of_shape);
-                if let Some(image) = image_in_place(&frame, shown, mime, &base64) {
+                if let Some(image) = image_in_place(&frame, shown, &base64) {
                     self.set(message, path, image);
                 }
             }
@@ -362,15 +365,16 @@ impl Unfolding<'_> {
     }
 }
 
-/// Whether a text that may be a part of an original, or was shortened at birth, restores all of it: alone, or with what it names.
+/// Whether a text that may be a part of an original, or was shortened at birth, restores all of it: alone, or with what
+/// it names.
 fn restores(text: &str, original: &Original, stored: &str) -> bool {
     let restores = |text: &str| restore(text, std::slice::from_ref(original)) == stored;
     let without_note = || text.strip_suffix(&format!("\n[{}]", cut_of(original)?));
     restores(text) || without_note().is_some_and(restores)
 }
 
-/// What folds in a text stand for that need nothing but themselves; `None` where it holds none. The note that a host had cut the text is
-/// ours where that is so of what is before it.
+/// What folds in a text stand for that need nothing but themselves; `None` where it holds none. The note that a host
+/// had cut the text is ours where that is so of what is before it.
 fn restored_alone(text: &str) -> Option<String> {
     let unfolded = |text: &str| Some(restore(text, &[])).filter(|restored| restored != text);
     let of_cut = without_cut(text).and_then(|(text, units)| unfolded(text).filter(|text| is_cut_at(text, units)));

@@ -129,7 +129,8 @@ pub trait Store: Send + Sync {
     /// recently referred to; never what a live session shows or a held one may show.
     fn sweep(&self, now: Millis) -> Result<Removed>;
 
-    /// Forgets a session and every original that no other session shares. One of the same name that another agent has stays.
+    /// Forgets a session and every original that no other session shares. One of the same name that another agent has
+    /// stays.
     fn purge(&self, scope: &Scope) -> Result<Removed>;
 
     /// What [`Store::purge`] would remove.

@@ -229,13 +229,18 @@ fn image(part: &Value) -> Option<Image<'_>> {
     Some(Image { base64: inline.map(|(_, data)| data), mime: inline.map(|(mime, _)| mime), detail })
 }
 
-/// The same image block with another inline payload: its shape and every other field stay. Its MIME type is set where the block states one,
-/// which a data URL does. `None` for a block without a payload.
+/// The same image block with another inline payload: its shape and every other field stay. Its MIME type is set where
+/// the block states one, which a data URL does. `None` for a block without a payload.
 pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
+    with_base64(part, Some(mime), base64)
+}
+
+/// [`with_payload`], of the block's own type where none is given.
+fn with_base64(part: &Value, mime: Option<&str>, base64: &str) -> Option<Value> {
     let mut changed = part.clone();
     let set = |place: &mut Value, type_key: &str| {
         place["data"] = base64.into();
-        if place[type_key].is_string() {
+        if let Some(mime) = mime.filter(|_| place[type_key].is_string()) {
             place[type_key] = mime.into();
         }
     };
@@ -246,10 +251,8 @@ pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     } else {
         let place = changed.get_mut("image_url")?;
         let url = if place.is_object() { place.get_mut("url")? } else { place };
-        if !url.as_str()?.starts_with("data:") {
-            return None;
-        }
-        *url = format!("data:{mime};base64,{base64}").into();
+        let (own, _) = url.as_str()?.strip_prefix("data:")?.split_once(";base64,")?;
+        *url = format!("data:{};base64,{base64}", mime.unwrap_or(own)).into();
     }
     Some(changed)
 }
@@ -257,10 +260,11 @@ pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
 /// The fields of an image block that leave with the image: a text block has none of them, or its own.
 const IMAGE_FIELDS: [&str; 7] = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
 
-/// What leaves with an image, without the payload; of the other fields it holds the names alone, for their order. [`image_in_place`] makes
-/// the block of it again. `None` for a block without a payload, and where JSON does not carry it exactly.
-pub fn frame(part: &Value) -> Option<Value> {
-    let mut frame = if has_opaque(part) { None } else { with_payload(part, "", "") }?;
+/// What leaves with an image, without the payload; of the other fields it holds the names alone, for their order.
+/// [`image_in_place`] makes the block of it again, of this MIME type or of its own. `None` for a block without a
+/// payload, and where JSON does not carry it exactly.
+pub fn frame(part: &Value, mime: Option<&str>) -> Option<Value> {
+    let mut frame = if has_opaque(part) { None } else { with_base64(part, mime, "") }?;
     for (key, value) in frame.as_object_mut()? {
         if !IMAGE_FIELDS.contains(&key.as_str()) {
             *value = Value::Null;
@@ -270,7 +274,7 @@ pub fn frame(part: &Value) -> Option<Value> {
 }
 
 /// The image block in whose place a text block stands, which holds its other fields as they are now.
-pub fn image_in_place(frame: &Value, text_block: &Value, mime: &str, base64: &str) -> Option<Value> {
+pub fn image_in_place(frame: &Value, text_block: &Value, base64: &str) -> Option<Value> {
     let is_own = |key: &str| IMAGE_FIELDS.contains(&key);
     let others = text_block.as_object()?;
     let framed = frame.as_object()?.iter().filter_map(|(key, value)| {
@@ -283,7 +287,7 @@ pub fn image_in_place(frame: &Value, text_block: &Value, mime: &str, base64: &st
             fields.insert(key.clone(), value.clone());
         }
     }
-    with_payload(&Value::Object(fields), mime, base64)
+    with_base64(&Value::Object(fields), None, base64)
 }
 
 /// Whether a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block, or on what it is in.
@@ -553,9 +557,10 @@ mod tests {
             json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }),
             json!({ "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "high" }),
         ] {
-            let frame = frame(&part).unwrap();
+            let frame = frame(&part, None).unwrap();
             assert!(!frame.to_string().contains("AAAA"));
-            assert_eq!(with_payload(&frame, "image/png", "AAAA").unwrap().to_string(), part.to_string());
+            let shown = text_in_place(&part, "image");
+            assert_eq!(image_in_place(&frame, &shown, "AAAA").unwrap().to_string(), part.to_string());
         }
     }
 

@@ -185,12 +185,14 @@ pub(super) fn ledger(
     Ok(Ledger { projections, printed, admitted, epochs, tools, is_off, last_request, version, generation, standing })
 }
 
-/// The row of the session that is asked for, if one is; one that the store does not know has the row 0, which there never is.
+/// The row of the session that is asked for, if one is; one that the store does not know has the row 0, which there
+/// never is.
 pub(super) fn row_of(connection: &Connection, session: Option<&Scope>) -> Outcome<Option<i64>> {
     session.map(|scope| Ok(find_session(connection, scope)?.unwrap_or(0))).transpose()
 }
 
-/// The condition that a row of `sessions` is `?1`, where one is asked for. One that holds for NULL, too, would let no index be used.
+/// The condition that a row of `sessions` is `?1`, where one is asked for. One that holds for NULL, too, would let no
+/// index be used.
 pub(super) fn is_theirs(session: Option<i64>) -> &'static str {
     session.map_or("?1 IS NULL", |_| "sessions.id = ?1")
 }
