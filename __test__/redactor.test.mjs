@@ -199,3 +199,61 @@ test("an engine asks the host's redactor, and without one folds as before", asyn
     assert.deepEqual([idIn(messages[2]) !== undefined, complaints], [isFolded, []]);
   }
 });
+
+/** Secrets with what JSON escapes, with blanks, which are words of a command, and with other letters. */
+const SECRETS = ['zebra"quilt-97', "zebra\\quilt-97", "zebra\nquilt-97", "zebra\tquilt 97", "zebra quilt 97", "zebra-quilt-97", "зебра-quilt-97🦓", "zebra'quilt$97", 'ze"br\\a\nquilt'];
+
+/** What a tool may be given that holds a secret: as a string, as words, as several words, deeper, as a key, and all of it as JSON. */
+const GIVEN = (secret) => [
+  { command: `deploy ${secret} now` }, { command: ["deploy", secret] }, { command: ["bash", "-lc", `deploy ${secret} now`] }, { command: ["deploy", ...secret.split(" ")] },
+  { cmd: [secret] }, { path: `/srv/${secret}/x` }, { command: "deploy", env: { token: secret } }, { command: "deploy", list: [["a", secret]] }, { command: "deploy", [secret]: 1 },
+  { command: "deploy", text: `${noise(60)}\n${secret}` },
+];
+
+/** Nothing in the store, in clear or in an original that a placeholder leads to, holds the secret, plain or as JSON writes it. */
+async function assertAbsent(name, secret, dir, concertina, shown) {
+  const forms = [secret, JSON.stringify(secret).slice(1, -1)];
+  const originals = [...JSON.stringify(shown).matchAll(/\[REF_ID: ([0-9a-f]{16,64})\]/g)].map(([, id]) => id);
+  for (const id of new Set(originals)) {
+    const text = await original(concertina, id);
+    assert.ok(forms.every((form) => !text.includes(form)), `${name}: an original holds it`);
+  }
+  const figures = JSON.stringify(await concertina.figures());
+  await concertina.close();
+  for (const file of readdirSync(dir)) {
+    const bytes = readFileSync(path.join(dir, file));
+    assert.ok(forms.every((form) => !bytes.includes(form)), `${name}: it is in ${file}`);
+  }
+  assert.ok(forms.every((form) => !figures.includes(form)), `${name}: it is in the figures`);
+}
+
+for (const secrets of ["keep-inline", "redact"]) {
+  test(`no secret that the redactor knows is stored, however it stands among the arguments, ${secrets}`, async () => {
+    for (const [at, secret] of SECRETS.entries()) {
+      const redactor = (text) => text.replaceAll(secret, "***");
+      for (const [form, args] of GIVEN(secret).entries()) {
+        const name = `${JSON.stringify(secret)} in form ${form}`;
+        const message = { role: "toolResult", toolCallId: "c1", toolName: "exec", content: [{ type: "text", text: noise(300, at + 1) }] };
+        for (const given of [args, JSON.stringify(args)]) {
+          const dir = freshDir();
+          const concertina = await Concertina.open({ dir, secrets });
+          const born = await concertina.admitToolResult({ sessionId: "s", message, args: given, redactor });
+          if (secrets === "redact") assert.ok(idIn(born.message), `${name}: nothing was folded at birth`);
+          assert.ok(!born.message.content[0].text.startsWith("[REF_ID") || !born.message.content[0].text.includes(secret), `${name}: it is in the placeholder`);
+          await assertAbsent(`birth, ${name}`, secret, dir, concertina, born.message);
+        }
+        for (const call of [
+          { role: "assistant", content: [{ type: "toolCall", id: "c1", name: "exec", arguments: args }] },
+          { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "exec", arguments: JSON.stringify(args) } }] },
+        ]) {
+          const dir = freshDir();
+          const concertina = await Concertina.open({ dir, secrets });
+          const messages = [user("go"), call, call.tool_calls ? { role: "tool", tool_call_id: "c1", content: noise(300, at + 1) } : message];
+          for (let turn = 0; turn < 8; turn++) messages.push(user(`and then ${turn}?`), { role: "assistant", content: "done" });
+          const folded = await concertina.assemble({ sessionId: "s", messages, redactor });
+          await assertAbsent(`assembly, ${name}`, secret, dir, concertina, folded.messages);
+        }
+      }
+    }
+  });
+}

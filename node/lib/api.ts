@@ -3,7 +3,7 @@ import type { Hints, MessagesReport, Original, StageContext } from "./addon.js";
 import type { Options } from "./options.js";
 
 export type {
-  Action, BlockRow, CompressedProse, CompressedRules, CompressResult, ContentBlock, Detection, EpochReport, EpochRow, FetchRequest, Hints,
+  Action, BlockRow, CompressedProse, CompressedRules, CompressResult, ContentBlock, Detection, EpochReport, EpochRow, FetchRequest, Hints, LeftAlone,
   MessagesReport, Migrated, Original, Prices, ProseOptions, ProseReceipt, ProtectedSpan, ReceiptRow, Removed, RepairStats, Report, RuleFile, RuleRow,
   RulesOptions, RulesReport, Segment, SkippedCode, SqueezeStats, StageContext, StageInfo, StageRow, Stats, Substitution, Warning,
 } from "./addon.js";

@@ -1,8 +1,8 @@
 //! How messages cross from JavaScript: light JSON in slices, long strings beside it, each crossing once.
 //!
-//! JavaScript replaces a long string by `{ "\0text": index }` and what JSON cannot carry exactly (lone surrogates, exotic
-//! objects) by `{ "\0opaque": … }`, with `"text"` where it is a string. Here the long strings are put back; opaque values stay, and
-//! the core leaves whatever holds one untouched.
+//! JavaScript replaces a long string by `{ "\0text": index }`, what JSON cannot carry by `{ "\0opaque": number }`, and a string with lone
+//! surrogates by `{ "\0utf16": [string, unit, …] }`, with the unit of every U+FFFD in the string. Here the long strings are put back. The other
+//! marks stay: wherever the core copies one to, JavaScript puts the value itself when the change comes back.
 //!
 //! Messages are the one thing that crosses as JSON where napi could hand over objects. Objects would cross on the event loop in one
 //! go, in 7.2 ms for the 473 messages of the shipped session; light JSON takes 3.6 ms of the loop, in slices, and 2.5 ms of a worker.

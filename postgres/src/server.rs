@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(server.name, "db.example:6000/store");
         assert!(!server.setup.contains("secret"));
         for url in ["postgresql://secret@h:6000", "postgresql://h:6000/x#secret", "postgresql://h:6000/my secret"] {
-            let server = super::Server::new(url, "tenant_1", &PostgresOptions::default()).unwrap();
+            let server = Server::new(url, "tenant_1", &PostgresOptions::default()).unwrap();
             assert!(server.name.starts_with("h:6000/") && !server.name.contains("secret"), "{}", server.name);
         }
     }

@@ -56,8 +56,8 @@ pub fn utf16(bytes: &[u8]) -> Option<Vec<u16>> {
 mod tests {
     use super::*;
 
-    /// Every text of up to three pieces, each a surrogate of either half, U+FFFD itself, its neighbours in UTF-8, or other characters: 1,110 of
-    /// them. A high surrogate before a low one is no lone one, and left out.
+    /// Every text of up to three pieces, each a surrogate of either half, U+FFFD itself, its neighbours in UTF-8, or other characters: 1,111 of
+    /// them, of which two pieces may make a pair.
     fn texts() -> Vec<Vec<u16>> {
         let pieces: [&[u16]; 10] = [
             &[0xD800],
@@ -77,27 +77,27 @@ mod tests {
             let longer: Vec<Vec<u16>> = longer.collect();
             texts.extend(longer);
         }
-        let pairs = |text: &Vec<u16>| {
-            text.windows(2).any(|two| (0xD800..0xDC00).contains(&two[0]) && (0xDC00..0xE000).contains(&two[1]))
-        };
-        texts.retain(|text| !pairs(text) || text.contains(&0xDE00) && String::from_utf16(text).is_ok());
         texts
     }
 
     #[test]
     fn a_text_comes_back_unit_by_unit_and_keeps_its_offsets() {
         let texts = texts();
-        assert!(texts.len() > 1000, "{}", texts.len());
+        assert_eq!(texts.len(), 1111);
+        let mut lone = 0;
         for text in &texts {
+            // What JavaScript's `toWellFormed` makes of it.
             let read = String::from_utf16_lossy(text);
             let replaced = read.encode_utf16().zip(text).filter(|(unit, _)| *unit == 0xFFFD).map(|(_, unit)| *unit);
             let bytes = encode(&read, replaced);
             assert_eq!(bytes.len(), read.len());
             assert_eq!(stand_in(&bytes).as_deref(), Some(&*read), "{text:x?}");
             assert_eq!(utf16(&bytes).as_ref(), Some(text));
-            assert_eq!(std::str::from_utf8(&bytes).is_ok(), String::from_utf16(text).is_ok());
+            let is_plain = String::from_utf16(text).is_ok();
+            assert_eq!(std::str::from_utf8(&bytes).is_ok(), is_plain);
+            lone += usize::from(!is_plain);
         }
-        assert_eq!(texts.iter().filter(|text| String::from_utf16(text).is_ok()).count() > 100, true);
+        assert!((500..1000).contains(&lone), "{lone}");
     }
 
     #[test]

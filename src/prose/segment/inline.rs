@@ -111,9 +111,9 @@ impl<'a> Scanner<'a> {
     /// Reads one word, span or piece of punctuation.
     fn step(&mut self) {
         let start = self.at;
-        let byte = self.bytes[start];
-        match byte {
-            _ if BYTES[byte as usize] == LETTER => {
+        let first = self.bytes[start];
+        match first {
+            byte if BYTES[byte as usize] == LETTER => {
                 if !self.word() {
                     self.chunk();
                 }
@@ -575,7 +575,9 @@ fn is_windows_path(chunk: &str) -> bool {
         && !bytes.get(3).is_some_and(|byte| *byte == b'/');
     let is_share = matches!(bytes, [b'\\', b'\\', name, ..] if is_name(*name));
     let is_part = |byte: u8| is_name(byte) || matches!(byte, b'.' | b'%' | b'~' | b'-' | b':' | b')' | b'(');
-    let joins = |three: &[u8]| three[1] == b'\\' && is_part(three[0]) && is_part(three[2]);
+    // `snake\_case` and `1\.` are Markdown.
+    let joins =
+        |three: &[u8]| three[1] == b'\\' && is_part(three[0]) && (three[2].is_ascii_alphanumeric() || three[2] == b'%');
     is_drive || is_share || bytes.windows(3).any(joins)
 }
 

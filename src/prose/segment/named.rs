@@ -78,7 +78,7 @@ impl Frames<'_> {
         loop {
             let mut next = end;
             let has_comma = self.comma(next);
-            let joining = if is_listed { &JOINING[..LISTING] } else { &JOINING };
+            let joining = if is_listed { &JOINING[..LISTING] } else { &JOINING[..] };
             while (self.is_near(next) || next == end && has_comma) && self.is_one_of(next, joining) {
                 next += 1;
             }
