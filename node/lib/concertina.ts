@@ -73,6 +73,7 @@ export class Concertina {
    *
    * @param input.toolName the tool, where the message does not name it itself
    * @param input.args what the tool was given, where the caller knows it
+   * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's parses stays as it is
    * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
    * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
    * for texts that are not stored at birth, it is not asked
@@ -87,6 +88,7 @@ export class Concertina {
     message: M;
     toolName?: string;
     args?: unknown;
+    caller?: { type: string } | null;
     hostCutAt?: number;
     hostKeeps?: number;
     model?: string;
@@ -107,7 +109,7 @@ export class Concertina {
       const asIs = { message, args: input.args };
       const shown = input.redactor === undefined ? asIs : await this.#masked(asIs, input.toolName, input.redactor);
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
-      const call = callOf(message, input.toolName, shown.args);
+      const call = callOf(message, input.toolName, shown.args, input.caller);
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
       const { hostCutAt, hostKeeps, model } = input;

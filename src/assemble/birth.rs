@@ -5,6 +5,7 @@
 
 use serde_json::{Value, json};
 
+use super::memo::hash_of;
 use super::placeholder::{Placeholder, cut_label, cut_of, explained_in, explanation_in, lists_names};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
@@ -45,6 +46,8 @@ fn is_cut_at(text: &str, units: usize) -> bool {
 struct Proposal<'a> {
     block: usize,
     path: &'a Path,
+    /// What the block is known by as it came.
+    hash: ContentHash,
     original: Original,
     form: Form<'a>,
     tokens_before: u64,
@@ -220,12 +223,12 @@ impl Engine {
             Some(shorter) if shorter.text != stored => Form::Shortened(shorter),
             _ => return None,
         };
-        let (_, tokens_before) = self.memo.of_text(text);
+        let (hash, tokens_before) = self.memo.of_text(text);
         let tokens_without = match host.after {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(Proposal { block, path, original, form, tokens_before, tokens_without, kind: FoldedKind::Results })
+        Some(Proposal { block, path, hash, original, form, tokens_before, tokens_without, kind: FoldedKind::Results })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
@@ -250,7 +253,7 @@ impl Engine {
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
         let (path, tokens_without, kind) = (&block.path, tokens_before, FoldedKind::Images);
-        Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
+        Some(Proposal { block: index, path, hash: hash_of(block), original, form, tokens_before, tokens_without, kind })
     }
 
     /// The text as the pipeline shortens it, where it runs.
@@ -290,14 +293,28 @@ impl Engine {
         if self.store.is_off(scope)? {
             return Ok(Reply::default());
         }
+        let ledger = self.store.ledger(scope)?;
+        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the ledger knows only that
+        // it was folded before.
+        let is_copy = |proposal: &&Proposal| {
+            let original = proposal.original.hash;
+            let mut printed = ledger.printed.iter();
+            match proposal.form {
+                Form::Shrunk(_) => {
+                    printed.any(|row| row.original == original)
+                        || ledger.projections.iter().any(|row| row.original == original)
+                }
+                _ => printed.any(|row| row.printed == Printed::Copy && row.text == proposal.hash),
+            }
+        };
+        let proposals: Vec<&Proposal> = proposals.iter().filter(|proposal| !is_copy(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let mut batch = Batch::default();
         let mut reply = Reply::default();
         let mut tokens_without = 0;
         let mut images = Vec::new();
         let may_explain = |proposal: &Proposal| proposal.form.may_explain(proposal.tokens_before);
-        let mut is_explained =
-            !proposals.iter().any(may_explain) || explained_in(&self.store.ledger(scope)?).next().is_some();
+        let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let explains = !is_explained && may_explain(proposal);
             let Some(shown) = proposal.form.render(&proposal.original, &id, self, meter, explains) else { continue };

@@ -90,6 +90,7 @@ impl Engine {
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
+        let shown_before = if scope.session_id.is_empty() { Vec::new() } else { self.store.ledger(scope)?.printed };
         let mut room = Room { left: fetch.max_chars.max(1), unshown: 0 };
         for (at, asked) in fetch.ref_ids.chunks(AT_ONCE).flat_map(|ids| self.look_up(ids, scope, now)).enumerate() {
             let (written, id) = asked?;
@@ -131,14 +132,24 @@ impl Engine {
             };
             let (cut, is_arguments) = (cut_of(&original), is_arguments(&original));
             let whole = Whole { id: &id, text: &text, cut, is_arguments };
-            let Some(text) = room.take(whole.part(&asked, room.left.saturating_sub(kept)), kept) else { continue };
-            answer.found += 1;
-            batch.printed.push(PrintedText {
-                text: ContentHash::of(text.as_bytes()),
+            let most = room.left.saturating_sub(kept);
+            let mut part = whole.part(&asked, most);
+            let of = |part: &str| PrintedText {
+                text: ContentHash::of(part.as_bytes()),
                 printed: Printed::Copy,
                 original: original.hash,
                 saved: 0,
-            });
+            };
+            let is_of_another = |row: &PrintedText| row.text == of(&part).text && row.original != original.hash;
+            if batch.printed.iter().chain(&shown_before).any(is_of_another) {
+                // Equal parts of two originals are told apart by their ids.
+                let note = format!("\n[of {id}]");
+                part = whole.part(&asked, most.saturating_sub(note.len())) + &note;
+            }
+            let printed = of(&part);
+            let Some(text) = room.take(part, kept) else { continue };
+            answer.found += 1;
+            batch.printed.push(printed);
             batch.fetched.push((id.to_string(), self.memo.of_text(&text).1));
             answer.blocks.push(FetchedBlock::Text(text));
         }

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::memo::Memo;
 use super::replay::Decided;
+use super::unfold::is_fetched;
 use crate::history::{Fate, MayGo, Meter};
 use crate::reference::ContentHash;
 use crate::store::BlockKey;
@@ -28,6 +29,8 @@ pub(super) struct Known<'t, 'a> {
     /// What it costs as the host holds it.
     pub(super) tokens: u64,
     pub(super) fate: Fate,
+    /// Whether the agent fetched it: the tool's name says so, or the ledger, which knows what was answered whatever the tool is called.
+    pub(super) is_fetched: bool,
 }
 
 /// Hashes and counts every block, each content once in the life of the memo.
@@ -55,7 +58,8 @@ pub(super) fn know<'t, 'a>(
             let index_in_place =
                 if matches!(block.kind, Kind::Thinking(_)) { index } else { lasting.next().unwrap_or(index) };
             let key = BlockKey { hash, place: index_in_place as i64 };
-            known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index] });
+            let is_fetched = is_fetched(block) || block.result.is_some() && decided.fetched.contains(&hash);
+            known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index], is_fetched });
         }
         for known in &mut known[first..] {
             known.key.place = past.place(view, known.key.place as usize);

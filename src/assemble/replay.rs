@@ -3,7 +3,7 @@
 //! A decision is taken back only where it would hide a text: what went because something later holds it comes back, in an epoch of
 //! its own, when the host has dropped what held it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -109,6 +109,8 @@ pub(super) struct Decided<'l> {
     placeholders: HashMap<ContentHash, ContentHash>,
     /// Copies of ours by their text, with the originals they are of.
     pub(super) copies: HashMap<ContentHash, ContentHash>,
+    /// Those of them that were answers of the fetch tool: what birth shortened is counted as saved.
+    pub(super) fetched: HashSet<ContentHash>,
 }
 
 impl<'l> Decided<'l> {
@@ -119,7 +121,9 @@ impl<'l> Decided<'l> {
         let rows: Vec<Row> = ledger.projections.iter().filter_map(row).collect();
         let ours = rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
-        Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect() }
+        let fetched = ledger.printed.iter().filter(|row| row.printed == Printed::Copy && row.saved == 0);
+        let fetched = fetched.map(|row| row.text).collect();
+        Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect(), fetched }
     }
 
     /// The blocks that rows were decided on, by what is shown of them.

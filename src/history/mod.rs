@@ -132,7 +132,7 @@ pub fn part(message: &Message, block: &Block) -> Option<Part> {
     }
     match block.kind {
         Kind::Text(_) if block.result.is_some() => Some(Part::Result),
-        Kind::Call(_) if block.result.is_none() => Some(Part::Arguments),
+        Kind::Call(call) if block.result.is_none() && !call.is_typed => Some(Part::Arguments),
         Kind::Image(_) => Some(Part::Image),
         _ => None,
     }
