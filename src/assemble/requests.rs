@@ -181,3 +181,32 @@ impl Bills {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_tokens_of_a_part_of_a_turn_are_those_of_its_messages() {
+        let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+        let messages = [
+            json!({ "role": "user", "content": "go" }),
+            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "a", "name": "exec", "input": { "x": 1 } }] }),
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "a", "content": [image] }] }),
+            json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "hm" }] }),
+            json!({ "role": "compactionSummary", "summary": "so far" }),
+        ];
+        let encoding = Encoding::O200kBase;
+        let mut tokens = TurnTokens { messages: &messages, encoding, by_model: HashMap::new() };
+        for model in [None, Some("gpt-5.5".to_owned()), Some("claude-opus-4-6".to_owned())] {
+            for from in 0..=messages.len() {
+                for to in from..=messages.len() {
+                    let expected = message_tokens(&messages[from..to], model.as_deref(), encoding) as u64;
+                    assert_eq!(tokens.between(from, to, model.as_ref()), expected, "{model:?} {from}..{to}");
+                }
+            }
+        }
+    }
+}

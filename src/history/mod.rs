@@ -117,12 +117,12 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
 }
 
-/// Whether `skipCommands` lets the output of the command behind a result be replaced.
+/// Whether `skipCommands` lets the output of the command behind a result be replaced. Each line of a command counts as one, too.
 pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
     config.skip_commands.is_empty()
-        || result
-            .and_then(|result| result.arguments?.command())
-            .is_none_or(|command| config.may_touch_command(&command))
+        || result.and_then(|result| result.arguments?.command()).is_none_or(|command| {
+            config.may_touch_command(&command) && command.lines().all(|line| config.may_touch_command(line))
+        })
 }
 
 /// What kind of block may go; `None` for one that never may.

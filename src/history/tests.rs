@@ -83,6 +83,33 @@ fn one_long_turn_ages_by_model_calls() {
     }
 }
 
+/// Neighbours: each kind of call of the Responses API that has a command, its command in words, as one text and as several.
+#[test]
+fn skipped_commands_are_known_in_every_kind_of_call() {
+    for (kind, key, given) in [
+        ("local_shell_call", "action", json!({ "type": "exec", "command": ["bash", "-lc", "vault list"], "env": {} })),
+        ("local_shell_call", "action", json!({ "type": "exec", "command": ["vault", "list"] })),
+        ("shell_call", "action", json!({ "commands": ["vault list"] })),
+        ("shell_call", "action", json!({ "commands": ["cd /tmp", "vault list"], "timeout_ms": 5 })),
+        ("function_call", "arguments", json!(json!({ "command": ["bash", "-lc", "vault list"] }).to_string())),
+        ("function_call", "arguments", json!(json!({ "cmd": "cd /tmp\nvault list" }).to_string())),
+    ] {
+        for output in ["function_call_output", "local_shell_call_output", "shell_call_output"] {
+            let mut call = json!({ "type": kind, "id": "i", "call_id": "c" });
+            if kind == "function_call" {
+                call["name"] = json!("shell");
+            }
+            call[key] = given.clone();
+            let answer = json!({ "type": output, "call_id": "c", "output": long("output") });
+            let mut messages = vec![user("go"), call, answer];
+            messages.extend((0..9).map(|_| user("and")));
+            let outputs = |options| ripe_with(&messages, &options).iter().filter(|row| row.0 == 2).count();
+            assert_eq!(outputs(json!({})), 1, "{kind} {output}");
+            assert_eq!(outputs(json!({ "skipCommands": ["vault *"] })), 0, "{kind} {output} {given}");
+        }
+    }
+}
+
 /// Neighbours: the four shapes, and windows that drop the user's message alone or the oldest calls with it.
 #[test]
 fn without_a_user_message_calls_tell_the_age() {

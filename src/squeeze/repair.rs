@@ -152,7 +152,14 @@ fn pair(messages: &[Value]) -> Pairs<'_> {
             }
         }
     }
+    dropped.retain(|orphan| orphan.was_called || !may_answer_no_call(&messages[orphan.place.0]));
     Pairs { calls, dropped, carriers }
+}
+
+/// Whether an item may be the output of something else than a call, as of a program.
+fn may_answer_no_call(message: &Value) -> bool {
+    let kind = message["type"].as_str().filter(|kind| message["role"].is_null() && kind.ends_with("_output"));
+    kind.is_some_and(|kind| !kind.ends_with("_call_output") && kind != "tool_search_output")
 }
 
 fn has_failed(message: &Value) -> bool {
@@ -492,7 +499,7 @@ mod tests {
         let outputs = calls
             .map(|kind| format!("{kind}_call_output"))
             .into_iter()
-            .chain(["tool_search_output", "some_new_output"].map(str::to_owned));
+            .chain(["tool_search_output", "some_new_call_output"].map(str::to_owned));
         let words =
             json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "so" }] });
         for output in outputs {
@@ -538,6 +545,18 @@ mod tests {
             let messages = [json!({ "type": kind, "id": "i", "call_id": null }), user("next")];
             assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()), "{kind}");
         }
+    }
+
+    #[test]
+    fn the_output_of_a_program_stays_beside_the_calls_that_it_made() {
+        let messages = [
+            json!({ "type": "program", "id": "i", "call_id": "p", "code": "x" }),
+            json!({ "type": "function_call", "call_id": "c", "name": "x", "arguments": "{}",
+                "caller": { "type": "program", "caller_id": "p" } }),
+            json!({ "type": "function_call_output", "call_id": "c", "output": "ok" }),
+            json!({ "type": "program_output", "call_id": "p", "result": "ok" }),
+        ];
+        assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()));
     }
 
     #[test]
