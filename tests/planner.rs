@@ -234,7 +234,7 @@ fn those_that_take_turns_pay_no_more_than_untouched() {
 }
 
 /// All combinations of five lists.
-fn itertools<A: Copy, B: Copy, C: Copy, D: Copy, E: Copy>(
+fn combinations<A: Copy, B: Copy, C: Copy, D: Copy, E: Copy>(
     a: &[A],
     b: &[B],
     c: &[C],

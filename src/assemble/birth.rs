@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::memo::hash_of;
 use super::placeholder::{Placeholder, cut_label, cut_of, explained_in, explanation_in, lists_names};
+use super::unfold::may_be_fetched;
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -48,6 +49,8 @@ struct Proposal<'a> {
     path: &'a Path,
     /// What the block is known by as it came.
     hash: ContentHash,
+    /// The result that it is part of.
+    result: &'a ToolResult<'a>,
     original: Original,
     form: Form<'a>,
     tokens_before: u64,
@@ -198,7 +201,7 @@ impl Engine {
         block: usize,
         path: &'a Path,
         text: &str,
-        result: &ToolResult,
+        result: &'a ToolResult<'a>,
         host: HostCuts<'_>,
     ) -> Option<Proposal<'a>> {
         if !may_replace(result, text, &self.config) {
@@ -228,7 +231,17 @@ impl Engine {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(Proposal { block, path, hash, original, form, tokens_before, tokens_without, kind: FoldedKind::Results })
+        Some(Proposal {
+            block,
+            path,
+            hash,
+            result,
+            original,
+            form,
+            tokens_before,
+            tokens_without,
+            kind: FoldedKind::Results,
+        })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
@@ -237,7 +250,7 @@ impl Engine {
         index: usize,
         message: &Value,
         block: &'a Block,
-        result: &ToolResult,
+        result: &'a ToolResult<'a>,
     ) -> Option<Proposal<'a>> {
         let is_fetched = result.tool_name == Some(FETCH_TOOL);
         if !self.config.fusion_enabled || is_fetched || !may_replace(result, "", &self.config) {
@@ -253,7 +266,17 @@ impl Engine {
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
         let (path, tokens_without, kind) = (&block.path, tokens_before, FoldedKind::Images);
-        Some(Proposal { block: index, path, hash: hash_of(block), original, form, tokens_before, tokens_without, kind })
+        Some(Proposal {
+            block: index,
+            path,
+            hash: hash_of(block),
+            result,
+            original,
+            form,
+            tokens_before,
+            tokens_without,
+            kind,
+        })
     }
 
     /// The text as the pipeline shortens it, where it runs.
@@ -296,18 +319,19 @@ impl Engine {
         let ledger = self.store.ledger(scope)?;
         // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the ledger knows only that
         // it was folded before.
-        let is_copy = |proposal: &&Proposal| {
+        let is_fetched = |proposal: &&Proposal| {
             let original = proposal.original.hash;
-            let mut printed = ledger.printed.iter();
-            match proposal.form {
+            let mut rows = ledger.printed.iter();
+            let known = match proposal.form {
                 Form::Shrunk(_) => {
-                    printed.any(|row| row.original == original)
-                        || ledger.projections.iter().any(|row| row.original == original)
+                    let is_folded = ledger.projections.iter().any(|row| row.original == original);
+                    (is_folded || rows.any(|row| row.original == original)).then_some(original)
                 }
-                _ => printed.any(|row| row.printed == Printed::Copy && row.text == proposal.hash),
-            }
+                _ => rows.find(|row| row.printed == Printed::Copy && row.text == proposal.hash).map(|row| row.original),
+            };
+            known.is_some_and(|original| may_be_fetched(proposal.result, original))
         };
-        let proposals: Vec<&Proposal> = proposals.iter().filter(|proposal| !is_copy(proposal)).collect();
+        let proposals: Vec<&Proposal> = proposals.iter().filter(|proposal| !is_fetched(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let mut batch = Batch::default();
         let mut reply = Reply::default();

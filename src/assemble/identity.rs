@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::memo::Memo;
 use super::replay::Decided;
-use super::unfold::is_fetched;
+use super::unfold::{is_fetched, may_be_fetched};
 use crate::history::{Fate, MayGo, Meter};
 use crate::reference::ContentHash;
 use crate::store::BlockKey;
@@ -58,7 +58,9 @@ pub(super) fn know<'t, 'a>(
             let index_in_place =
                 if matches!(block.kind, Kind::Thinking(_)) { index } else { lasting.next().unwrap_or(index) };
             let key = BlockKey { hash, place: index_in_place as i64 };
-            let is_fetched = is_fetched(block) || block.result.is_some() && decided.fetched.contains(&hash);
+            let answered = decided.fetched.get(&hash).zip(block.result.as_ref());
+            let is_fetched =
+                is_fetched(block) || answered.is_some_and(|(original, result)| may_be_fetched(result, *original));
             known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index], is_fetched });
         }
         for known in &mut known[first..] {

@@ -3,7 +3,7 @@
 //! A decision is taken back only where it would hide a text: what went because something later holds it comes back, in an epoch of
 //! its own, when the host has dropped what held it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ pub(super) struct Decided<'l> {
     /// Copies of ours by their text, with the originals they are of.
     pub(super) copies: HashMap<ContentHash, ContentHash>,
     /// Those of them that were answers of the fetch tool: what birth shortened is counted as saved.
-    pub(super) fetched: HashSet<ContentHash>,
+    pub(super) fetched: HashMap<ContentHash, ContentHash>,
 }
 
 impl<'l> Decided<'l> {
@@ -122,7 +122,7 @@ impl<'l> Decided<'l> {
         let ours = rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
         let fetched = ledger.printed.iter().filter(|row| row.printed == Printed::Copy && row.saved == 0);
-        let fetched = fetched.map(|row| row.text).collect();
+        let fetched = fetched.map(|row| (row.text, row.original)).collect();
         Self { rows, placeholders, copies: printed(ledger, Printed::Copy).collect(), fetched }
     }
 

@@ -16,10 +16,11 @@ use super::thinking::{Return, returns};
 use super::{Engine, FETCH_TOOL};
 use crate::error::Result;
 use crate::pipeline::restore;
-use crate::reference::{ContentHash, Marker, Media, Original, RefId, find_markers};
+use crate::reference::{ContentHash, Marker, Media, Original, RefId, SHORT_ID_DIGITS, find_markers};
 use crate::store::{Ledger, Millis, Printed, Scope};
 use crate::transcript::{
-    Arguments, Block, Kind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_part, shape_at, with_payload,
+    Arguments, Block, Kind, Patch, Path, Rewrite, Step, ToolResult, Transcript, has_opaque, image_part, shape_at,
+    with_payload,
 };
 
 /// What [`Engine::unfold`] did.
@@ -336,6 +337,15 @@ pub(super) fn is_output(block: &Block) -> bool {
 /// Whether a block is what the model fetched on purpose.
 pub(super) fn is_fetched(block: &Block) -> bool {
     block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
+}
+
+/// Whether a result that reads as an answer of the fetch tool did is one: its call, as far as it is known, names the original.
+pub(super) fn may_be_fetched(result: &ToolResult, original: ContentHash) -> bool {
+    let id = original.to_ref_id(SHORT_ID_DIGITS);
+    result.arguments.is_none_or(|arguments| {
+        let json = arguments.to_json().to_ascii_lowercase();
+        json == "{}" || json.contains(id.as_str())
+    })
 }
 
 /// The id that a block of ours names, by its form.

@@ -138,12 +138,10 @@ pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
 /// The blocks from `held` on that are folded, without what leaves with them, and how much that has to free.
 fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
     let ripe = |at: &usize| items[*at].fate.may_go().is_some() && items[*at].frees > 0;
-    let from = |first: usize| -> Vec<usize> { (first.max(held)..items.len()).filter(ripe).collect() };
+    // In a moment it would cost more.
+    let nearly = |at: &usize| matches!(items[*at].fate, Fate::Young { is_nearly_stale: true }) && items[*at].frees > 0;
     if let Some(cold) = situation.cold {
-        // In a moment it would cost more.
-        let nearly =
-            |at: &usize| cold.is_over_soon() && matches!(items[*at].fate, Fate::Young { is_nearly_stale: true });
-        let goes = |at: &usize| ripe(at) || items[*at].frees > 0 && nearly(at);
+        let goes = |at: &usize| ripe(at) || cold.is_over_soon() && nearly(at);
         return Some((Cause::Cold(cold), (held..items.len()).filter(goes).collect(), 0));
     }
     let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
@@ -156,7 +154,8 @@ fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, 
         }
     }
     let (cause, first, least) = pays_from(items, held, context, situation)?;
-    Some((cause, from(first), least))
+    let goes = |at: &usize| ripe(at) || nearly(at);
+    Some((cause, (first.max(held)..items.len()).filter(goes).collect(), least))
 }
 
 /// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone. `None` where
