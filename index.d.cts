@@ -108,7 +108,7 @@ export interface Options {
 	thrift?: "careful" | "normal" | "high";
 	/** Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over what is set for all models. Default {}. */
 	models?: Record<string, Pick<Options, "thrift" | "contextThresholdPercent" | "maxDeferredTurns" | "minTokensToFold" | "minTokensToSqueeze" | "thinking" | "keepNames" | "keepPreviewChars" | "staleTurns" | "staleCalls" | "imageAgeTurns" | "sccsCompressThreshold" | "sccsSummaryMaxChars">>;
-	/** With "cache-aware": content that may go waits at most this many user turns. Default 100, at least 1. */
+	/** With "cache-aware": content that has waited this many user turns goes as soon as what was saved before pays for it. Default 100, at least 1. */
 	maxDeferredTurns?: number;
 	/** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
 	contextThresholdPercent?: number;
@@ -764,6 +764,7 @@ export declare class Concertina {
 	 *
 	 * @param input.toolName the tool, where the message does not name it itself
 	 * @param input.args what the tool was given, where the caller knows it
+	 * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's parses stays as it is
 	 * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
 	 * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
 	 * for texts that are not stored at birth, it is not asked
@@ -778,6 +779,9 @@ export declare class Concertina {
 		message: M;
 		toolName?: string;
 		args?: unknown;
+		caller?: {
+			type: string;
+		} | null;
 		hostCutAt?: number;
 		hostKeeps?: number;
 		model?: string;
@@ -1079,7 +1083,7 @@ export type AnthropicBlock = {
 		data: string;
 	};
 };
-/** A part of an answer, as OpenAI's chat completions have it. */
+/** A part of a user message, as OpenAI's chat completions have it. */
 export type OpenAIPart = {
 	type: "text";
 	text: string;
@@ -1087,6 +1091,13 @@ export type OpenAIPart = {
 	type: "image_url";
 	image_url: {
 		url: string;
+	};
+};
+type OpenAIAnswer = string | {
+	content: string;
+	images: {
+		role: "user";
+		content: OpenAIPart[];
 	};
 };
 /** A part of an answer, as OpenAI's Responses API has it. */
@@ -1100,15 +1111,15 @@ export type ResponsesPart = {
 };
 /**
  * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
- * Anthropic's interface; with `form: "openai"` as the content of a message, and with `form: "responses"` as the output of an item: a
- * string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
+ * Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a user message beside it where there is an image
+ * ({@link OpenAIAnswer}); with `form: "responses"` as the output of an item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
  */
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "responses";
 }): Promise<string | ResponsesPart[]>;
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "openai";
-}): Promise<string | OpenAIPart[]>;
+}): Promise<OpenAIAnswer>;
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "anthropic";
 }): Promise<AnthropicBlock[]>;

@@ -135,7 +135,15 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } };
   const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
   const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
-  assert.deepEqual((await ask({ ref_ids: [idIn(messages[0])] })).at(-1), image);
+  // Neighbours: the image alone, before, behind and between texts, twice, and with an id that leads nowhere.
+  const [text1, picture, nowhere] = [report.actions[0].refId, idIn(messages[0]), "0123456789abcdef"];
+  for (const ref_ids of [[picture], [picture, text1], [text1, picture], [text1, picture, nowhere], [picture, picture], [nowhere, picture]]) {
+    const { content, images } = await ask({ ref_ids });
+    assert.equal(typeof content, "string");
+    assert.match(content, /The image follows in a user message\.$/);
+    assert.equal(content.startsWith(text), ref_ids.find((id) => id !== picture) === text1);
+    assert.deepEqual(images, { role: "user", content: [image] });
+  }
 });
 
 test("an answer comes in the form of the Responses API", async () => {

@@ -413,7 +413,7 @@ knobs! {
     thrift: Thrift = Thrift::Careful, "thrift";
     /// Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over what is set for all models.
     models: Models = Models::default(), "models";
-    /// With "cache-aware": content that may go waits at most this many user turns.
+    /// With "cache-aware": content that has waited this many user turns goes as soon as what was saved before pays for it.
     max_deferred_turns: u64 = 100, "maxDeferredTurns", [min 1];
     /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];

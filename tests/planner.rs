@@ -4,6 +4,8 @@
 mod corpus;
 mod engines;
 
+use std::collections::HashMap;
+
 use concertina::assemble::{AssembleOptions, Engine, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::plan::prices::Prices;
@@ -142,20 +144,114 @@ fn a_warm_session_is_folded_rarely_and_a_cold_one_at_once() {
 }
 
 #[test]
-fn another_model_other_tools_and_compaction_make_it_cold() {
+fn compaction_makes_it_cold() {
     let mut messages = session(30);
     let now = next(&messages);
-    let model = AssembleOptions { model: Some("other".into()), ..options() };
-    let tools = AssembleOptions { available_tools: Some(vec!["fetch_original_data".into()]), ..options() };
-    for (asked, expected) in [(&model, "cold: model changed"), (&tools, "cold: tools changed")] {
-        let dir = TempDir::new().unwrap();
-        let (engine, _) = played(&dir, &messages);
-        assert_eq!(reason(&engine.assemble(&scope(), &messages, asked, now)), Some(expected));
-    }
     let dir = TempDir::new().unwrap();
     let (engine, _) = played(&dir, &messages);
     messages.splice(1..9, [json!({ "role": "compactionSummary", "summary": "four steps", "timestamp": now })]);
     assert_eq!(reason(&engine.assemble(&scope(), &messages, &options(), now + 1)), Some("cold: compacted"));
+}
+
+/// What requests of several models or lists of tools cost, each with a cache of its own, in tokens of one price.
+#[derive(Default)]
+struct Bill {
+    caches: HashMap<String, (Vec<ContentHash>, i64)>,
+    total: f64,
+}
+
+impl Bill {
+    fn add(&mut self, caller: &str, request: &[Value], now: i64) {
+        let links = chain(request);
+        let held = self.caches.get(caller).filter(|(_, at)| now - at <= 300_000);
+        let same = held.map_or(0, |(held, _)| held.iter().zip(&links).take_while(|(a, b)| a == b).count());
+        for (at, message) in request.iter().enumerate() {
+            self.total += message.to_string().len() as f64 * if at < same { 0.1 } else { 1.25 };
+        }
+        self.caches.insert(caller.to_owned(), (links, now));
+    }
+}
+
+/// Neighbours: two and three models, or lists of tools, in turn at each call or at each third, at intervals within the life of each
+/// cache, of the last one's only, and of none; in the shapes of OpenClaw, Anthropic and OpenAI.
+#[test]
+fn those_that_take_turns_pay_no_more_than_untouched() {
+    let mut epochs = 0;
+    for (shape, by_model, callers, each, interval) in combinations(
+        &["openclaw", "anthropic", "openai"],
+        &[true, false],
+        &[2usize, 3],
+        &[1usize, 3],
+        &[40_000i64, 130_000, 400_000],
+    ) {
+        let dir = TempDir::new().unwrap();
+        let engine = open(&dir);
+        let (mut ours, mut untouched) = (Bill::default(), Bill::default());
+        let mut history = vec![json!({ "role": "user", "content": "go" })];
+        for call in 0..40 {
+            let now = 1_000_000 + call as i64 * interval;
+            let caller = format!("caller-{}", call / each % callers);
+            let tools = ["exec", "fetch_original_data", if by_model { "more" } else { &*caller }];
+            let asked = AssembleOptions {
+                model: Some(if by_model { caller.clone() } else { "mock".to_owned() }),
+                available_tools: Some(tools.map(str::to_owned).to_vec()),
+                ..options()
+            };
+            let reply = engine.assemble(&scope(), &history, &asked, now);
+            epochs += usize::from(reason(&reply).is_some());
+            ours.add(&caller, &reply.rewrite.apply(&history), now);
+            untouched.add(&caller, &history, now);
+            let (id, command) = (format!("c{call}"), json!({ "command": format!("step {call}") }));
+            let output: String = (0..30).map(|line| format!("{call}.{line} took {} ms\n", line * 7919 % 997)).collect();
+            history.extend(match shape {
+                "openclaw" => [
+                    json!({ "role": "assistant", "timestamp": now + 1, "model": asked.model, "content": [
+                        { "type": "toolCall", "id": id, "name": "exec", "arguments": command }] }),
+                    json!({ "role": "toolResult", "toolCallId": id, "timestamp": now + 2,
+                        "content": [{ "type": "text", "text": output }] }),
+                ],
+                "anthropic" => [
+                    json!({ "role": "assistant", "content": [
+                        { "type": "tool_use", "id": id, "name": "exec", "input": command }] }),
+                    json!({ "role": "user", "content": [
+                        { "type": "tool_result", "tool_use_id": id, "content": output }] }),
+                ],
+                _ => [
+                    json!({ "role": "assistant", "content": null, "tool_calls": [
+                        { "id": id, "function": { "name": "exec", "arguments": command.to_string() } }] }),
+                    json!({ "role": "tool", "tool_call_id": id, "content": output }),
+                ],
+            });
+        }
+        let share = ours.total / untouched.total;
+        assert!(
+            share < 1.02,
+            "{shape}, by model {by_model}, {callers} in turn, {each} calls each, {interval}: {share}"
+        );
+        assert!(interval < 400_000 || share < 0.95, "what is cold is folded: {shape}, {by_model}, {callers}: {share}");
+    }
+    assert!(epochs > 0);
+}
+
+/// All combinations of five lists.
+fn combinations<A: Copy, B: Copy, C: Copy, D: Copy, E: Copy>(
+    a: &[A],
+    b: &[B],
+    c: &[C],
+    d: &[D],
+    e: &[E],
+) -> Vec<(A, B, C, D, E)> {
+    let mut all = Vec::new();
+    for &a in a {
+        for &b in b {
+            for &c in c {
+                for &d in d {
+                    all.extend(e.iter().map(|&e| (a, b, c, d, e)));
+                }
+            }
+        }
+    }
+    all
 }
 
 #[test]

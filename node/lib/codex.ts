@@ -18,6 +18,8 @@ interface Part {
   type?: string;
   text?: string;
   image_url?: string;
+  stdout?: string;
+  stderr?: string;
 }
 
 interface Item {
@@ -28,6 +30,7 @@ interface Item {
   arguments?: string;
   input?: string;
   action?: unknown;
+  operation?: unknown;
   call_id?: string;
   id?: string;
   output?: unknown;
@@ -43,8 +46,17 @@ export function isRolloutLine(row: unknown): boolean {
 /** Whether a value is an item of OpenAI's Responses API that is no message: those say by their type what they are. */
 export function isResponseItem(value: unknown): boolean {
   const { type, role } = (value ?? {}) as Item;
-  const types = ["reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "local_shell_call"];
-  return typeof role !== "string" && types.includes(type ?? "");
+  return typeof role !== "string" && (type === "reasoning" || isCall(value as Item) || isOutput(value as Item));
+}
+
+/** Whether an item is a call that an output answers: what has no `call_id` the provider ran itself. */
+function isCall({ type, call_id }: Item): boolean {
+  return type === "function_call" || type === "custom_tool_call" || ((type?.endsWith("_call") ?? false) && typeof call_id === "string");
+}
+
+/** Whether an item answers a call, whichever kind either is of. */
+function isOutput({ type, call_id }: Item): boolean {
+  return (type?.endsWith("_output") ?? false) && typeof call_id === "string";
 }
 
 /** The messages of the items of a request to the Responses API. */
@@ -89,16 +101,14 @@ function answerParts(item: Item, tools: Map<string, string>): object[] | undefin
       return call(item.name ?? "", argumentsOf(item.arguments ?? "{}"));
     case "custom_tool_call":
       return call(item.name ?? "", { input: item.input ?? "" });
-    case "local_shell_call":
-      return call("local_shell", item.action ?? {});
     default:
-      return undefined;
+      return isCall(item) ? call(item.name ?? String(item.type).replace(/_call$/, ""), item.action ?? item.operation ?? {}) : undefined;
   }
 }
 
 function told(item: Item, tools: Map<string, string>): Message | undefined {
   if (item.type === "message" && typeof item.role === "string") return { role: item.role, content: partsOf(item.content) };
-  if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") return undefined;
+  if (!isOutput(item)) return undefined;
   const toolCallId = item.call_id ?? "";
   return { role: "toolResult", toolCallId, toolName: tools.get(toolCallId), content: outputParts(item.output), isError: false };
 }
@@ -114,7 +124,7 @@ function partsOf(content: Part[] | string | null | undefined): object[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return (content ?? []).map((part) => {
     const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(part.image_url ?? "") ?? [];
-    return mimeType === undefined ? { type: "text", text: part.text ?? "" } : { type: "image", mimeType, data };
+    return mimeType === undefined ? { type: "text", text: part.text ?? [part.stdout, part.stderr].filter(Boolean).join("\n") } : { type: "image", mimeType, data };
   });
 }
 

@@ -26,7 +26,7 @@ const NOW = { now };
 const TAKES = {
   open: { ...PLACE, retention: optional(oneOf("clock", "host")), today: optional(string), journalDir: optional(string) },
   admitToolResult: {
-    ...SESSION, message: object, toolName: optional(string), args: anything, hostCutAt: optional(units), hostKeeps: optional(units),
+    ...SESSION, message: object, toolName: optional(string), args: anything, caller: anything, hostCutAt: optional(units), hostKeeps: optional(units),
     model: nullable(string), redactor: nullable(redactor), ...NOW,
   },
   assemble: {
@@ -118,6 +118,7 @@ export class Concertina {
    *
    * @param input.toolName the tool, where the message does not name it itself
    * @param input.args what the tool was given, where the caller knows it
+   * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's parses stays as it is
    * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
    * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
    * for texts that are not stored at birth, it is not asked
@@ -132,19 +133,20 @@ export class Concertina {
     message: M;
     toolName?: string;
     args?: unknown;
+    caller?: { type: string } | null;
     hostCutAt?: number;
     hostKeeps?: number;
     model?: string;
     redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
-    const { sessionId, agentId, toolName, args, hostCutAt, hostKeeps, model, redactor, now, ...rest } = taken("input", input, TAKES.admitToolResult);
+    const { sessionId, agentId, toolName, args, caller, hostCutAt, hostKeeps, model, redactor, now, ...rest } = taken("input", input, TAKES.admitToolResult);
     const message = rest.message as M;
     return this.#call(async () => {
       const asIs = { message, args };
       const shown = redactor === undefined ? asIs : await this.#masked(asIs, toolName, redactor as Redactor);
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
-      const call = callOf(message, toolName, shown.args);
+      const call = callOf(message, toolName, shown.args, caller);
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
       const { change, report } = await this.#native.admit(handover, { sessionId, agentId }, { hostCutAt, hostKeeps, isMasked, model }, now);

@@ -52,27 +52,33 @@ export type AnthropicBlock =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string } };
 
-/** A part of an answer, as OpenAI's chat completions have it. */
+/** A part of a user message, as OpenAI's chat completions have it. */
 export type OpenAIPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
+/**
+ * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where there are images,
+ * they stand in a user message, `images`, which goes behind all tool messages that answer the same assistant message.
+ */
+export type OpenAIAnswer = string | { content: string; images: { role: "user"; content: OpenAIPart[] } };
 
 /** A part of an answer, as OpenAI's Responses API has it. */
 export type ResponsesPart = { type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" };
 
 /**
  * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
- * Anthropic's interface; with `form: "openai"` as the content of a message, and with `form: "responses"` as the output of an item: a
- * string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
+ * Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a user message beside it where there is an image
+ * ({@link OpenAIAnswer}); with `form: "responses"` as the output of an item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
  */
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "responses" }): Promise<string | ResponsesPart[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "openai" }): Promise<string | OpenAIPart[]>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "openai" }): Promise<OpenAIAnswer>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<string | (AnthropicBlock | ContentBlock | OpenAIPart | ResponsesPart)[]> {
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<OpenAIAnswer | (AnthropicBlock | ContentBlock | ResponsesPart)[]> {
   if (reading("concertina", () => typeof concertina?.fetch) !== "function") badArgument("concertina", concertina, "an open Concertina");
   const { agentId, sessionId, maxChars = FETCH_CHARS, form } = taken("scope", scope, SCOPE);
   const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
-  if (form === "openai") return textOr(content, toOpenAI);
-  if (form === "responses") return textOr(content, toResponses);
+  if (form === "openai") return toOpenAI(content);
+  if (form === "responses") return textIn(content) ?? content.map(toResponses);
   return form === "anthropic" ? content.map(toAnthropic) : content;
 }
 
@@ -80,14 +86,20 @@ const SCOPE = {
   agentId: nullable(identity), sessionId: nullable(identity), maxChars: optional(count()), form: optional(oneOf("anthropic", "openai", "responses")),
 };
 
-/** One text, or, where there is an image, parts. */
-function textOr<Part>(content: ContentBlock[], toPart: (block: ContentBlock) => Part): string | Part[] {
+/** All of an answer as one text; undefined where there is an image. */
+function textIn(content: ContentBlock[]): string | undefined {
   const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  return texts.length === content.length ? texts.join("\n\n") : content.map(toPart);
+  return texts.length === content.length ? texts.join("\n\n") : undefined;
 }
 
-function toOpenAI(block: ContentBlock): OpenAIPart {
-  return block.type === "text" ? block : { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
+function toOpenAI(blocks: ContentBlock[]): OpenAIAnswer {
+  const images = blocks.flatMap((block) => (block.type === "text" ? [] : [block]));
+  if (images.length === 0) return textIn(blocks) ?? "";
+  const said = images.length === 1 ? "The image follows in a user message." : `${images.length} images follow in a user message.`;
+  const texts = blocks.filter(({ type }) => type === "text");
+  const content = textIn([...texts, { type: "text", text: said }]) ?? "";
+  const parts = images.map(({ mimeType, data }): OpenAIPart => ({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } }));
+  return { content, images: { role: "user", content: parts } };
 }
 
 function toResponses(block: ContentBlock): ResponsesPart {

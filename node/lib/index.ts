@@ -7,7 +7,7 @@ export { describe } from "./errors.js";
 export type { CodedError } from "./errors.js";
 export type { Amount, Figures, FiguresRequest, KnownSession } from "./figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./fetch-tool.js";
-export type { AnthropicBlock, FetchScope, FetchToolParameters, OpenAIPart, ResponsesPart } from "./fetch-tool.js";
+export type { AnthropicBlock, FetchScope, FetchToolParameters, OpenAIAnswer, OpenAIPart, ResponsesPart } from "./fetch-tool.js";
 export { compress, compressMessages, compressMessagesSync, compressSync, restore, restoreMessages, stages } from "./fusion.js";
 export {
   compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess,

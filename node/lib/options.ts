@@ -10,7 +10,7 @@ export interface Options {
   thrift?: "careful" | "normal" | "high";
   /** Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over what is set for all models. Default {}. */
   models?: Record<string, Pick<Options, "thrift" | "contextThresholdPercent" | "maxDeferredTurns" | "minTokensToFold" | "minTokensToSqueeze" | "thinking" | "keepNames" | "keepPreviewChars" | "staleTurns" | "staleCalls" | "imageAgeTurns" | "sccsCompressThreshold" | "sccsSummaryMaxChars">>;
-  /** With "cache-aware": content that may go waits at most this many user turns. Default 100, at least 1. */
+  /** With "cache-aware": content that has waited this many user turns goes as soon as what was saved before pays for it. Default 100, at least 1. */
   maxDeferredTurns?: number;
   /** With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once. Default 70, at least 10. */
   contextThresholdPercent?: number;

@@ -2,9 +2,9 @@
 import type { AnyMessage } from "./api.js";
 import { attempt, MOST_VALUES } from "./light.js";
 
-/** The calls that a result answers, as far as they are known: they name the tool and its arguments. */
-export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown): AnyMessage {
-  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {} });
+/** The calls that a result answers, as far as they are known: they name the tool, its arguments and who made the call. */
+export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown, caller?: unknown): AnyMessage {
+  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {}, ...(caller === undefined ? {} : { caller }) });
   // Where a getter throws, it does so when the message crosses, too, and what cannot be read is left alone.
   return { role: "assistant", content: (attempt(() => callIds(message)) ?? []).map(call) };
 }

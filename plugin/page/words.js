@@ -80,7 +80,7 @@ const REASONS = [
   [/^ski-rental/, "Paid off", "Sending the content again and again had cost more than its removal would."],
   [/^limit/, "Full context", "The context was full."],
   [/^cliff/, "Price step", "A request of this size would have been billed at a higher price."],
-  [/^bound/, "Waited long", "Content had waited for as many turns as the settings allow."],
+  [/^bound/, "Waited long", "Content had waited for as many turns as the settings say, and earlier savings paid for its removal."],
   [/^(stale|superseded|duplicate)/, "By age", "Content was no longer needed, and the settings do not let it wait."],
   [/^/, "Other", "Another reason, which the table names."],
 ];

@@ -5,9 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::memo::Tag;
+use super::memo::{Tag, hash_of};
 use super::placeholder::{Placeholder, cut_label, cut_of, explained_in, explanation_in, lists_names};
 use super::replacement::Kept;
+use super::unfold::{asked_by, asks_for};
 use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
@@ -47,6 +48,10 @@ pub(super) fn is_cut_at(text: &str, units: usize) -> bool {
 struct Proposal {
     block: usize,
     path: Path,
+    /// What the block is known by as it came.
+    hash: ContentHash,
+    /// The arguments of the call that the result answers, as far as they are known.
+    asked: Option<String>,
     original: Original,
     form: Form,
     tokens_before: u64,
@@ -237,13 +242,22 @@ impl Engine {
             Some(shorter) if shorter.text != stored => Form::Shortened(shorter),
             _ => return None,
         };
-        let (_, tokens_before) = self.memo.of_text(text);
+        let (hash, tokens_before) = self.memo.of_text(text);
         let tokens_without = match host.after {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        let (path, kind) = (block.path.clone(), FoldedKind::Results);
-        Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
+        Some(Proposal {
+            block: index,
+            path: block.path.clone(),
+            hash: hash_of(block),
+            asked: asked_by(result),
+            original,
+            form,
+            tokens_before,
+            tokens_without,
+            kind: FoldedKind::Results,
+        })
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
@@ -261,8 +275,17 @@ impl Engine {
         )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
-        let (path, tokens_without, kind) = (block.path.clone(), tokens_before, FoldedKind::Images);
-        Some(Proposal { block: index, path, original, form, tokens_before, tokens_without, kind })
+        Some(Proposal {
+            block: index,
+            path: block.path.clone(),
+            hash: hash_of(block),
+            asked: asked_by(result),
+            original,
+            form,
+            tokens_before,
+            tokens_without: tokens_before,
+            kind: FoldedKind::Images,
+        })
     }
 
     /// The text as the pipeline shortens it, where it runs.
@@ -295,6 +318,22 @@ impl Engine {
         if self.store.is_off(scope)? {
             return Ok(Reply::default());
         }
+        let ledger = self.store.ledger(scope)?;
+        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the ledger knows only that
+        // it was folded before.
+        let is_fetched = |proposal: &&Proposal| {
+            let original = proposal.original.hash;
+            let mut rows = ledger.printed.iter();
+            let known = match proposal.form {
+                Form::Shrunk(_) => {
+                    let is_folded = ledger.projections.iter().any(|row| row.original == original);
+                    (is_folded || rows.any(|row| row.original == original)).then_some(original)
+                }
+                _ => rows.find(|row| row.printed == Printed::Copy && row.text == proposal.hash).map(|row| row.original),
+            };
+            known.is_some_and(|original| asks_for(proposal.asked.as_deref(), original))
+        };
+        let proposals: Vec<&Proposal> = proposals.iter().filter(|proposal| !is_fetched(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch::default();
@@ -302,8 +341,7 @@ impl Engine {
         let mut tokens_without = 0;
         let mut images = Vec::new();
         let may_explain = |proposal: &Proposal| proposal.form.may_explain(proposal.tokens_before);
-        let mut is_explained =
-            !proposals.iter().any(may_explain) || explained_in(&self.store.ledger(scope)?).next().is_some();
+        let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let explains = !is_explained && may_explain(proposal);
             let Some(shown) = proposal.form.render(&proposal.original, &id, self, &meter, explains) else { continue };

@@ -93,6 +93,7 @@ impl Engine {
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
+        let shown_before = if scope.session_id.is_empty() { Vec::new() } else { self.store.ledger(scope)?.printed };
         let mut room = Room { left: fetch.max_chars.max(1), unshown: 0 };
         for (at, asked) in fetch.ref_ids.chunks(AT_ONCE).flat_map(|ids| self.look_up(ids, scope, now)).enumerate() {
             let (written, id) = asked?;
@@ -136,16 +137,26 @@ impl Engine {
             let has_lone_surrogates = matches!(read, Some(Cow::Owned(_)));
             let text = read.unwrap_or_else(|| String::from_utf8_lossy(&original.bytes));
             let whole = Whole { id: &id, text: &text, cut, is_arguments };
-            let Some(text) = room.take(whole.part(&asked, room.left.saturating_sub(kept)), kept) else { continue };
-            answer.found += 1;
+            let most = room.left.saturating_sub(kept);
+            let mut part = whole.part(&asked, most);
             // The whole is exact; a page shows U+FFFD for lone surrogates.
-            let exact = (has_lone_surrogates && text == whole.text).then(|| original.bytes.clone());
-            batch.printed.push(PrintedText {
-                text: ContentHash::of(exact.as_deref().unwrap_or(text.as_bytes())),
+            let exact = (has_lone_surrogates && part == whole.text).then(|| original.bytes.clone());
+            let of = |part: &str| PrintedText {
+                text: ContentHash::of(exact.as_deref().unwrap_or(part.as_bytes())),
                 printed: Printed::Copy,
                 original: original.hash,
                 saved: 0,
-            });
+            };
+            let is_of_another = |row: &PrintedText| row.text == of(&part).text && row.original != original.hash;
+            if exact.is_none() && batch.printed.iter().chain(&shown_before).any(is_of_another) {
+                // Equal parts of two originals are told apart by their ids.
+                let note = format!("\n[of {id}]");
+                part = whole.part(&asked, most.saturating_sub(note.len())) + &note;
+            }
+            let printed = of(&part);
+            let Some(text) = room.take(part, kept) else { continue };
+            answer.found += 1;
+            batch.printed.push(printed);
             batch.fetched.push((id.to_string(), self.memo.of_text(&text).1));
             answer.blocks.push(exact.map_or(FetchedBlock::Text(text), FetchedBlock::Exact));
         }

@@ -76,6 +76,8 @@ struct Fold<'t, 'a> {
     cause: Option<&'static str>,
     /// What an epoch has to free.
     least: u64,
+    /// Of each known block, whether the cache can be read up to it.
+    entries: Vec<bool>,
     /// What to record of the session's tools.
     tools: Option<ContentHash>,
     now: Millis,
@@ -151,12 +153,12 @@ impl Engine {
     ) -> Result<Reply> {
         let mut shown = Shown { reply: Reply::unchanged(untouched(known)), ..Shown::default() };
         let states = replay(decided, known, &mut shown);
-        let tools = hash_of_tools(options);
+        let tools = hash_of_caller(options);
         let touch_interval = StoreOptions::from(&*self.config).touch_interval_ms();
         let moment = Moment {
             options,
             ledger,
-            tools_changed: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
+            is_switched: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
             last_call: self.views.last_call(scope, transcript, ledger, touch_interval),
             is_rewritten: is_rewritten(ledger, &states, &shown),
             now,
@@ -195,7 +197,7 @@ impl Engine {
                 proposal.placeholder.add_names(original, tokens, &self.config, &mut around);
             }
         }
-        let fold = Fold { proposals, cause: choice.cause, least: choice.least, tools, now };
+        let fold = Fold { proposals, cause: choice.cause, least: choice.least, entries: choice.entries, tools, now };
         match self.fold(scope, known, &fold, ledger, &mut shown) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
@@ -418,7 +420,7 @@ fn batch_of(known: &[Known], fold: &Fold, rendered: &[Rendered], ledger: &Ledger
         }
         .into(),
         tokens_freed: before - after,
-        tokens_rebilled: rebilled(known, &changed) + after,
+        tokens_rebilled: rebilled(known, &changed, &fold.entries) + after,
         blocks: changed.len() as u64,
     };
     batch.receipts.push(Receipt {
@@ -478,14 +480,18 @@ fn is_rewritten(ledger: &Ledger, states: &[State], shown: &Shown) -> bool {
     states.iter().all(|state| *state == State::Open) && ledger.projections.iter().any(has_left)
 }
 
-/// What a list of tools is known by, whatever its order.
-fn hash_of_tools(options: &AssembleOptions) -> Option<ContentHash> {
-    let tools: BTreeSet<&String> = options.available_tools.as_ref()?.iter().collect();
-    Some(ContentHash::of(json!(tools).to_string().as_bytes()))
+/// What a model with a list of tools, in whatever order, is known by.
+fn hash_of_caller(options: &AssembleOptions) -> Option<ContentHash> {
+    let tools: Option<BTreeSet<&String>> = options.available_tools.as_ref().map(|tools| tools.iter().collect());
+    let is_named = tools.is_some() || options.model.is_some();
+    is_named.then(|| ContentHash::of(json!([options.model, tools]).to_string().as_bytes()))
 }
 
-/// Tokens that stay, after the first block that changed: what a prompt cache has to take in anew.
-fn rebilled(known: &[Known], changed: &BTreeSet<BlockKey>) -> u64 {
-    let after_first = known.iter().skip_while(|known| !changed.contains(&known.key));
-    after_first.filter(|known| !changed.contains(&known.key)).map(|known| known.tokens).sum()
+/// Tokens that stay, from the last entry of the cache before the first block that changed: what it has to take in anew.
+fn rebilled(known: &[Known], changed: &BTreeSet<BlockKey>, entries: &[bool]) -> u64 {
+    let is_entry = |at: &usize| entries.get(*at).is_none_or(|is_entry| *is_entry);
+    let first = known.iter().position(|known| changed.contains(&known.key)).unwrap_or(known.len());
+    let from = (0..=first).rev().find(is_entry).unwrap_or(0);
+    let taken_in = known[from.min(first)..].iter().filter(|known| !changed.contains(&known.key));
+    taken_in.map(|known| known.tokens).sum()
 }

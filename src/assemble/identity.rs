@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::memo::Memo;
 use super::replay::{Decided, Row};
+use super::unfold::{is_fetched, may_be_fetched};
 use crate::history::{Fate, MayGo, Meter};
 use crate::reference::ContentHash;
 use crate::store::BlockKey;
@@ -28,6 +29,8 @@ pub(super) struct Known<'t, 'a> {
     /// What it costs as the host holds it.
     pub(super) tokens: u64,
     pub(super) fate: Fate,
+    /// Whether the agent fetched it: the tool's name says so, or the ledger, which knows what was answered whatever the tool is called.
+    pub(super) is_fetched: bool,
 }
 
 /// Hashes and counts every block, each content once in the life of the memo.
@@ -49,7 +52,10 @@ pub(super) fn know<'t, 'a>(
         let places = past.pass(view, &hashes, decided).into_iter().map(|placed| placed.place);
         for (index, ((block, (hash, tokens)), place)) in view.blocks.iter().zip(of_blocks).zip(places).enumerate() {
             let key = BlockKey { hash, place };
-            known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index] });
+            let answered = decided.fetched.get(&hash).zip(block.result.as_ref());
+            let is_fetched =
+                is_fetched(block) || answered.is_some_and(|(original, result)| may_be_fetched(result, *original));
+            known.push(Known { message, index, view, block, key, tokens, fate: fates[message][index], is_fetched });
         }
     }
     share_fates(&mut known);

@@ -54,6 +54,8 @@ pub(super) struct Decided<'l> {
     placeholders: HashMap<ContentHash, ContentHash>,
     /// Copies of ours by their text, with the originals they are of.
     pub(super) copies: HashMap<ContentHash, ContentHash>,
+    /// Those of them that were answers of the fetch tool: what birth shortened is counted as saved.
+    pub(super) fetched: HashMap<ContentHash, ContentHash>,
 }
 
 impl<'l> Decided<'l> {
@@ -74,7 +76,9 @@ impl<'l> Decided<'l> {
         }
         let ours = rows.iter().filter_map(|row| Some((row.replacement.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
-        Ok(Self { rows, shown, placeholders, copies: printed(ledger, Printed::Copy).collect() })
+        let fetched = ledger.printed.iter().filter(|row| row.printed == Printed::Copy && row.saved == 0);
+        let fetched = fetched.map(|row| (row.text, row.original)).collect();
+        Ok(Self { rows, shown, placeholders, copies: printed(ledger, Printed::Copy).collect(), fetched })
     }
 
     /// The rows that show what is known by a hash, in the order in which they were written.

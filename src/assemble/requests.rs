@@ -3,11 +3,14 @@
 //! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a call holds what
 //! came before it. Assemblies are remembered in memory only (`views`); where they are forgotten the request before stands in.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::Engine;
 use super::identity::Known;
 use super::views::{Answer, Place, Seen, View, answers};
+use crate::config::Encoding;
 use crate::error::Result;
 use crate::history::measure::message_tokens;
 use crate::plan::bill::{Before, Call, bill};
@@ -80,6 +83,8 @@ impl Engine {
             .missed(&answers)
             .map(|answer| bills.add(answer, call_of(answer, &as_before, overhead_before, now)))
             .collect();
+        let mut tokens =
+            TurnTokens { messages: turn.messages, encoding: self.config.encoding, by_model: HashMap::new() };
         let unseen = Place { view: &as_before, answers: -1, messages: 0, until: seen.since().unwrap_or(now) };
         for (number, answer) in answers.iter().enumerate() {
             let number = number as isize;
@@ -103,13 +108,36 @@ impl Engine {
             call.broken =
                 places.iter().filter(|place| place.answers == number).filter_map(|place| place.view.broken).max();
             if answer.usage.is_none() {
-                let new = &turn.messages[place.messages.min(answer.index)..answer.index];
-                let new = message_tokens(new, answer.model.as_deref(), self.config.encoding) as u64;
+                let new = tokens.between(place.messages.min(answer.index), answer.index, answer.model.as_ref());
                 call.counted = overhead + place.view.tokens + new;
             }
             requests.push(bills.add(answer, call));
         }
         requests
+    }
+}
+
+/// Tokens of a turn's messages, each counted once for each model.
+struct TurnTokens<'a> {
+    messages: &'a [Value],
+    encoding: Encoding,
+    /// Of each model, the tokens before each message, and of all.
+    by_model: HashMap<Option<String>, Vec<u64>>,
+}
+
+impl TurnTokens<'_> {
+    /// Tokens of the messages from one index to another.
+    fn between(&mut self, from: usize, to: usize, model: Option<&String>) -> u64 {
+        let (messages, encoding) = (self.messages, self.encoding);
+        let before = self.by_model.entry(model.cloned()).or_insert_with(|| {
+            let mut sum = 0;
+            let tokens = messages.iter().map(|message| {
+                sum += message_tokens(std::slice::from_ref(message), model.map(String::as_str), encoding) as u64;
+                sum
+            });
+            std::iter::once(0).chain(tokens).collect()
+        });
+        before[to] - before[from]
     }
 }
 
@@ -150,6 +178,35 @@ impl Bills {
             sent_bill: billed.sent_bill,
             without_bill: billed.without_bill,
             usd: self.usd,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_tokens_of_a_part_of_a_turn_are_those_of_its_messages() {
+        let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+        let messages = [
+            json!({ "role": "user", "content": "go" }),
+            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "a", "name": "exec", "input": { "x": 1 } }] }),
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "a", "content": [image] }] }),
+            json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "hm" }] }),
+            json!({ "role": "compactionSummary", "summary": "so far" }),
+        ];
+        let encoding = Encoding::O200kBase;
+        let mut tokens = TurnTokens { messages: &messages, encoding, by_model: HashMap::new() };
+        for model in [None, Some("gpt-5.5".to_owned()), Some("claude-opus-4-6".to_owned())] {
+            for from in 0..=messages.len() {
+                for to in from..=messages.len() {
+                    let expected = message_tokens(&messages[from..to], model.as_deref(), encoding) as u64;
+                    assert_eq!(tokens.between(from, to, model.as_ref()), expected, "{model:?} {from}..{to}");
+                }
+            }
         }
     }
 }

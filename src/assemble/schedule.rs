@@ -5,7 +5,7 @@
 use super::identity::Known;
 use super::placeholder::expected_savings;
 use super::replay::State;
-use super::unfold::{is_fetched, is_output, is_reference};
+use super::unfold::{is_output, is_reference};
 use super::{AssembleOptions, Engine};
 use crate::config::{self, Schedule};
 use crate::history::{Fate, is_over, may_go_fresh, may_replace};
@@ -38,6 +38,8 @@ pub(super) struct Choice {
     pub(super) cause: Option<&'static str>,
     /// How much all of it has to free when it is counted; else none of it is folded.
     pub(super) least: u64,
+    /// Of each known block, whether the cache can be read up to it; of those that are not named it can.
+    pub(super) entries: Vec<bool>,
 }
 
 /// The moment of a call, beside its history.
@@ -45,8 +47,8 @@ pub(super) struct Moment<'o> {
     pub(super) options: &'o AssembleOptions,
     /// What the session knows.
     pub(super) ledger: &'o Ledger,
-    /// Whether the ledger knows another list of tools.
-    pub(super) tools_changed: bool,
+    /// Whether the ledger knows another model or list of tools.
+    pub(super) is_switched: bool,
     /// When the last call was made, at the latest, where its answer has no time.
     pub(super) last_call: Option<Millis>,
     /// Whether nothing is left in place of what was folded before: another past stands before every block.
@@ -81,8 +83,10 @@ impl Engine {
         let model = moment.options.model.as_deref();
         let family = Family::of(model);
         let prices = moment.options.prices.unwrap_or(family.prices);
-        let mut cache = Cache::of(transcript, &prices, model, moment.tools_changed, moment.last_call, moment.now);
+        let mut cache = Cache::of(transcript, &prices, model, moment.is_switched, moment.last_call, moment.now);
         cache.cold = cache.cold.or(moment.is_rewritten.then_some(Cold::Rewritten));
+        let entries = entries(&cache, family.lookback, known);
+        let own = cache.own.last().copied().unwrap_or(0);
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let mut items: Vec<Item> = known
             .iter()
@@ -96,7 +100,7 @@ impl Engine {
                 sent_tokens += if is_sent { tokens } else { 0 };
                 let fate = match known.fate {
                     // What was fetched on purpose is used for a while.
-                    Fate::Young { .. } if is_fetched(known.block) => Fate::Stays,
+                    Fate::Young { .. } if known.is_fetched => Fate::Stays,
                     fate if is_open => fate,
                     _ => Fate::Stays,
                 };
@@ -107,7 +111,9 @@ impl Engine {
                 let worth = may_leave && tokens >= self.config.min_tokens_to_fold;
                 let frees = if worth { expected_savings(known, &self.config) } else { 0 };
                 let thinking = if is_open { self.thinking(known, family.thinking) } else { None };
-                Item { tokens, frees, fate, is_sent, thinking }
+                let is_held = known.message < own;
+                let others = cache.others.iter().filter(|&&other| known.message < other).count() as u64;
+                Item { tokens, frees, fate, is_held, others, is_entry: entries[index], thinking }
             })
             .collect();
         let overhead = cache.last_request.saturating_sub(sent_tokens);
@@ -147,7 +153,7 @@ impl Engine {
         let mut blocks: Vec<Chosen> = chosen.chain(oversize).collect();
         blocks.sort_by_key(|chosen| chosen.known);
         blocks.dedup_by_key(|chosen| chosen.known);
-        Choice { blocks, cause: Some(cause), least: decision.least }
+        Choice { blocks, cause: Some(cause), least: decision.least, entries }
     }
 
     /// What a change before a block does to it, if it is thinking. What may not be stored as it is cannot leave.
@@ -184,9 +190,20 @@ impl Engine {
     /// Whether a fresh block is an output over the reference threshold that birth would have replaced.
     fn is_oversize_output(&self, known: &Known) -> bool {
         known.block.result.is_some()
+            && !known.is_fetched
             && matches!(known.block.kind, Kind::Text(text) if is_over(text, &self.config))
             && may_go_fresh(known.view.raw, known.block, &self.config)
     }
+}
+
+/// Of each block, whether the cache can be read up to it: an earlier request ended there, no further back than the provider looks.
+fn entries(cache: &Cache, lookback: Option<usize>, known: &[Known]) -> Vec<bool> {
+    let Some(lookback) = lookback else { return vec![true; known.len()] };
+    let mut entries = vec![false; known.len()];
+    let ends = cache.own.iter().map(|&call| known.partition_point(|known| known.message < call));
+    let is_reached = |end: &usize| *end < known.len() && end + lookback >= known.len();
+    ends.filter(is_reached).for_each(|end| entries[end] = true);
+    entries
 }
 
 /// What the session has saved so far. A call without a time, and all before it, count for nothing.

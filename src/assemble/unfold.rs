@@ -23,11 +23,11 @@ use super::thinking::{Return, returns};
 use super::{Engine, FETCH_TOOL};
 use crate::error::Result;
 use crate::pipeline::restore;
-use crate::reference::{ContentHash, Marker, Media, Original, RefId, find_markers};
+use crate::reference::{ContentHash, Marker, Media, Original, RefId, SHORT_ID_DIGITS, find_markers};
 use crate::store::{BlockKey, Ledger, Millis, Printed, Scope};
 use crate::transcript::{
-    Arguments, Block, Kind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_in_place, image_part, shape_at,
-    text_value, with_payload,
+    Arguments, Block, Kind, Patch, Path, Rewrite, Step, ToolResult, Transcript, has_opaque, image_in_place, image_part,
+    shape_at, text_value, with_payload,
 };
 
 /// What [`Engine::unfold`] did.
@@ -410,6 +410,22 @@ fn is_part(block: &Block) -> bool {
 /// Whether a block is what the model fetched on purpose.
 pub(super) fn is_fetched(block: &Block) -> bool {
     block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
+}
+
+/// Whether a result that reads as an answer of the fetch tool did is one: its call, as far as it is known, names the original.
+pub(super) fn may_be_fetched(result: &ToolResult, original: ContentHash) -> bool {
+    asks_for(asked_by(result).as_deref(), original)
+}
+
+/// The arguments of the call that a result answers as JSON, as far as they are known.
+pub(super) fn asked_by(result: &ToolResult) -> Option<String> {
+    result.arguments.map(|arguments| arguments.to_json().into_owned())
+}
+
+/// Whether a call with these arguments may have asked for an original: they name it, or say nothing.
+pub(super) fn asks_for(arguments: Option<&str>, original: ContentHash) -> bool {
+    let id = original.to_ref_id(SHORT_ID_DIGITS);
+    arguments.is_none_or(|json| json == "{}" || json.to_ascii_lowercase().contains(id.as_str()))
 }
 
 /// The id that a block of ours names, by its form.

@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::identity::Known;
-use super::unfold::is_fetched;
 use super::{FETCH_TOOL, Report};
 use crate::reference::ContentHash;
 use crate::store::figures::Request;
@@ -93,7 +92,7 @@ impl View {
 }
 
 fn is_of_fetch(known: &Known) -> bool {
-    is_fetched(known.block) || matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL)
+    known.is_fetched || matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL)
 }
 
 /// A model call as its answer tells of it.

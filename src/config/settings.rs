@@ -92,7 +92,7 @@ settings! {
     Expert {
         "sccsStoreUrl": "Shared database", "For several machines: a PostgreSQL database that keeps the originals instead of a directory. A secret reference, or an address.";
         "sccsStoreNamespace": "Tenant in the database", "A schema of its own in that database. Gateways with the same name share originals.";
-        "maxDeferredTurns": "Longest wait (user turns)", "Content that may go waits at most this long for a good moment.";
+        "maxDeferredTurns": "Longest wait (user turns)", "Content that has waited this long goes as soon as what was saved before pays for it.";
         "models": "Options by model", "Patterns of model names, each with its own thrift, ages or sizes: { \"*haiku*\": { \"thrift\": \"high\" } }.";
         "minTokensToSqueeze": "Smallest content to fold by age (tokens)", "Counts when folding by age alone. Smaller content stays.";
         "compat": "Form of shortened arguments", "None keeps the shape of tool-call arguments. Clawsqueezer writes the object that ClawSqueezer 1.0 wrote.";

@@ -1,7 +1,7 @@
 //! How old each block is, and with [`superseded`] what that means for it.
 //!
-//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message nothing
-//! is old. A block that is both old and superseded may go from the earlier of the two moments.
+//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message only calls
+//! count. A block that is both old and superseded may go from the earlier of the two moments.
 
 use super::exempt::plans;
 use super::superseded::held;
@@ -39,7 +39,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
                 return Fate::Finished;
             }
             let Some(part) = part(message, block) else { return Fate::Stays };
-            if message.turn_age == 0 || !may_touch(block, config) {
+            if !may_touch(block, config) {
                 return Fate::Stays;
             }
             let at = (message_index, block_index);
@@ -52,6 +52,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
             let (reason, calls) = match (later, old) {
                 (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
                 (_, Some(calls)) => (Reason::Stale, calls),
+                _ if is_for_script(block) => return Fate::Stays,
                 _ if !is_persons(part, block) && message.calls_after >= YOUNGEST_CALLS => {
                     let [_, calls] = limits;
                     return Fate::Young { is_nearly_stale: message.calls_after + NEARLY_STALE_CALLS > calls };
@@ -76,6 +77,11 @@ fn limits(block: &Block, part: Part, is_written: bool, config: &Config) -> [u64;
         }
         Part::Arguments | Part::Result => [config.stale_turns, config.stale_calls],
     }
+}
+
+/// What a script parses is used up by the time it is stale.
+fn is_for_script(block: &Block) -> bool {
+    block.result.is_some_and(|result| result.is_for_script)
 }
 
 fn is_bulky(block: &Block) -> bool {

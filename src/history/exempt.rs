@@ -89,6 +89,7 @@ mod tests {
             arguments: arguments.map(Arguments::Value),
             is_error: false,
             call: None,
+            is_for_script: false,
         }
     }
 

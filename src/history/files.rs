@@ -310,7 +310,13 @@ mod tests {
     use crate::transcript::Arguments;
 
     fn used(name: &str, arguments: &Value) -> Option<(String, Use)> {
-        let used = file_use(&Call { id: "c", name, arguments: Arguments::Value(arguments) })?;
+        let used = file_use(&Call {
+            id: "c",
+            name,
+            arguments: Arguments::Value(arguments),
+            is_typed: false,
+            is_of_script: false,
+        })?;
         Some((used.path, used.does))
     }
 

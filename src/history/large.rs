@@ -12,11 +12,12 @@ use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
 use crate::transcript::{Block, Kind, ToolResult, is_cache_point};
 
-/// Whether a block is an output of more than `largeResultThreshold` UTF-16 units, which `squeeze()` cuts.
+/// Whether a block is an output of more than `largeResultThreshold` UTF-16 units, which `squeeze()` cuts at any age: not one that a script
+/// parses.
 pub fn is_cut(block: &Block, config: &Config) -> bool {
     let most = config.large_result_threshold as usize;
     most > 0
-        && block.result.is_some()
+        && block.result.is_some_and(|result| !result.is_for_script)
         && matches!(block.kind, Kind::Text(text) if utf16::exceeds(text, most))
         && may_touch(block, config)
 }
@@ -31,10 +32,11 @@ pub fn may_go_fresh(message: &Value, block: &Block, config: &Config) -> bool {
     may_shrink_fresh(message, block) && block.result.is_some_and(|result| !is_exact(&result, config))
 }
 
-/// Whether an output may be said in less while it is fresh: not what was fetched on purpose, nor what a caller has put a cache breakpoint
-/// on.
+/// Whether an output may be said in less while it is fresh: not what was fetched on purpose, nor what a script of the model's parses, nor
+/// what a caller has put a cache breakpoint on.
 pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
-    block.result.is_some_and(|result| result.tool_name != Some(FETCH_TOOL) && !is_cache_point(message, &block.path))
+    let may_shrink = |result: &ToolResult| result.tool_name != Some(FETCH_TOOL) && !result.is_for_script;
+    block.result.as_ref().is_some_and(may_shrink) && !is_cache_point(message, &block.path)
 }
 
 /// Whether a tool's outputs stay exact, line by line, or a command printed files as such a tool would have.

@@ -117,12 +117,12 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
 }
 
-/// Whether `skipCommands` lets the output of the command behind a result be replaced.
+/// Whether `skipCommands` lets the output of the command behind a result be replaced. Each line of a command counts as one, too.
 pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
     config.skip_commands.is_empty()
-        || result
-            .and_then(|result| result.arguments?.command())
-            .is_none_or(|command| config.may_touch_command(&command))
+        || result.and_then(|result| result.arguments?.command()).is_none_or(|command| {
+            config.may_touch_command(&command) && command.lines().all(|line| config.may_touch_command(line))
+        })
 }
 
 /// What kind of block may go; `None` for one that never may.
@@ -132,7 +132,7 @@ pub fn part(message: &Message, block: &Block) -> Option<Part> {
     }
     match block.kind {
         Kind::Text(_) if block.result.is_some() => Some(Part::Result),
-        Kind::Call(_) if block.result.is_none() => Some(Part::Arguments),
+        Kind::Call(call) if block.result.is_none() && !call.is_typed => Some(Part::Arguments),
         Kind::Image(_) => Some(Part::Image),
         _ => None,
     }

@@ -83,12 +83,73 @@ fn one_long_turn_ages_by_model_calls() {
     }
 }
 
+/// Neighbours: each kind of call of the Responses API that has a command, its command in words, as one text and as several.
 #[test]
-fn without_a_user_message_nothing_may_go() {
-    let mut messages = aged(1);
-    messages.remove(0);
-    messages.extend((0..50).map(|_| assistant()));
-    assert_eq!(ripe(&messages), []);
+fn skipped_commands_are_known_in_every_kind_of_call() {
+    for (kind, key, given) in [
+        ("local_shell_call", "action", json!({ "type": "exec", "command": ["bash", "-lc", "vault list"], "env": {} })),
+        ("local_shell_call", "action", json!({ "type": "exec", "command": ["vault", "list"] })),
+        ("shell_call", "action", json!({ "commands": ["vault list"] })),
+        ("shell_call", "action", json!({ "commands": ["cd /tmp", "vault list"], "timeout_ms": 5 })),
+        ("function_call", "arguments", json!(json!({ "command": ["bash", "-lc", "vault list"] }).to_string())),
+        ("function_call", "arguments", json!(json!({ "cmd": "cd /tmp\nvault list" }).to_string())),
+    ] {
+        for output in ["function_call_output", "local_shell_call_output", "shell_call_output"] {
+            let mut call = json!({ "type": kind, "id": "i", "call_id": "c" });
+            if kind == "function_call" {
+                call["name"] = json!("shell");
+            }
+            call[key] = given.clone();
+            let answer = json!({ "type": output, "call_id": "c", "output": long("output") });
+            let mut messages = vec![user("go"), call, answer];
+            messages.extend((0..9).map(|_| user("and")));
+            let outputs = |options| ripe_with(&messages, &options).iter().filter(|row| row.0 == 2).count();
+            assert_eq!(outputs(json!({})), 1, "{kind} {output}");
+            assert_eq!(outputs(json!({ "skipCommands": ["vault *"] })), 0, "{kind} {output} {given}");
+        }
+    }
+}
+
+/// Neighbours: the four shapes, and windows that drop the user's message alone or the oldest calls with it.
+#[test]
+fn without_a_user_message_calls_tell_the_age() {
+    let text = long("output");
+    let shapes: [fn(&str, &str) -> [Value; 2]; 4] = [
+        |id, text| [call(id, "exec", json!({ "command": "ls" })), result(id, text)],
+        |id, text| {
+            [
+                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "exec", "input": {} }] }),
+                json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": text }] }),
+            ]
+        },
+        |id, text| {
+            [
+                json!({ "role": "assistant", "content": null, "tool_calls": [
+                    { "id": id, "function": { "name": "exec", "arguments": "{}" } }] }),
+                json!({ "role": "tool", "tool_call_id": id, "content": text }),
+            ]
+        },
+        |id, text| {
+            [
+                json!({ "type": "function_call", "call_id": id, "name": "exec", "arguments": "{}" }),
+                json!({ "type": "function_call_output", "call_id": id, "output": text }),
+            ]
+        },
+    ];
+    for (at, pair) in shapes.into_iter().enumerate() {
+        let calls = (0..30).flat_map(|index| pair(&format!("c{index}"), &format!("{index} {text}")));
+        let messages: Vec<Value> = std::iter::once(user("go")).chain(calls).collect();
+        let results = |from: usize| -> Vec<u64> {
+            let window = ripe(&messages[from..]).into_iter();
+            let of_result = window.filter(|(message, ..)| (message + from) % 2 == 0);
+            of_result.map(|(_, _, calls, _)| calls).collect()
+        };
+        let all = results(0);
+        assert_eq!(all.len(), 11, "shape {at}");
+        for dropped in 0..=11 {
+            assert_eq!(results(1 + 2 * dropped), all[dropped..], "shape {at} without {dropped} calls");
+        }
+    }
 }
 
 #[test]

@@ -127,7 +127,7 @@ pub fn compress_messages(
     let mut done = CompressedMessages::default();
     for (index, block) in blocks.iter().enumerate() {
         let at = &transcript.messages[block.message];
-        if !options.roles.contains(&block.role) || is_cache_point(at.raw, &at.blocks[block.block].path) {
+        if !options.roles.contains(&block.role) || !may_rewrite(at, &at.blocks[block.block]) {
             sight.keep(index, block.text);
             continue;
         }
@@ -172,8 +172,7 @@ fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut 
         let mut shown = Vec::new();
         for (number, block) in message.blocks.iter().enumerate() {
             let content = block.path.clone().parent();
-            if block.result.is_none() || !last.starts_with(content.steps()) || is_cache_point(message.raw, &block.path)
-            {
+            if block.result.is_none() || !last.starts_with(content.steps()) || !may_rewrite(message, block) {
                 continue;
             }
             let Some(shrunk) =
@@ -204,6 +203,11 @@ fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut 
     // Each shows a whole content, and the texts in it are set after that.
     done.rewrite.patches.splice(0..0, patches);
     done.blocks.sort_by_key(|row| (row.message, row.block));
+}
+
+/// Whether a block is neither what a script of the model's parses, nor what a caller has put a cache breakpoint on.
+fn may_rewrite(message: &transcript::Message, block: &transcript::Block) -> bool {
+    !block.result.is_some_and(|result| result.is_for_script) && !is_cache_point(message.raw, &block.path)
 }
 
 fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn shrunk(arguments: Arguments, config: &Config, reference: Option<&Marker>) -> Option<Value> {
-        let call = Call { id: "c", name: "write", arguments };
+        let call = Call { id: "c", name: "write", arguments, is_typed: false, is_of_script: false };
         shrink(&call, config, &Meter::new(None, Encoding::O200kBase), reference).map(|shrunk| shrunk.value)
     }
 
@@ -298,7 +298,13 @@ mod tests {
             let (before, cost) = (meter.text(&given.to_string()), meter.text(&after.to_string()));
             assert!(cost <= most && cost < before, "{cost} of {before}: {after}");
             assert_eq!(after["path"], given["path"]);
-            let call = Call { id: "c", name: "write", arguments: Arguments::Value(&given) };
+            let call = Call {
+                id: "c",
+                name: "write",
+                arguments: Arguments::Value(&given),
+                is_typed: false,
+                is_of_script: false,
+            };
             let expected = expected_savings(&call, before as u64) as i64;
             assert!(
                 (expected - (before - cost) as i64).abs() <= 20 + before as i64 / 32,
@@ -345,13 +351,16 @@ mod tests {
             ("other", json!({ "y": body() }), "[other]".into()),
         ] {
             let meter = Meter::new(None, Encoding::O200kBase);
-            let call = Call { id: "c", name, arguments: Arguments::Value(&arguments) };
+            let call =
+                Call { id: "c", name, arguments: Arguments::Value(&arguments), is_typed: false, is_of_script: false };
             let after = shrink(&call, &config, &meter, None).unwrap().value;
             assert_eq!(after, json!({ "_squeezed": true, "summary": summary }));
-            let again = Call { id: "c", name, arguments: Arguments::Value(&after) };
+            let again =
+                Call { id: "c", name, arguments: Arguments::Value(&after), is_typed: false, is_of_script: false };
             assert_eq!(shrink(&again, &config, &meter, None), None);
             let json = arguments.to_string();
-            let as_string = Call { id: "c", name, arguments: Arguments::Json(&json) };
+            let as_string =
+                Call { id: "c", name, arguments: Arguments::Json(&json), is_typed: false, is_of_script: false };
             assert_eq!(shrink(&as_string, &config, &meter, None).unwrap().value, json!(after.to_string()));
         }
     }

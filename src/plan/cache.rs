@@ -2,6 +2,9 @@
 //!
 //! A host that calls once per user turn brings no telemetry: what remains are the timestamps, or the times of what was done before,
 //! and the usage that the last answer reported. Where they say nothing the cache is taken to be warm, because a needless epoch costs more than a late one.
+//!
+//! Each model and each list of tools has a cache of its own. Those that take turns within the life of a cache find it warm, so that what
+//! changes for the sake of one is paid by all that live.
 
 use super::prices::Prices;
 use crate::transcript::{Message, Transcript};
@@ -13,10 +16,6 @@ pub enum Cold {
     Fresh,
     /// The last call is longer ago than the cache lives.
     Lapsed,
-    /// The last call went to another model.
-    OtherModel,
-    /// The list of tools, which stands before the history, is another one than at the last assembly.
-    OtherTools,
     /// The history was compacted since the last call.
     Compacted,
     /// The past of every block is another one than before: the host dropped or changed what stood first.
@@ -31,8 +30,6 @@ impl Cold {
         match self {
             Self::Fresh => "cold: first call",
             Self::Lapsed => "cold: idle",
-            Self::OtherModel => "cold: model changed",
-            Self::OtherTools => "cold: tools changed",
             Self::Compacted => "cold: compacted",
             Self::Rewritten => "cold: history rewritten",
             Self::Unused => "cold: cache not used",
@@ -50,11 +47,15 @@ impl Cold {
     }
 }
 
-/// What the cache holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the caches hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cache {
-    /// Why it holds nothing, if so.
+    /// Why none of them holds anything, if so.
     pub cold: Option<Cold>,
+    /// Indexes of the calls that left an entry in this model's cache: each held what stands before it.
+    pub own: Vec<usize>,
+    /// Of each other cache that lives, the last call.
+    pub others: Vec<usize>,
     /// Index of the first message that no request has held yet.
     pub sent: usize,
     /// Tokens of the last request as the provider counted them, with system prompt and tools; 0 where it did not.
@@ -65,36 +66,26 @@ pub struct Cache {
 const MARGIN_PERCENT: i64 = 5;
 
 impl Cache {
-    /// Reads the state off a history. `tools_changed` is what the ledger says, and so is `last_call`, the latest moment at which the last
-    /// call can have been made, where its answer has no time.
+    /// Reads the state off a history. `is_switched` is what the ledger says: whether the last assembly was for another model or list of
+    /// tools. So is `last_call`, the latest moment at which the last call can have been made, where its answer has no time.
     pub fn of(
         transcript: &Transcript,
         prices: &Prices,
         model: Option<&str>,
-        tools_changed: bool,
+        is_switched: bool,
         last_call: Option<i64>,
         now: i64,
     ) -> Self {
-        let is_call = |message: &&Message| message.is_call();
-        let Some(at) = transcript.messages.iter().rposition(|message| is_call(&message)) else {
-            return Self { cold: Some(Cold::Fresh), sent: 0, last_request: 0 };
+        let calls = || transcript.messages.iter().enumerate().filter(|(_, message)| message.is_call());
+        let Some((at, last)) = calls().next_back() else {
+            return Self { cold: Some(Cold::Fresh), ..Self::default() };
         };
-        let last = &transcript.messages[at];
+        let life = prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(MARGIN_PERCENT) / 100);
+        let lives = |call: &Message| call.timestamp.or(last_call).is_none_or(|time| now.saturating_sub(time) <= life);
         let usage = last.usage().unwrap_or_default();
-        let has_lapsed = last.timestamp.or(last_call).is_some_and(|time| {
-            let life = prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(MARGIN_PERCENT) / 100);
-            now.saturating_sub(time) > life
-        });
-        let writes_are_reported = || {
-            let mut calls = transcript.messages.iter().filter(is_call);
-            calls.any(|call| call.usage().is_some_and(|usage| usage.written > 0))
-        };
-        let cold = if has_lapsed {
+        let writes_are_reported = || calls().any(|(_, call)| call.usage().is_some_and(|usage| usage.written > 0));
+        let cold = if !lives(last) {
             Some(Cold::Lapsed)
-        } else if model.zip(last.raw["model"].as_str()).is_some_and(|(now, then)| !is_same_model(now, then)) {
-            Some(Cold::OtherModel)
-        } else if tools_changed {
-            Some(Cold::OtherTools)
         } else if was_compacted_after(transcript, last) {
             Some(Cold::Compacted)
         } else if usage.total() > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
@@ -102,8 +93,28 @@ impl Cache {
         } else {
             None
         };
-        // The last answer itself was in no request.
-        Self { cold, sent: at, last_request: usage.total() }
+        let mut cache = Self { cold, sent: at, last_request: usage.total(), ..Self::default() };
+        let name = |call: &Message| call.raw["model"].as_str().map(str::to_owned);
+        let model = model.map(str::to_owned).or_else(|| name(last));
+        let is_own = |name: &Option<String>| {
+            name.as_ref().zip(model.as_ref()).is_none_or(|(one, other)| is_same_model(one, other))
+        };
+        let mut others: Vec<(Option<String>, usize)> = Vec::new();
+        for (at, call) in calls().filter(|(_, call)| lives(call)) {
+            let name = name(call);
+            if is_own(&name) {
+                cache.own.push(at);
+            } else {
+                others.retain(|(other, _)| *other != name);
+                others.push((name, at));
+            }
+        }
+        cache.others = others.into_iter().map(|(_, at)| at).collect();
+        // The answer does not say which list of tools its request had, and in some shapes not which model.
+        if is_switched && cold.is_none() && cache.own.last() == Some(&at) {
+            cache.others.push(at);
+        }
+        cache
     }
 }
 
@@ -159,11 +170,47 @@ mod tests {
         assert_eq!(cold(&[], None, 0), Some(Cold::Fresh));
     }
 
+    /// Neighbours: two and three models that take turns, at intervals within the life of each one's cache, of the last one's only, and of
+    /// none; with and without times of their own.
     #[test]
-    fn another_model_is_cold_and_another_spelling_is_not() {
+    fn each_model_has_a_cache_of_its_own() {
+        for models in 2..=3 {
+            for (interval, own_lives, any_lives) in
+                [(60_000, true, true), (300_000 / models + 20_000, false, true), (400_000, false, false)]
+            {
+                let name = |nth: i64| format!("model-{}", ["a", "b", "c"][(nth % models) as usize]);
+                let history: Vec<Value> =
+                    (0..9).map(|nth| answer(nth * interval, &json!({ "model": name(nth) }))).collect();
+                let transcript = Transcript::read(&history);
+                let cache = Cache::of(&transcript, &PRICES, Some(&name(9)), false, None, 9 * interval);
+                assert_eq!(cache.cold, (!any_lives).then_some(Cold::Lapsed), "{models} models, {interval}");
+                assert_eq!(
+                    cache.own.last(),
+                    own_lives.then_some(&(9 - models as usize)),
+                    "{models} models, {interval}"
+                );
+                assert_eq!(cache.others.is_empty(), !any_lives);
+                assert!(!own_lives || cache.others.len() + 1 == models as usize);
+            }
+        }
         let history = [answer(1000, &json!({ "model": "claude-sonnet-4-5-20250929" }))];
-        assert_eq!(cold(&history, Some("anthropic/claude-sonnet-4-5"), 1001), None);
-        assert_eq!(cold(&history, Some("claude-opus-4-1"), 1001), Some(Cold::OtherModel));
+        let of = |model| Cache::of(&Transcript::read(&history), &PRICES, Some(model), false, None, 1001);
+        assert_eq!(
+            (of("anthropic/claude-sonnet-4-5").own, of("anthropic/claude-sonnet-4-5").others),
+            (vec![0], vec![])
+        );
+        assert_eq!((of("claude-opus-4-1").own, of("claude-opus-4-1").others), (vec![], vec![0]));
+    }
+
+    #[test]
+    fn a_list_of_tools_that_the_last_call_did_not_have_may_have_a_cache_as_well() {
+        let history = [json!({ "role": "assistant", "content": "hm" })];
+        let of = |is_switched, now| {
+            let cache = Cache::of(&Transcript::read(&history), &PRICES, None, is_switched, Some(1000), now);
+            (cache.cold, cache.others.len())
+        };
+        assert_eq!((of(false, 1001), of(true, 1001)), ((None, 0), (None, 1)));
+        assert_eq!(of(true, 400_000), (Some(Cold::Lapsed), 0));
     }
 
     #[test]

@@ -32,10 +32,21 @@ pub struct Item {
     pub frees: u64,
     /// Whether it may go, and since when.
     pub fate: Fate,
-    /// Whether a request has held it.
-    pub is_sent: bool,
+    /// Whether the cache of the model that is called holds it.
+    pub is_held: bool,
+    /// How many other caches hold it: those of other models and lists of tools that are still alive.
+    pub others: u64,
+    /// Whether the cache can be read up to here: an entry ends before this block.
+    pub is_entry: bool,
     /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before it leaves alone.
     pub thinking: Option<Thinking>,
+}
+
+impl Item {
+    /// How many caches have to take it in anew when something before it changes.
+    fn caches(&self) -> u64 {
+        u64::from(self.is_held) + self.others
+    }
 }
 
 /// What a change before it does to thinking.
@@ -62,7 +73,7 @@ pub struct Situation {
     pub limit: Option<u64>,
     /// Above this many tokens the whole request costs more.
     pub cliff: Option<u64>,
-    /// How many user turns a block may wait.
+    /// How many user turns a block waits for the rent: after that, what was saved may pay for it.
     pub max_deferred_turns: u64,
     /// What the session has saved so far ([`super::balance`]).
     pub saved: f64,
@@ -79,7 +90,7 @@ pub enum Cause {
     Limit,
     /// The next price step is reached.
     Cliff,
-    /// A block has waited long enough.
+    /// A block has waited long enough, and what was saved pays for it.
     Bound,
 }
 
@@ -127,12 +138,10 @@ pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
 /// The blocks from `held` on that are folded, without what leaves with them, and how much that has to free.
 fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
     let ripe = |at: &usize| items[*at].fate.may_go().is_some() && items[*at].frees > 0;
-    let from = |first: usize| -> Vec<usize> { (first.max(held)..items.len()).filter(ripe).collect() };
+    // In a moment it would cost more.
+    let nearly = |at: &usize| matches!(items[*at].fate, Fate::Young { is_nearly_stale: true }) && items[*at].frees > 0;
     if let Some(cold) = situation.cold {
-        // In a moment it would cost more.
-        let nearly =
-            |at: &usize| cold.is_over_soon() && matches!(items[*at].fate, Fate::Young { is_nearly_stale: true });
-        let goes = |at: &usize| ripe(at) || items[*at].frees > 0 && nearly(at);
+        let goes = |at: &usize| ripe(at) || cold.is_over_soon() && nearly(at);
         return Some((Cause::Cold(cold), (held..items.len()).filter(goes).collect(), 0));
     }
     let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
@@ -144,14 +153,9 @@ fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, 
             return Some((cause, items, context * LIMIT_BATCH_PERCENT / 100));
         }
     }
-    let waited = |at: &usize| items[*at].fate.may_go().is_some_and(|ripe| ripe.turns >= situation.max_deferred_turns);
-    if !situation.binds_thinking
-        && let Some(first) = from(0).into_iter().find(waited)
-    {
-        return Some((Cause::Bound, from(first), enough(context, &situation.prices)));
-    }
-    let (first, least) = pays_from(items, held, context, situation)?;
-    Some((Cause::SkiRental, from(first), least))
+    let (cause, first, least) = pays_from(items, held, context, situation)?;
+    let goes = |at: &usize| ripe(at) || nearly(at);
+    Some((cause, (first.max(held)..items.len()).filter(goes).collect(), least))
 }
 
 /// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone. `None` where
@@ -182,33 +186,56 @@ fn enough(context: u64, prices: &Prices) -> u64 {
     if prices.write > prices.read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 }
 }
 
-/// The first item of the largest tail from `held` on whose folding pays, and how much it has to free.
-fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(usize, u64)> {
+/// The first item of the largest tail from `held` on whose folding pays, why, and how much it has to free.
+///
+/// What a change makes the caches take in anew begins at the last entry before it, not at the change itself.
+fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(Cause, usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
     let enough = enough(context, &situation.prices);
-    let (mut rent, mut survives, mut freed) = (0.0, 0u64, 0u64);
+    let unchanged = since_entry(items);
+    // `now` is what the call about to be made saves at once.
+    let (mut rent, mut now, mut survives, mut freed, mut has_waited) = (0.0, 0.0, 0u64, 0u64, false);
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(held).rev() {
         let Some(ripe) = item.fate.may_go().filter(|_| item.frees > 0) else {
             let leaves = item.thinking == Some(Thinking::Leaves);
-            survives += if item.is_sent && !leaves { item.tokens } else { 0 };
+            survives += if leaves { 0 } else { item.tokens * item.caches() };
             continue;
         };
         freed += item.frees;
-        if item.is_sent {
-            rent += read * item.frees as f64 * (ripe.calls + 1) as f64;
+        has_waited |= ripe.turns >= situation.max_deferred_turns;
+        if item.caches() > 0 {
+            let next = if item.is_held { read } else { write };
+            now += if item.is_held { 0.0 } else { write * item.frees as f64 };
+            rent += (read * ripe.calls as f64 + next) * item.frees as f64;
             // Its placeholder is taken in anew, too.
-            survives += item.tokens - item.frees;
+            survives += (item.tokens - item.frees) * item.caches();
         }
-        let price = (write - read).max(0.0) * survives as f64;
-        let is_free = survives == 0 && !item.is_sent;
-        let is_covered = price <= situation.saved || rent >= LONG_RENT * price;
-        let pays = freed >= enough && rent >= price && is_covered;
-        if is_free || (pays && !situation.binds_thinking) {
-            first = Some((at, if is_free { 1 } else { enough }));
+        let is_free = survives == 0 && item.caches() == 0;
+        let price = (write - read).max(0.0) * (survives + unchanged[at]) as f64;
+        let is_covered = price <= situation.saved + now;
+        let pays = rent >= price && (is_covered || rent >= LONG_RENT * price);
+        let may_break = freed >= enough && !situation.binds_thinking;
+        if is_free {
+            first = Some((Cause::SkiRental, at, 1));
+        } else if may_break && pays {
+            first = Some((Cause::SkiRental, at, enough));
+        } else if may_break && has_waited && is_covered {
+            first = Some((Cause::Bound, at, enough));
         }
     }
     first
+}
+
+/// For each item, how many tokens between it and the last entry before it the caches would have to take in anew.
+fn since_entry(items: &[Item]) -> Vec<u64> {
+    let mut since = 0;
+    let tokens = |item: &Item| {
+        let before = if item.is_entry { 0 } else { since };
+        since = before + item.tokens * item.caches();
+        before
+    };
+    items.iter().map(tokens).collect()
 }
 
 #[cfg(test)]
@@ -228,12 +255,12 @@ mod tests {
     };
 
     fn stays(tokens: u64) -> Item {
-        Item { tokens, frees: 0, fate: Fate::Stays, is_sent: true, thinking: None }
+        Item { tokens, frees: 0, fate: Fate::Stays, is_held: true, others: 0, is_entry: true, thinking: None }
     }
 
     fn ripe(tokens: u64, calls: u64) -> Item {
         let fate = Fate::MayGo(MayGo { reason: Reason::Stale, is_old: true, calls, turns: calls });
-        Item { tokens, frees: tokens - 50, fate, is_sent: true, thinking: None }
+        Item { tokens, frees: tokens - 50, fate, is_held: true, others: 0, is_entry: true, thinking: None }
     }
 
     #[test]
@@ -304,11 +331,48 @@ mod tests {
     }
 
     #[test]
-    fn deferral_is_bounded() {
-        let items = [ripe(300, 39), stays(90_000)];
-        assert_eq!(decide(&items, &WARM), None);
-        let items = [ripe(300, 40), stays(90_000)];
-        assert_eq!(decide(&items, &WARM).unwrap().cause, Cause::Bound);
+    fn deferral_is_bounded_by_what_was_saved() {
+        let after = |calls| [ripe(3000, calls), stays(90_000)];
+        assert_eq!(decide(&after(39), &WARM), None);
+        assert_eq!(decide(&after(40), &WARM).unwrap().cause, Cause::Bound);
+        // Price 1.15 * (50 + 90,000).
+        assert_eq!(decide(&after(40), &Situation { saved: 103_000.0, ..WARM }), None);
+        assert!(decide(&after(40), &Situation { saved: 104_000.0, ..WARM }).is_some());
+    }
+
+    /// Neighbours: entries at no, one or each block before the change, and zero to two other caches.
+    #[test]
+    fn a_change_costs_all_since_the_last_entry_in_each_cache() {
+        for others in 0..=2u64 {
+            for (entry, rewritten) in [(None, 5000 + 50 + 4000), (Some(1), 3000 + 50 + 4000), (Some(2), 50 + 4000)] {
+                let items = |calls| {
+                    let mut items = [stays(2000), stays(3000), ripe(2000, calls), stays(4000)];
+                    for (at, item) in items.iter_mut().enumerate() {
+                        item.is_entry = entry == Some(at);
+                        item.others = others;
+                    }
+                    items
+                };
+                let price = 1.15 * (rewritten * (1 + others)) as f64;
+                let calls = (price / 195.0).ceil() as u64;
+                let unbounded = Situation { max_deferred_turns: 1000, ..WARM };
+                assert_eq!(decide(&items(calls - 2), &unbounded), None, "{others} {entry:?}");
+                assert!(decide(&items(calls), &unbounded).is_some(), "{others} {entry:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_another_cache_holds_saves_a_write_at_once() {
+        let items = |frees: u64| {
+            let mut items = [stays(500), Item { frees, ..ripe(frees + 50, 0) }, stays(4000)];
+            items.iter_mut().for_each(|item| (item.is_held, item.others) = (false, 1));
+            items
+        };
+        let poor = Situation { saved: 0.0, ..WARM };
+        // Price 1.15 * 4,050, and 1.25 of each token that goes.
+        assert_eq!(decide(&items(3700), &poor), None);
+        assert!(decide(&items(3750), &poor).is_some());
     }
 
     #[test]
@@ -340,7 +404,7 @@ mod tests {
     #[test]
     fn bound_thinking_changes_only_what_was_never_sent_or_must_go() {
         let bound = Situation { binds_thinking: true, ..WARM };
-        let unsent = Item { is_sent: false, ..ripe(3000, 0) };
+        let unsent = Item { is_held: false, ..ripe(3000, 0) };
         let items = [ripe(5000, 60), stays(100), unsent];
         assert_eq!(decide(&items, &bound).unwrap().items, [2]);
         assert_eq!(decide(&items[..2], &bound), None);

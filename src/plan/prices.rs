@@ -69,7 +69,14 @@ pub struct Family {
     pub cliff: Option<u64>,
     /// What its provider says of thinking in finished turns.
     pub thinking: FinishedThinking,
+    /// How many blocks back from the end of a request its cache looks for the end of an earlier one; `None` where it finds the longest
+    /// prefix of any.
+    pub lookback: Option<usize>,
 }
+
+/// Anthropic keeps entries at breakpoints only, which hosts set at the end of each request, and looks so many blocks back from one
+/// (<https://platform.claude.com/docs/en/build-with-claude/prompt-caching>).
+const ANTHROPIC_LOOKBACK: usize = 20;
 
 /// What a provider says of sending a model's thinking back once the turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +97,7 @@ const fn family(read: f64, write: f64, ttl_minutes: i64, cliff: Option<u64>) -> 
         prices: Prices { read, write, cache_ttl_ms: ttl_minutes * MINUTE_MS },
         cliff,
         thinking: FinishedThinking::Stays,
+        lookback: None,
     }
 }
 
@@ -141,7 +149,8 @@ impl Family {
         let name = if name.contains("claude") { name.replace('.', "-") } else { name };
         let is_gemini_flash = name.contains("gemini") && name.contains("flash");
         let name = if is_gemini_flash { "gemini-flash".to_owned() } else { name };
-        FAMILIES.iter().find(|(part, _)| name.contains(part)).map_or(UNKNOWN, |(_, family)| *family)
+        let family = FAMILIES.iter().find(|(part, _)| name.contains(part)).map_or(UNKNOWN, |(_, family)| *family);
+        Self { lookback: name.contains("claude").then_some(ANTHROPIC_LOOKBACK), ..family }
     }
 }
 

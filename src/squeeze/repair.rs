@@ -152,7 +152,14 @@ fn pair(messages: &[Value]) -> Pairs<'_> {
             }
         }
     }
+    dropped.retain(|orphan| orphan.was_called || !may_answer_no_call(&messages[orphan.place.0]));
     Pairs { calls, dropped, carriers }
+}
+
+/// Whether an item may be the output of something else than a call, as of a program.
+fn may_answer_no_call(message: &Value) -> bool {
+    let kind = message["type"].as_str().filter(|kind| message["role"].is_null() && kind.ends_with("_output"));
+    kind.is_some_and(|kind| !kind.ends_with("_call_output") && kind != "tool_search_output")
 }
 
 fn has_failed(message: &Value) -> bool {
@@ -211,15 +218,29 @@ fn result_to_insert(
             Inserted::Message(Slot::Insert(json!({ "role": "tool", "tool_call_id": id, "content": MISSING })))
         }
         Shape::Responses => {
-            let kind = messages[call.message]["type"].as_str().unwrap_or_default();
-            let kind = format!("{kind}_output");
-            Inserted::Message(Slot::Insert(json!({ "type": kind, "call_id": id, "output": MISSING })))
+            Inserted::Message(Slot::Insert(missing_output(messages[call.message]["type"].as_str(), id)))
         }
         Shape::Anthropic | Shape::OpenClaw => Inserted::Message(Slot::Insert(json!({
             "role": "toolResult", "toolCallId": id, "toolName": name.unwrap_or("unknown"),
             "content": [{ "type": "text", "text": MISSING }], "isError": true,
         }))),
     })
+}
+
+/// The output of a call of which there is none, in the form that its kind has. What only a `function_call_output` can say in words, as
+/// Codex does of its shell, has that form.
+fn missing_output(kind: Option<&str>, id: &str) -> Value {
+    match kind {
+        Some("custom_tool_call") => json!({ "type": "custom_tool_call_output", "call_id": id, "output": MISSING }),
+        Some("shell_call") => json!({ "type": "shell_call_output", "call_id": id,
+            "output": [{ "stdout": "", "stderr": MISSING, "outcome": { "type": "exit", "exit_code": 1 } }] }),
+        Some("apply_patch_call") => {
+            json!({ "type": "apply_patch_call_output", "call_id": id, "status": "failed", "output": MISSING })
+        }
+        Some("tool_search_call") => json!({ "type": "tool_search_output", "call_id": id, "status": "incomplete",
+            "execution": "client", "tools": [] }),
+        _ => json!({ "type": "function_call_output", "call_id": id, "output": MISSING }),
+    }
 }
 
 /// What happens to one message.
@@ -468,6 +489,84 @@ mod tests {
         assert_eq!((stats.synthetic_results_inserted, stats.orphan_results_dropped), (2, 1));
         let custom = json!({ "type": "custom_tool_call", "call_id": "p", "name": "patch", "input": "x" });
         assert_eq!(repaired(&[custom]).0[1]["type"], "custom_tool_call_output");
+    }
+
+    /// Neighbours: seven kinds of call by nine kinds of output; each pair at once, with words between, early, twice, alone, and with an
+    /// output that no call asked for.
+    #[test]
+    fn every_kind_of_call_may_be_answered_by_every_kind_of_output() {
+        let calls = ["function", "custom_tool", "local_shell", "shell", "apply_patch", "computer", "tool_search"];
+        let outputs = calls
+            .map(|kind| format!("{kind}_call_output"))
+            .into_iter()
+            .chain(["tool_search_output", "some_new_call_output"].map(str::to_owned));
+        let words =
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "so" }] });
+        for output in outputs {
+            for call in calls.map(|kind| format!("{kind}_call")) {
+                let asked = |id: &str| {
+                    json!({ "type": call, "id": format!("item_{id}"), "call_id": id, "name": "x",
+                    "arguments": "{}", "action": { "type": "exec", "command": ["ls"] } })
+                };
+                let answer = |id: &str| json!({ "type": output, "call_id": id, "output": "ok" });
+                let same = RepairStats::default();
+                let repaired_once = RepairStats { repaired: true, ..same };
+                for (messages, expected, stats) in [
+                    (vec![asked("a"), answer("a")], vec![asked("a"), answer("a")], same),
+                    (
+                        vec![asked("a"), asked("b"), words.clone(), answer("b"), answer("a")],
+                        vec![asked("a"), asked("b"), words.clone(), answer("b"), answer("a")],
+                        same,
+                    ),
+                    (vec![answer("a"), asked("a")], vec![asked("a"), answer("a")], repaired_once),
+                    (
+                        vec![asked("a"), answer("a"), answer("a")],
+                        vec![asked("a"), answer("a")],
+                        RepairStats { duplicate_results_dropped: 1, ..repaired_once },
+                    ),
+                    (
+                        vec![asked("a"), answer("a"), answer("ghost"), words.clone()],
+                        vec![asked("a"), answer("a"), words.clone()],
+                        RepairStats { orphan_results_dropped: 1, ..repaired_once },
+                    ),
+                ] {
+                    assert_eq!(repaired(&messages), (expected, stats), "{call} {output}");
+                }
+                let (after, stats) = repaired(&[asked("a"), words.clone()]);
+                assert_eq!((after.len(), stats.synthetic_results_inserted), (3, 1), "{call}");
+                assert_eq!(after[1]["call_id"], "a");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_provider_ran_needs_no_output() {
+        for kind in ["web_search_call", "file_search_call", "mcp_call", "code_interpreter_call", "tool_search_call"] {
+            let messages = [json!({ "type": kind, "id": "i", "call_id": null }), user("next")];
+            assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()), "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_output_of_a_program_stays_beside_the_calls_that_it_made() {
+        let messages = [
+            json!({ "type": "program", "id": "i", "call_id": "p", "code": "x" }),
+            json!({ "type": "function_call", "call_id": "c", "name": "x", "arguments": "{}",
+                "caller": { "type": "program", "caller_id": "p" } }),
+            json!({ "type": "function_call_output", "call_id": "c", "output": "ok" }),
+            json!({ "type": "program_output", "call_id": "p", "result": "ok" }),
+        ];
+        assert_eq!(repaired(&messages), (messages.to_vec(), RepairStats::default()));
+    }
+
+    #[test]
+    fn an_output_that_names_no_call_leaves_everything_as_it_is() {
+        let messages = [
+            json!({ "type": "local_shell_call", "id": "i", "call_id": "c", "action": {} }),
+            json!({ "type": "local_shell_call_output", "id": "i", "output": "ok" }),
+        ];
+        let expected = RepairStats { unreadable: Some(1), ..RepairStats::default() };
+        assert_eq!(repaired(&messages), (messages.to_vec(), expected));
     }
 
     #[test]

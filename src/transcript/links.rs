@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Role;
 use super::read::{
-    CALL_IDS, CALL_TYPES, OPAQUE, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, item_type, role,
+    CALL_IDS, CALL_TYPES, OPAQUE, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, is_call_item, item_type, role,
 };
 
 /// How a result of a call must look.
@@ -19,7 +19,7 @@ pub enum Shape {
     Anthropic,
     /// A `tool` message.
     OpenAi,
-    /// A `function_call_output` item, or one of a custom tool.
+    /// An item that names the call by its `call_id`: `function_call_output` and others.
     Responses,
 }
 
@@ -50,7 +50,7 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     }
     let item = item_type(message).map(|_| message);
     let blocks = item.into_iter().chain(parts(message, "content")).filter_map(|part| {
-        let kind = part["type"].as_str().filter(|kind| CALL_TYPES.contains(kind))?;
+        let kind = part["type"].as_str().filter(|kind| CALL_TYPES.contains(kind) || is_call_item(part))?;
         let shape = match kind {
             _ if item.is_some() => Shape::Responses,
             "tool_use" | "tool-use" => Shape::Anthropic,
@@ -96,7 +96,10 @@ pub fn hides_links(message: &Value) -> bool {
         is_opaque(part) || keys.any(|key| part.get(key).is_some_and(has_opaque))
     };
     let is_reference = match item_type(message) {
-        Some(kind) => kind == "item_reference",
+        Some("item_reference") => true,
+        // Some hosts name the call by the item's id here.
+        Some("local_shell_call_output") => message["call_id"].is_null(),
+        Some(_) => false,
         None => message["role"].is_null() && message["id"].is_string(),
     };
     let mut lists = ["content", "tool_calls"].iter();
@@ -137,7 +140,7 @@ mod tests {
         }
         let message = json!({ "role": "assistant", "tool_calls": [{ "id": "c", "function": { "name": "x" } }] });
         assert_eq!(call_links(&message), [CallLink { id: "c", name: Some("x"), shape: Shape::OpenAi }]);
-        for kind in ["function_call", "custom_tool_call"] {
+        for kind in ["function_call", "custom_tool_call", "local_shell_call", "some_new_call"] {
             let item = json!({ "type": kind, "id": "fc", "call_id": "c", "name": "x" });
             assert_eq!(call_links(&item), [CallLink { id: "c", name: Some("x"), shape: Shape::Responses }]);
         }

@@ -62,7 +62,7 @@ pub struct Message<'a> {
     /// Whether it is a further part of the answer that the message before it begins, as items of the Responses API are.
     pub goes_on: bool,
     /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages before the
-    /// first turn start are the oldest. 0 when no turn has started or begins, so that nothing is stale.
+    /// first turn start are the oldest. 0 when no turn has started or begins: then only calls tell an age.
     pub turn_age: u64,
     /// How many model calls were made since.
     pub calls_after: u64,
@@ -163,6 +163,8 @@ pub struct ToolResult<'a> {
     pub is_error: bool,
     /// Where its call stands: message and block index.
     pub call: Option<(usize, usize)>,
+    /// Whether a script of the model's made the call (programmatic tool calling): it parses what the tool returned.
+    pub is_for_script: bool,
 }
 
 /// A tool call.
@@ -174,6 +176,10 @@ pub struct Call<'a> {
     pub name: &'a str,
     /// What the tool was given.
     pub arguments: Arguments<'a>,
+    /// Whether the provider gives the arguments a form, as those of a shell call: they stay as they are.
+    pub is_typed: bool,
+    /// Whether a script of the model's made it, and not the model itself.
+    pub is_of_script: bool,
 }
 
 /// Arguments of a call, in the form that the shape uses.
@@ -222,10 +228,15 @@ impl<'a> Arguments<'a> {
         self.string(FILE_KEYS)
     }
 
-    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words.
+    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words; several
+    /// (`commands`) are a line each.
     pub fn command(&self) -> Option<String> {
         let value = self.value()?;
-        COMMAND_KEYS.iter().find_map(|key| command_in(value.get(*key)?))
+        let several = || {
+            let commands: Option<Vec<&str>> = value.get("commands")?.as_array()?.iter().map(Value::as_str).collect();
+            commands.map(|commands| commands.join("\n"))
+        };
+        COMMAND_KEYS.iter().find_map(|key| command_in(value.get(*key)?)).or_else(several)
     }
 }
 
@@ -319,6 +330,9 @@ mod tests {
             (json!({ "command": ["bash", "x.sh"] }), Some("bash x.sh")),
             (json!({ "command": ["sleep", 4] }), None),
             (json!({ "command": 4 }), None),
+            (json!({ "type": "exec", "command": ["bash", "-lc", "make -j"], "env": {} }), Some("make -j")),
+            (json!({ "commands": ["make -j", "ls"], "timeout_ms": 5 }), Some("make -j\nls")),
+            (json!({ "commands": ["make -j", 4] }), None),
             (json!("ls"), None),
         ] {
             assert_eq!(Arguments::Value(&arguments).command().as_deref(), expected, "{arguments}");

@@ -24,8 +24,7 @@ pub(super) const RESULT_TYPES: [&str; 2] = ["tool_result", "toolResult"];
 /// Where such a block names the call that it answers.
 pub(super) const RESULT_BLOCK_IDS: [&str; 4] = ["tool_use_id", "toolUseId", "toolCallId", "id"];
 
-/// Types of blocks and items that mean a call of the caller's tools, in every spelling that hosts and providers use. Other calls are of
-/// the provider's own tools.
+/// Types of blocks that mean a call of the caller's tools, in every spelling that hosts and providers use.
 pub(super) const CALL_TYPES: [&str; 7] =
     ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call", "custom_tool_call"];
 
@@ -45,7 +44,7 @@ pub(super) fn role(message: &Value) -> Role {
         "toolResult" | "tool" | "tool_result" | "function" => Role::Tool,
         "" => match item_type(message) {
             Some(kind) if kind == "reasoning" || kind.ends_with("_call") => Role::Assistant,
-            Some("function_call_output" | "custom_tool_call_output") => Role::Tool,
+            Some(_) if is_output_item(message) => Role::Tool,
             _ => Role::Other,
         },
         _ => Role::Other,
@@ -57,6 +56,23 @@ pub(super) fn item_type(message: &Value) -> Option<&str> {
     message["type"].as_str().filter(|_| message["role"].is_null())
 }
 
+/// Whether an item of the Responses API is a call that an output has to answer: one that has a `call_id`. What has none was run by the
+/// provider, and holds its own result.
+pub(super) fn is_call_item(item: &Value) -> bool {
+    item_type(item).is_some_and(|kind| kind.ends_with("_call")) && !id_of(item, &["call_id"]).is_empty()
+}
+
+/// Whether an item answers a call, whichever kind either is of: `function_call_output`, `shell_call_output`, `tool_search_output`, …
+fn is_output_item(item: &Value) -> bool {
+    item_type(item).is_some_and(|kind| kind.ends_with("_output")) && !id_of(item, &["call_id"]).is_empty()
+}
+
+/// Whether a call, or the result of one, says that a script of the model's made it.
+fn is_of_script(part: &Value) -> bool {
+    let caller = &part["caller"];
+    caller["type"].as_str().or(caller.as_str()).is_some_and(|kind| kind != "direct")
+}
+
 fn message(raw: &Value) -> Message<'_> {
     let role = role(raw);
     let own_result = (role == Role::Tool).then(|| ToolResult {
@@ -65,6 +81,7 @@ fn message(raw: &Value) -> Message<'_> {
         arguments: None,
         is_error: is_error(raw),
         call: None,
+        is_for_script: is_of_script(raw),
     });
     let mut blocks = Vec::new();
     match role {
@@ -153,10 +170,11 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
                 arguments: None,
                 is_error: is_error(part),
                 call: None,
+                is_for_script: is_of_script(part),
             };
             content(&part["content"], &path.clone().key("content"), Some(inner), blocks);
         }
-        _ if CALL_TYPES.contains(&kind) => match call(part, path) {
+        _ if CALL_TYPES.contains(&kind) || is_call_item(part) => match call(part, path) {
             Some((path, call)) => push(path, Kind::Call(call)),
             None => push(path.clone(), Kind::Other(part)),
         },
@@ -164,11 +182,22 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
     }
 }
 
-/// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep.
+/// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep; of a kind of item that names no tool, as
+/// `local_shell_call`, what it does.
 fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
-    let key = ["arguments", "input", "args"].into_iter().find(|key| part.get(key).is_some())?;
-    let call = Call { id: id_of(part, &CALL_IDS), name: part["name"].as_str()?, arguments: arguments(&part[key]) };
-    Some((path.clone().key(key), call))
+    let named = part["name"].as_str();
+    let is_typed = named.is_none() || !part["type"].as_str().is_some_and(|kind| CALL_TYPES.contains(&kind));
+    let keys: &[&str] =
+        if is_typed { &["action", "actions", "operation", "arguments"] } else { &["arguments", "input", "args"] };
+    let key = keys.iter().find(|key| part.get(**key).is_some());
+    let name = named.or_else(|| part["type"].as_str()?.strip_suffix("_call").filter(|_| is_call_item(part)))?;
+    let (path, given) = match key {
+        Some(key) => (path.clone().key(key), &part[*key]),
+        None if is_typed => (path.clone(), &Value::Null),
+        None => return None,
+    };
+    let (id, is_of_script) = (id_of(part, &CALL_IDS), is_of_script(part));
+    Some((path, Call { id, name, arguments: arguments(given), is_typed, is_of_script }))
 }
 
 /// OpenAI's `tool_calls` beside the content.
@@ -180,7 +209,13 @@ fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
             let (Some(name), Some(given)) = (called["name"].as_str(), called.get(key)) else { continue };
             blocks.push(Block {
                 path: Path::new().key("tool_calls").index(index).key(kind).key(key),
-                kind: Kind::Call(Call { id: id_of(part, &["id"]), name, arguments: arguments(given) }),
+                kind: Kind::Call(Call {
+                    id: id_of(part, &["id"]),
+                    name,
+                    arguments: arguments(given),
+                    is_typed: false,
+                    is_of_script: is_of_script(part),
+                }),
                 result: None,
                 exact: None,
             });
@@ -368,6 +403,7 @@ fn pair_results_with_calls(messages: &mut [Message]) {
                 result.tool_name = result.tool_name.or(Some(call.name));
                 result.arguments = Some(call.arguments);
                 result.call = Some(*at);
+                result.is_for_script |= call.is_of_script;
             } else if let Kind::Call(call) = block.kind {
                 let known = asked.entry(call.id).or_default();
                 if known.message != answer {
@@ -508,7 +544,7 @@ mod tests {
     fn an_item_without_a_known_type_is_left_alone() {
         for item in [
             json!({ "type": "item_reference", "id": "fc_1" }),
-            json!({ "type": "computer_call_output", "call_id": "c", "output": { "type": "computer_screenshot" } }),
+            json!({ "type": "computer_call_output", "output": { "type": "computer_screenshot" } }),
             json!({ "type": "message", "content": "without a role" }),
             json!({ "type": "local_shell_call_output", "id": "c", "output": "text" }),
         ] {
