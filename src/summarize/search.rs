@@ -12,6 +12,7 @@ use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::search::SearchLine;
+use crate::tokens::utf16;
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
 const FRONT: usize = 600;
@@ -188,7 +189,7 @@ impl Found<'_> {
     /// All paths when they fit, else the directories with their counts and then paths.
     fn write_paths(&self, shown: &dyn Fn(&str) -> String, sheet: &mut Sheet) {
         let paths: Vec<String> = self.files.keys().map(|path| shown(path)).collect();
-        let all: usize = paths.iter().map(|path| path.chars().count() + 2).sum();
+        let all: usize = paths.iter().map(|path| utf16::len(path) + 2).sum();
         if all + 10 > sheet.left() {
             let mut directories: IndexMap<&str, usize> = IndexMap::new();
             for path in &paths {
