@@ -159,14 +159,14 @@ impl<'t> Log<'t> {
     fn time_range(&self) -> Option<String> {
         /// One line in so many, since traces have none.
         const STAMPED: usize = 4;
-        let (first, last, count) = self.times.filter(|(.., count)| *count > 1 && count * STAMPED >= self.lines)?;
+        let (first, last, _) = self.times.filter(|(.., count)| *count > 1 && count * STAMPED >= self.lines)?;
         Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
         let (last, endings) = endings(text);
         sheet.say(&self.headline(text));
-        let quoted: Vec<String> = endings.iter().map(|line| quote(line.trim_matches(['=', ' ']), FRONT)).collect();
+        let quoted: Vec<String> = endings.iter().map(|line| quote(if line.starts_with("===") { line.trim_matches(['=', ' ']) } else { line }, FRONT)).collect();
         sheet.lines(&quoted, sheet.share(35));
         let is_short = sheet.left() < ROOMY;
         sheet.lines(&self.quotes(Severity::Error, &endings, is_short), sheet.share(70));
