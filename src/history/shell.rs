@@ -7,7 +7,7 @@ use crate::content::hints::of_path;
 
 /// What a command line prints of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Prints {
+pub(super) enum Prints {
     /// No file.
     Nothing,
     /// Lines of files, and something else at length.
@@ -20,7 +20,7 @@ pub enum Prints {
 const DEPTH: usize = 4;
 
 /// What a command line prints; a log is no file that anybody edits.
-pub fn prints_of(line: &str) -> Prints {
+pub(super) fn prints_of(line: &str) -> Prints {
     prints_at(line, DEPTH)
 }
 
