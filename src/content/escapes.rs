@@ -139,7 +139,8 @@ pub fn has_old_line_ends(text: &str) -> bool {
     let (mut lines, mut states, mut above) = (0, 0, None);
     for line in text.split('\r').filter(|line| !line.trim().is_empty()) {
         let words = || line.chars().filter(|c| c.is_alphabetic());
-        let is_same = above.replace(line).is_some_and(|above: &str| above.chars().filter(|c| c.is_alphabetic()).eq(words()));
+        let is_same =
+            above.replace(line).is_some_and(|above: &str| above.chars().filter(|c| c.is_alphabetic()).eq(words()));
         lines += 1;
         states += usize::from(is_same && is_state(line));
     }
@@ -149,9 +150,13 @@ pub fn has_old_line_ends(text: &str) -> bool {
 /// Whether a line that has the words of the one above may be a later state of it: it tells at most one number, a share or a rate.
 fn is_state(line: &str) -> bool {
     let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
-    numbers < 2 || line.contains('%') || line.contains("/s") || line.split_once('/').is_some_and(|(done, all)| {
-        done.trim_end().ends_with(|c: char| c.is_ascii_digit()) && all.trim_start().starts_with(|c: char| c.is_ascii_digit())
-    })
+    numbers < 2
+        || line.contains('%')
+        || line.contains("/s")
+        || line.split_once('/').is_some_and(|(done, all)| {
+            done.trim_end().ends_with(|c: char| c.is_ascii_digit())
+                && all.trim_start().starts_with(|c: char| c.is_ascii_digit())
+        })
 }
 
 /// A text as its kind is to be judged: without control sequences, and of what was overwritten from the start of a line only what

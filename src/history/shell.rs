@@ -90,7 +90,9 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
         && WRAPPERS.contains(&&*name_of(first))
     {
         is_named |= command.is_piped && name_of(first) == "xargs";
-        let is_run = |word: &&String| !word.starts_with('-') && !is_assignment(word) && !word.starts_with(|c: char| c.is_ascii_digit());
+        let is_run = |word: &&String| {
+            !word.starts_with('-') && !is_assignment(word) && !word.starts_with(|c: char| c.is_ascii_digit())
+        };
         words = &rest[rest.iter().position(|word| is_run(&word)).unwrap_or(rest.len())..];
     }
     let Some((program, arguments)) = words.split_first() else { return Part::Short };
@@ -99,7 +101,9 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
     let has = |wanted: &[&str]| arguments.iter().any(|word| wanted.contains(&&**word));
     let script = || arguments.iter().find(|word| word.contains([' ', '(', '.', ';']) && !word.starts_with('-'));
     match program {
-        "bash" | "sh" | "zsh" | "dash" | "ksh" | "powershell" | "pwsh" | "cmd" if depth > 0 && !arguments.is_empty() => {
+        "bash" | "sh" | "zsh" | "dash" | "ksh" | "powershell" | "pwsh" | "cmd"
+            if depth > 0 && !arguments.is_empty() =>
+        {
             let is_option = |word: &&String| word.starts_with(['-', '/']);
             let inner = arguments.iter().skip_while(is_option).map(String::as_str).collect::<Vec<_>>().join(" ");
             match prints_at(&inner, depth - 1) {
@@ -110,17 +114,24 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
         }
         // `kubectl exec pod -- cat a`, `docker exec web cat a`, `ssh host cat a`.
         "docker" | "kubectl" | "podman" | "ssh" | "wsl" if depth > 0 => {
-            let inner = arguments.iter().position(|word| PRINTERS.contains(&word.split(' ').next().unwrap_or_default()));
+            let inner =
+                arguments.iter().position(|word| PRINTERS.contains(&word.split(' ').next().unwrap_or_default()));
             match inner.map(|at| prints_at(&arguments[at..].join(" "), depth - 1)) {
                 Some(Prints::Alone | Prints::Among) => Part::Lines,
                 _ => Part::Other,
             }
         }
         "find" | "fd" if has(&["-exec", "-x", "--exec", "-execdir"]) => {
-            if arguments.iter().any(|word| PRINTERS.contains(&&**word) || SEARCHERS.contains(&&**word)) { Part::Files } else { Part::Other }
+            if arguments.iter().any(|word| PRINTERS.contains(&&**word) || SEARCHERS.contains(&&**word)) {
+                Part::Files
+            } else {
+                Part::Other
+            }
         }
         "git" => match operands().next().map_or("", String::as_str) {
-            "show" | "cat-file" if arguments.iter().any(|word| word.contains(':') && !word.starts_with("--")) => Part::Files,
+            "show" | "cat-file" if arguments.iter().any(|word| word.contains(':') && !word.starts_with("--")) => {
+                Part::Files
+            }
             "blame" | "annotate" => Part::Lines,
             "cat-file" => Part::Files,
             "grep" => searched(arguments, before),
@@ -139,7 +150,8 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
         _ if PRINTERS.contains(&program) => {
             let needed = if has_program(program) && !has(&["-e", "-f"]) { 1 } else { 0 };
             let paths: Vec<&String> = operands().skip(needed).filter(|word| !is_count(word)).collect();
-            let is_log = |path: &&String| of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log);
+            let is_log =
+                |path: &&String| of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log);
             match () {
                 () if !paths.is_empty() && paths.iter().all(is_log) => Part::Other,
                 () if is_fed => before,
@@ -159,7 +171,8 @@ fn searched(arguments: &[String], before: Part) -> Part {
         let long = ["--context", "--after-context", "--before-context", "-context"];
         long.iter().any(|option| word.to_ascii_lowercase().starts_with(option))
             || word.strip_prefix('-').is_some_and(|flags| {
-                !flags.starts_with('-') && flags.contains(['A', 'B', 'C']) || flags.starts_with(|c: char| c.is_ascii_digit())
+                !flags.starts_with('-') && flags.contains(['A', 'B', 'C'])
+                    || flags.starts_with(|c: char| c.is_ascii_digit())
             })
     };
     let is_around = arguments.iter().any(is_context);
@@ -179,8 +192,17 @@ fn is_loop(word: &str) -> bool {
 /// Whether a script reads a file and prints.
 fn reads_and_prints(script: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
-    has(&["readFile", "open(", "read_text", "read_bytes", "File.read", "IO.read", "file_get_contents", "readlines", "readTextFile"])
-        && has(&["print", "console.log", "stdout", "puts", "echo"])
+    has(&[
+        "readFile",
+        "open(",
+        "read_text",
+        "read_bytes",
+        "File.read",
+        "IO.read",
+        "file_get_contents",
+        "readlines",
+        "readTextFile",
+    ]) && has(&["print", "console.log", "stdout", "puts", "echo"])
 }
 
 fn is_count(word: &str) -> bool {
@@ -219,7 +241,9 @@ fn pipelines(line: &str) -> Vec<Vec<Command>> {
         if let Some(mark) = operator.iter().find(|mark| rest.starts_with(**mark)) {
             rest = &rest[mark.len()..];
             match *mark {
-                "|" | "|&" => pipelines.last_mut().expect("never empty").push(Command { is_piped: true, ..Command::default() }),
+                "|" | "|&" => {
+                    pipelines.last_mut().expect("never empty").push(Command { is_piped: true, ..Command::default() })
+                }
                 "&>" | "&>>" => last.writes |= !redirected(&mut rest).starts_with('&'),
                 "\n" => {
                     for end in awaited.drain(..) {
@@ -395,7 +419,8 @@ mod tests {
 
     #[test]
     fn lines_of_files_are_printed_among_others() {
-        for command in ["rg -n -C4 ORDER src/a.mjs", "grep -A30 'fn main' a.rs", "cat a.rs | grep x", "git blame a.rs"] {
+        for command in ["rg -n -C4 ORDER src/a.mjs", "grep -A30 'fn main' a.rs", "cat a.rs | grep x", "git blame a.rs"]
+        {
             assert_eq!(prints_of(command), Prints::Among, "{command}");
         }
     }
@@ -423,7 +448,13 @@ mod tests {
             "git log --oneline | head -5",
             "python3 -c 'print(1)'",
             "type git",
-            "((((", "'", "\"", "$(", "<<", ">", "\\",
+            "((((",
+            "'",
+            "\"",
+            "$(",
+            "<<",
+            ">",
+            "\\",
         ] {
             assert_eq!(prints_of(command), Prints::Nothing, "{command}");
         }

@@ -299,12 +299,12 @@ mod tests {
             (
                 "tsc --pretty",
                 "a.ts:3:5 - error TS2345: No.\n\n3     f(1);\n      ~\nFound 1 error in a.ts:3\n",
-                "messages, 1 errors in 1 files\na.ts:3:5 - error TS2345: No.\nFound 1 error in a.ts:3",
+                "messages in 1 files\nFound 1 error in a.ts:3\na.ts:3:5 - error TS2345: No.",
             ),
             (
                 "mypy",
                 "a.py:3: error: Bad type  [arg-type]\na.py:3: note: See docs\nFound 1 error in 1 file\n",
-                "messages, 1 errors, 1 notes in 1 files\na.py:3: error: Bad type [arg-type]\nFound 1 error in 1 file\na.py:3: note: See docs",
+                "messages in 1 files\nFound 1 error in 1 file\na.py:3: error: Bad type [arg-type]\na.py:3: note: See docs",
             ),
             (
                 "pylint",

@@ -112,7 +112,8 @@ fn number(text: &str, is_hex: bool) -> Option<i64> {
 
 /// Words that say how something went. Read as above, a failure would pass for a success.
 const VERDICTS: &[&str] = &[
-    "ERROR", "FAIL", "FAILED", "OK", "PASS", "PASSED", "SKIP", "SKIPPED", "XFAIL", "ok", "×", "√", "✓", "✔", "✕", "✖", "✗", "✘",
+    "ERROR", "FAIL", "FAILED", "OK", "PASS", "PASSED", "SKIP", "SKIPPED", "XFAIL", "ok", "×", "√", "✓", "✔", "✕", "✖",
+    "✗", "✘",
 ];
 
 /// Whether a word of a value is a verdict: rows always write it.

@@ -72,8 +72,8 @@ struct Log<'t> {
     is_recap: bool,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
-    /// The first and the last time, and how many lines bear one of their form.
-    times: Option<(&'t str, &'t str, usize)>,
+    /// The first and the last time, how many lines bear one of their form, and whether lines begin with them.
+    times: Option<(&'t str, &'t str, usize, bool)>,
 }
 
 /// Writes the summary; false when there is not even one line.
@@ -147,26 +147,31 @@ impl<'t> Log<'t> {
     /// Notes the time of a line, where it has the form of the first one.
     fn add_time(&mut self, line: &'t str) {
         let Some(range) = time_of(line) else { return };
-        let time = &line[range];
+        let time = &line[range.clone()];
+        let leads = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
         match &mut self.times {
-            None => self.times = Some((time, time, 1)),
-            Some((first, last, count)) if has_form_of(first, time) => (*last, *count) = (time, *count + 1),
+            None => self.times = Some((time, time, 1, leads)),
+            Some((first, last, count, _)) if has_form_of(first, time) => (*last, *count) = (time, *count + 1),
             Some(_) => {}
         }
     }
 
     /// From when to when, where enough lines have a time to say so of all of them.
     fn time_range(&self) -> Option<String> {
-        /// One line in so many, since traces have none.
-        const STAMPED: usize = 4;
-        let (first, last, _) = self.times.filter(|(.., count)| *count > 1 && count * STAMPED >= self.lines)?;
+        /// One line in so many, since traces have none; fewer do where they begin with it.
+        const STAMPED: [usize; 2] = [4, 20];
+        let is_enough = |count: usize, leads: bool| count > 1 && count * STAMPED[usize::from(leads)] >= self.lines;
+        let (first, last, ..) = self.times.filter(|&(.., count, leads)| is_enough(count, leads))?;
         Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
         let (last, endings) = endings(text);
         sheet.say(&self.headline(text));
-        let quoted: Vec<String> = endings.iter().map(|line| quote(if line.starts_with("===") { line.trim_matches(['=', ' ']) } else { line }, FRONT)).collect();
+        let quoted: Vec<String> = endings
+            .iter()
+            .map(|line| quote(if line.starts_with("===") { line.trim_matches(['=', ' ']) } else { line }, FRONT))
+            .collect();
         sheet.lines(&quoted, sheet.share(35));
         let is_short = sheet.left() < ROOMY;
         sheet.lines(&self.quotes(Severity::Error, &endings, is_short), sheet.share(70));
@@ -268,8 +273,8 @@ fn verdict_of(line: &str) -> Option<&str> {
 /// Whether a word or tick says that a test failed; `None` for one that was skipped.
 fn has_failed(verdict: &str) -> Option<bool> {
     match verdict {
-        "PASS" | "PASSED" | "ok" | "✓" | "✔" | "√" => Some(false),
-        "SKIP" | "SKIPPED" | "skipped" | "ignored" | "XFAIL" => None,
+        "--- PASS" | "PASSED" | "ok" | "✓" | "✔" | "√" => Some(false),
+        "--- SKIP" | "SKIPPED" | "skipped" | "ignored" | "XFAIL" => None,
         _ => Some(true),
     }
 }
@@ -298,7 +303,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     for (index, line) in lines_from_end(text).take(TOTALS_TAIL).enumerate() {
         let front = head(line, FRONT);
         let is_last = index == 0;
-        if TOTALS.is_match(front) && time_of(line).is_none() {
+        if has_own_count(front) {
             if totals.len() < MOST_TOTALS && !totals.contains(&line) {
                 totals.push(line);
             }

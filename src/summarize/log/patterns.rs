@@ -42,7 +42,7 @@ pub(super) static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
 /// A line that is the verdict on one test, or looks like one: builds and installers tick what they have done, too.
 pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
+        r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
         r"|^\s*([✓✔√✗✘×✖✕]) ",
     ))
@@ -74,7 +74,9 @@ pub(super) static FAILING: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A line in which a compiler, linter or runner says how many errors or tests there were: nobody else has to count them.
 pub(super) static OWN_COUNT: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(r"(?i)\b\d+ (?:previous )?(?:errors?|warnings?|problems?|offenses?|failures?)\b|\b\d+ (?:error|warning)\(s\)")
+    line_pattern(
+        r"(?i)\b\d+ (?:previous )?(?:errors?|warnings?|problems?|offenses?|failures?)\b|\b\d+ (?:error|warning)\(s\)",
+    )
 });
 
 /// A line that says how it ended.

@@ -82,7 +82,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
         });
         // One of several lines at the same margin is part of a message.
         let above = at.checked_sub(1).map(|above| &lines[above]);
-        let is_alone = above.is_none_or(|above| above.is_blank() || above.indent != line.indent || signs[at - 1].is_some());
+        let is_alone =
+            above.is_none_or(|above| above.is_blank() || above.indent != line.indent || signs[at - 1].is_some());
         if signs[at].is_none() && leads && is_alone && next.indent > line.indent && is_heading(line) {
             let name = line.bare.strip_prefix("▶ ").or_else(|| line.bare.strip_prefix("PASS ")).unwrap_or(line.bare);
             signs[at] = Some(Sign { title: name, ..Sign::heading(Tool::Marks, name) });
