@@ -169,7 +169,7 @@ fn an_exact_copy_is_weighed_against_the_whole() {
         stages: [("semanticDedup".to_owned(), StageOption { enabled: false, ..StageOption::default() })].into(),
         ..StageOptions::default()
     };
-    let without = FusionEngine::new(FusionPipeline::new(&without).unwrap());
+    let without = FusionEngine::new(FusionPipeline::build(&without, Vec::new()).unwrap());
     let names =
         ["state kept for", "queue size", "opens sent", "keepalives received", "prefixes current", "used as bestpath"];
     let block = |seed: usize| {

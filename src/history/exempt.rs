@@ -33,7 +33,7 @@ fn is_result_of_figures(text: &str) -> bool {
     text.len() <= MOST_BYTES
         && figures() >= LEAST_FIGURES
         && !text.lines().any(|line| Stamp::leads(line))
-        && tokens::count(text, Encoding::default()) < MOST_TOKENS
+        && tokens::count(text, Encoding::O200kBase) < MOST_TOKENS
 }
 
 /// Whether a tool result says what the user answered.
