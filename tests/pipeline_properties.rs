@@ -6,7 +6,7 @@ mod properties;
 use std::sync::LazyLock;
 
 use concertina::config::Preset;
-use concertina::pipeline::{CompressOptions, FusionEngine, Role};
+use concertina::pipeline::{CompressOptions, FusionEngine, FusionPipeline, Role, StageOption, StageOptions};
 use properties::{Case, check, engines};
 use proptest::prelude::*;
 
@@ -135,4 +135,65 @@ fn folds_that_double_the_text_before_them_stop_at_the_limit() {
         "what stands behind folds counts: {}",
         restored.len()
     );
+}
+
+/// Neighbours: tables with three delimiters, aligned columns and a log, each with line ends that are carriage returns alone.
+#[test]
+fn lines_that_end_in_carriage_returns_are_lines() {
+    let engine = &ENGINES[0].1;
+    let rows = |row: &dyn Fn(usize) -> String| (0..200).map(row).collect::<Vec<_>>().join("\n");
+    for text in [
+        rows(&|at| format!("{at},customer {},{}.50", at % 9, at * 3)),
+        rows(&|at| format!("{at};customer {};{}.50", at % 9, at * 3)),
+        rows(&|at| format!("{at}\tcustomer {}\t{}.50", at % 9, at * 3)),
+        rows(&|at| format!("{at:>5}  customer {:<4}  {:>7}.50", at % 9, at * 3)),
+        rows(&|at| format!("2026-01-01T10:{:02}:{:02}Z INFO request {at} took {} ms", at / 60, at % 60, at * 7 % 90)),
+    ] {
+        let old = text.replace('\n', "\r");
+        hold("old line ends", &old);
+        let (with, without) = (compressed(engine, &text), compressed(engine, &old));
+        assert!(without.tokens_after * 10 < without.tokens_before * 7, "{}", without.text);
+        assert!(without.tokens_after <= with.tokens_after + 40, "{}", without.text);
+        assert_eq!(concertina::pipeline::restore(&without.text, &without.originals), old);
+    }
+}
+
+fn compressed(engine: &FusionEngine, text: &str) -> concertina::pipeline::Compressed {
+    engine.compress(text, &CompressOptions::default(), &|| 0.0)
+}
+
+/// Neighbours: blocks of 24 like lines that come 4 to 7 times with other numbers, one of them exactly as before, at each place.
+#[test]
+fn an_exact_copy_is_weighed_against_the_whole() {
+    let without = StageOptions {
+        stages: [("semanticDedup".to_owned(), StageOption { enabled: false, ..StageOption::default() })].into(),
+        ..StageOptions::default()
+    };
+    let without = FusionEngine::new(FusionPipeline::build(&without, Vec::new()).unwrap());
+    let names =
+        ["state kept for", "queue size", "opens sent", "keepalives received", "prefixes current", "used as bestpath"];
+    let block = |seed: usize| {
+        let line = |at: usize| {
+            format!(
+                "  {} {}: {} of {}\n",
+                names[at % 6],
+                ["in", "out", "all", "max"][at / 6],
+                seed * 31 % 97 + at,
+                seed * 7
+            )
+        };
+        (0..24).map(line).collect::<String>() + "\n"
+    };
+    for blocks in 4..8 {
+        for copy in 1..blocks {
+            let text: String = (0..blocks).map(|at| block(if at == copy { copy } else { at + 1 })).collect();
+            let (all, fewer) = (compressed(&ENGINES[0].1, &text), compressed(&without, &text));
+            assert!(
+                all.tokens_after * 100 <= fewer.tokens_after * 105,
+                "{blocks} {copy}: {}\n{}",
+                all.text,
+                fewer.text
+            );
+        }
+    }
 }

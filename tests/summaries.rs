@@ -1,6 +1,10 @@
 //! Summaries of real inputs: what must hold for every file of every kind, at every length.
 
+#[path = "summaries/claims.rs"]
+mod claims;
 mod corpus;
+#[path = "summaries/runners.rs"]
+mod runners;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -29,7 +33,7 @@ const KINDS: &[(&str, ContentType)] = &[
 
 /// What the summaries say in words of their own.
 const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed only null rows others values holds ranges strings numbers booleans \
-    arrays objects nulls string number boolean log passed skipped verdicts fatal error warn notice info debug trace lines mention like failure verdict from error types \
+    arrays objects nulls string number boolean log fatal error warn notice info debug trace lines like from error types \
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
     code blocks outline HTML page title links headings names defines imports code only read python javascript typescript java csharp rust \
     ruby swift kotlin scala shell messages errors warnings notes snapshot fields buttons plan changes audit \
@@ -88,7 +92,7 @@ fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
             r"…\+\d+|×\d+| \d+×|\d+ ×|× \d+ columns| \+\d+| -\d+|\[\d+\]|[A-Za-z_)}>]\w*[?!=]?:\d+\b|[A-Za-z][\w.\-]*:\d+\b|in \d+ of \d+ rows|first \d+ of \d+ read|lines \d+–\d+|column \d+|\(row \d+\)",
-            r"|\b\d+ (?:lines|rows|like|not ok|failed|passed|skipped|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|others|notes|fields|buttons|objects|of \d+)",
+            r"|\b\d+ (?:lines|rows|like|not ok|keys|files|commits|matches|paths|links|imports|code blocks|errors|warnings|others|notes|fields|buttons|objects|of \d+)",
             r"|array of \d+|messages, \d+|\b(?:fatal|error|warn|notice|info|debug|trace) \d+|/ \d+",
         ))
         .unwrap()
@@ -102,13 +106,14 @@ fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
 fn check(name: &str, text: &str, hints: &Hints) {
     for max_chars in LENGTHS {
         let summary = summarize(text, hints, max_chars, true);
-        let chars = summary.chars().count();
-        assert!(chars <= max_chars, "{name}: {chars} characters where {max_chars} are allowed");
-        assert!(chars <= text.chars().count(), "{name}: longer than the text");
+        let chars = summary.encode_utf16().count();
+        assert!(chars <= max_chars, "{name}: {chars} units where {max_chars} are allowed");
+        assert!(chars <= text.encode_utf16().count(), "{name}: longer than the text");
         assert_eq!(summary, summarize(text, hints, max_chars, true), "{name}: two answers");
         assert_eq!(find_markers(&summary).count(), 0, "{name}: {summary}");
         assert_eq!(invented_words(&summary, text), [""; 0], "{name} at {max_chars}: {summary}");
         assert_eq!(invented_numbers(&summary, text), [""; 0], "{name} at {max_chars}: {summary}");
+        assert_eq!(claims::unproved(&summary, text), [""; 0], "{name} at {max_chars}: {summary}");
         assert!(text.trim().is_empty() || !summary.is_empty(), "{name}: nothing said");
     }
 }
@@ -287,5 +292,129 @@ fn salient_identifiers_are_words_of_the_text_and_all_different() {
             assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len(), "{}: {found:?}", input.name);
             assert_eq!(found, salient_identifiers(text, 60, &Around::default(), NameScorer::Rule));
         }
+    }
+}
+
+#[test]
+fn every_claim_on_outputs_of_all_kinds_is_proved_by_the_text() {
+    let mut checked = 0;
+    for kind in ["outputs", "logs", "reports", "system", "terminal", "messages", "prefixes", "tables"] {
+        for input in corpus::inputs(kind) {
+            let Some(text) = input.text().filter(|text| text.len() < 1 << 20) else { continue };
+            for max_chars in LENGTHS {
+                let summary = summarize(text, &Hints::default(), max_chars, true);
+                assert_eq!(claims::unproved(&summary, text), [""; 0], "{} at {max_chars}: {summary}", input.name);
+                checked += usize::from(!summary.is_empty());
+            }
+        }
+    }
+    assert!(checked > 60, "{checked} summaries checked");
+}
+
+/// Neighbours: twelve runners with random suites, verdicts, retries, skips, names that hold words of verdicts, colours and line ends, 150
+/// reports of each, at three lengths.
+#[test]
+fn no_verdict_contradicts_the_totals_of_a_runner() {
+    static TOLD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(\d+) (?:failed|passed)|(?:--- FAIL|FAILED|--- PASS|PASSED) ×(\d+)").unwrap());
+    let mut dice = runners::Dice(7);
+    let mut told = 0;
+    for round in 0..150 {
+        for runner in runners::RUNNERS {
+            let report = runners::report(runner, &mut dice);
+            for max_chars in [150, 300, 900] {
+                let summary = summarize(&report.text, &Hints::default(), max_chars, true);
+                let name = format!("{} {round} at {max_chars}: {summary}\n---\n{}", report.runner, report.text);
+                if summary == report.text || summary.is_empty() {
+                    continue;
+                }
+                assert_eq!(claims::unproved(&summary, &report.text), [""; 0], "{name}");
+                let headline = summary.lines().next().unwrap();
+                for found in TOLD.captures_iter(headline) {
+                    let is_failure = found[0].contains("ail") || found[0].contains("FAIL");
+                    let number = found.get(1).or_else(|| found.get(2)).unwrap().as_str().parse::<usize>().unwrap();
+                    assert_eq!(number, if is_failure { report.failed } else { report.passed }, "{name}");
+                }
+                if max_chars >= 300 && summary.starts_with("log, ") {
+                    assert!(summary.contains(&report.total), "{} is not told\n{name}", report.total);
+                    told += 1;
+                }
+            }
+        }
+    }
+    assert!(told > 1_500, "{told} totals told");
+}
+
+/// Neighbours: ticks of compose, of a builder, of an installer and of a list of things to do, with and without failures.
+#[test]
+fn ticks_of_what_is_no_test_are_no_verdicts() {
+    for (good, bad, line) in [
+        ("✔", "✘", "Container shop-db-# Healthy   0.#s"),
+        ("✓", "✗", "Generating static pages (#/9)"),
+        ("√", "×", "Installed # packages"),
+        ("✔", "✖", "Checked the box of step #"),
+    ] {
+        let text: String = (0..40)
+            .map(|at| format!(" {} {}\n", if at % 7 == 3 { bad } else { good }, line.replace('#', &at.to_string())))
+            .collect();
+        let summary = summarize(&text, &Hints::default(), 300, true);
+        let headline = summary.lines().next().unwrap();
+        assert!(!["passed", "failed", "×", "verdict"].iter().any(|word| headline.contains(word)), "{summary}");
+    }
+}
+
+/// Neighbours: what five sanitizers and valgrind report, each behind frames of C++.
+#[test]
+fn what_a_sanitizer_found_is_told() {
+    let frames: String = (0..30)
+        .map(|at| {
+            format!(
+                "    #{at} 0x7efd4a2f{at:04x} in shop::Cart<int>::add(std::string const&, int) lib/Cart.cpp:{at}:3\n"
+            )
+        })
+        .collect();
+    let valgrind: String =
+        (0..30).map(|at| format!("==812==    by 0x4C2{at:04x}: shop::Cart::add(int) (Cart.cpp:{at})\n")).collect();
+    for (head, frames, tail, told) in [
+        (
+            "==812==ERROR: AddressSanitizer: heap-use-after-free on address 0x60f0",
+            &frames,
+            "SUMMARY: AddressSanitizer: heap-use-after-free lib/Cart.cpp:3 in add\n==812==ABORTING\n",
+            "heap-use-after-free",
+        ),
+        (
+            "WARNING: ThreadSanitizer: data race (pid=812)",
+            &frames,
+            "SUMMARY: ThreadSanitizer: data race lib/Cart.cpp:101 in add\nThreadSanitizer: reported 1 warnings\n",
+            "data race",
+        ),
+        (
+            "==812==WARNING: MemorySanitizer: use-of-uninitialized-value",
+            &frames,
+            "SUMMARY: MemorySanitizer: use-of-uninitialized-value lib/Cart.cpp:3 in add\nExiting\n",
+            "use-of-uninitialized-value",
+        ),
+        (
+            "==812==ERROR: LeakSanitizer: detected memory leaks",
+            &frames,
+            "SUMMARY: AddressSanitizer: 40 byte(s) leaked in 1 allocation(s).\n",
+            "detected memory leaks",
+        ),
+        (
+            "lib/Cart.cpp:12:5: runtime error: signed integer overflow: 2147483647 + 1",
+            &frames,
+            "SUMMARY: UndefinedBehaviorSanitizer: undefined-behavior lib/Cart.cpp:12:5\n",
+            "signed integer overflow",
+        ),
+        (
+            "==812== Invalid read of size 4",
+            &valgrind,
+            "==812== ERROR SUMMARY: 2 errors from 2 contexts (suppressed: 0 from 0)\n",
+            "Invalid read of size 4",
+        ),
+    ] {
+        let text = format!("{head}\n{frames}\n{tail}");
+        let summary = summarize(&text, &Hints::default(), 300, true);
+        assert!(summary.contains(told) && !summary.contains(" code, "), "{summary}");
     }
 }

@@ -13,7 +13,7 @@ use super::{Action, Engine, FETCH_TOOL, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
-use crate::history::{Meter, is_exact, is_over, may_replace, may_shrink_fresh};
+use crate::history::{Meter, is_exact, is_over, keeps_lines, may_replace, may_shrink_fresh};
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
@@ -300,7 +300,11 @@ impl Engine {
         let hints = Hints::from(result);
         let shortens_prose = self.config.rules_scope == RulesScope::All && self.config.preset == Preset::Balanced;
         let is_prose = || content::detect(text, &hints).content_type == ContentType::Text;
-        let preset = if shortens_prose && is_prose() { Preset::Max } else { self.config.preset };
+        let preset = match self.config.preset {
+            _ if keeps_lines(result, &self.config) => Preset::Lossless,
+            _ if shortens_prose && is_prose() => Preset::Max,
+            preset => preset,
+        };
         let options = CompressOptions { hints, preset, encoding, ..CompressOptions::default() };
         // The report's times are for people who ask for them; the core has no clock.
         let compressed = self.fusion.compress(text, &options, &|| 0.0);

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::lines::lines;
+use super::lines::{head, lines};
 
 /// What a control sequence does to a screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +105,60 @@ pub fn has_controls(text: &str) -> bool {
         || memchr::memchr_iter(b'\r', bytes).any(|at| !matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r')))
 }
 
+/// A text as it is to be read, which is what summaries quote and count: [`visible`], with line feeds for line ends that are carriage
+/// returns alone, and without the zeros of UTF-16 that was taken for bytes. Another zero is a blank.
+pub fn readable(text: &str) -> Cow<'_, str> {
+    let text = without_zeros(text);
+    let text = if has_old_line_ends(&text) { Cow::Owned(text.replace('\r', "\n")) } else { text };
+    match visible(&text) {
+        Cow::Owned(visible) => Cow::Owned(visible),
+        Cow::Borrowed(_) => text,
+    }
+}
+
+fn without_zeros(text: &str) -> Cow<'_, str> {
+    /// Characters that tell how the text is encoded.
+    const PROBED: usize = 1_000;
+    if !text.contains('\0') {
+        return Cow::Borrowed(text);
+    }
+    let probed = head(text, PROBED);
+    let is_wide = probed.matches('\0').count() * 3 > probed.chars().count();
+    if !is_wide {
+        return Cow::Owned(text.replace('\0', " "));
+    }
+    Cow::Owned(text.trim_start_matches(['\u{feff}', '\u{fffd}']).replace('\0', ""))
+}
+
+/// Whether carriage returns are the only line ends of a text, and what they part are no states of one line, as progress is.
+pub fn has_old_line_ends(text: &str) -> bool {
+    const LEAST: usize = 3;
+    if text.contains('\n') || !text.contains('\r') {
+        return false;
+    }
+    let (mut lines, mut states, mut above) = (0, 0, None);
+    for line in text.split('\r').filter(|line| !line.trim().is_empty()) {
+        let words = || line.chars().filter(|c| c.is_alphabetic());
+        let is_same =
+            above.replace(line).is_some_and(|above: &str| above.chars().filter(|c| c.is_alphabetic()).eq(words()));
+        lines += 1;
+        states += usize::from(is_same && is_state(line));
+    }
+    lines >= LEAST && states * 2 < lines
+}
+
+/// Whether a line that has the words of the one above may be a later state of it: it tells at most one number, a share or a rate.
+fn is_state(line: &str) -> bool {
+    let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
+    numbers < 2
+        || line.contains('%')
+        || line.contains("/s")
+        || line.split_once('/').is_some_and(|(done, all)| {
+            done.trim_end().ends_with(|c: char| c.is_ascii_digit())
+                && all.trim_start().starts_with(|c: char| c.is_ascii_digit())
+        })
+}
+
 /// A text as its kind is to be judged: without control sequences, and of what was overwritten from the start of a line only what
 /// came last. It has the lines of the text.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
@@ -189,6 +243,23 @@ mod tests {
         let text = "\x1b[32mok\x1b[0m\r\n10%\r20%\r100%\n\x1b]0;t\x07a\x08\x08b\n\x1b]0;x\n\rlast\r";
         assert_eq!(visible(text), "ok\r\n100%\nb\n]0;x\nlast\r");
         assert!(matches!(visible("plain\r\ntext\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_text_is_read_whatever_its_line_ends_zeros_and_colours() {
+        let plain = "id,name,total\n1,a 7,2.5\n2,a 8,3.5\n3,a 9,4.5\nerror: disk 4 is full, 12 rows are lost\n";
+        let wide: String = plain.replace('\n', "\r\n").chars().flat_map(|c| [c, '\0']).collect();
+        for text in [
+            plain.to_owned(),
+            plain.replace('\n', "\r"),
+            plain.replace("error:", "\u{1b}[1;31merror:\u{1b}[0m"),
+            plain.replace("error:", " 10%\r 20%\rerror:"),
+            format!("\u{fffd}\u{fffd}{wide}"),
+        ] {
+            assert_eq!(readable(&text).replace("\r\n", "\n"), plain, "{text:?}");
+        }
+        assert!(!has_old_line_ends("a 10%\ra 50%\ra 100%, done.\rb 3\rb 4\rb 5"));
+        assert!(!has_old_line_ends("Counting: 1\rCounting: 20\rCounting: 300"));
     }
 
     #[test]

@@ -105,16 +105,27 @@ fn one_of(bytes: &[u8], at: usize, set: &[u8]) -> Option<usize> {
 fn time(bytes: &[u8], at: usize, seconds: bool) -> Option<usize> {
     let hours = digits(bytes, at, 2).or_else(|| digits(bytes, at, 1))?;
     let minutes = digits(bytes, one_of(bytes, hours, b":.")?, 2)?;
+    let most = |range: Range<usize>, most: &[u8]| range.len() < 2 || bytes[range] <= *most;
+    if !most(at..hours, b"24") || !most(minutes - 2..minutes, b"59") {
+        return None;
+    }
     let Some(mut end) = one_of(bytes, minutes, b":.").and_then(|at| digits(bytes, at, 2)) else {
         return (!seconds).then_some(minutes);
     };
+    if !most(end - 2..end, b"60") {
+        return None;
+    }
     if let Some(fraction) = one_of(bytes, end, b".,:") {
         let past = skip(bytes, fraction, |byte| byte.is_ascii_digit());
+        // Pairs that go on are a fingerprint or an address.
+        if bytes[end] == b':' && past == fraction + 2 {
+            return None;
+        }
         if past > fraction {
             end = past;
         }
     }
-    Some(zone(bytes, end))
+    (bytes.get(end) != Some(&b':') || !bytes.get(end + 1).is_some_and(u8::is_ascii_hexdigit)).then(|| zone(bytes, end))
 }
 
 fn zone(bytes: &[u8], at: usize) -> usize {
@@ -293,6 +304,12 @@ mod tests {
             "a b c d 2024-01-02 03:04:05",
             "10.5.3 is out",
             "[link] text",
+            "12:34:56:78:90:11:22:33:44:",
+            "    12:34:56:78:95:69:91",
+            "00:16:10:20:30:40 up",
+            "10:20:30:ab:cd:ef",
+            "86:60:10 of a dump",
+            "25:00:00 up",
         ] {
             assert_eq!(Stamp::find(line), None, "{line}");
         }

@@ -72,19 +72,28 @@ impl NumberedLine<'_> {
 
     /// Whether it may as well be a row of a table, whose first column counts.
     fn is_row(&self) -> bool {
-        self.prefix.ends_with('\t') && !self.prefix.starts_with(' ') && self.text.trim().contains('\t')
+        let text = self.text.trim();
+        let is_padded = self.prefix.starts_with(' ');
+        match self.prefix.trim_end_matches(' ').chars().next_back() {
+            Some('\t') => !is_padded && text.contains('\t'),
+            Some(bar @ ('|' | '│')) => text.contains(bar),
+            Some(':') => is_padded && self.text.starts_with("  ") && text.contains("  "),
+            _ => false,
+        }
     }
 }
 
 /// The lines of a text by the numbers that are printed before them, where the text is one listing: most of its lines have numbers, most of
 /// these count up by one, and none is below another that stands above it.
 ///
-/// A line without a number goes with the one above, and what stands before the first number goes with that.
+/// A line without a number goes with the one above, and what stands before the first number goes with that. Numbers below a rule are the
+/// first column of a table.
 pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
     /// Two numbers may follow each other by chance.
     const LEAST: usize = 3;
     let mut listed: Vec<(usize, &str)> = Vec::new();
     let (mut filled, mut steps, mut rows) = (0, 0, 0);
+    let mut is_below_rule = false;
     // Where the lines of the last number begin, and the line that is looked at.
     let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -93,7 +102,7 @@ pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
             let number = usize::try_from(found.number).ok()?;
             match listed.last_mut() {
                 // Hours count up, too.
-                None if Stamp::leads(line) => return None,
+                None if is_below_rule || Stamp::leads(line) => return None,
                 None => {}
                 Some((last, _)) if number <= *last => return None,
                 Some((last, lines)) => {
@@ -105,6 +114,7 @@ pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
             listed.push((number, ""));
             rows += usize::from(found.is_row());
         }
+        is_below_rule = line.contains("---") && line.bytes().all(|byte| b"-+=|: \r\n".contains(&byte));
         at += line.len();
     }
     listed.last_mut()?.1 = &text[start..];
@@ -335,6 +345,10 @@ mod tests {
             &times,
             "12:a\n57:b\n90:c\n",
             "1\tAnn\t3\n2\tBob\t4\n3\tCy\t5\n",
+            " 101 | a | 3\n 102 | b | 4\n 103 | c | 5\n",
+            " id  | name\n-----+------\n 101 | a\n 102 | b\n 103 | c\n(3 rows)\n",
+            " num   #bytes\n-------------\n   1:  900\n   2:  800\n   3:  700\n",
+            "   1:   900  90000  com.A\n   2:   800  80000  com.B\n   3:   700  70000  com.C\n",
         ] {
             assert_eq!(listed_lines(none), None, "{none}");
         }

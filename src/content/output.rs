@@ -23,8 +23,15 @@ pub fn is_frame(line: &str) -> bool {
         Some(b'f') => indented && bare.starts_with("from ") && bare.contains(":in "),
         Some(b'.') => indented && bare.starts_with("... ") && bare.ends_with(" more"),
         Some(b'#') => {
-            bare.len() > 3 && bare.as_bytes()[1].is_ascii_digit() && bare.contains("(") && bare.contains("): ")
+            let call = bare[1..].trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+            let is_native = || call.starts_with("0x") || call.contains(" (") && call.contains(") at ");
+            bare.len() > 3 && bare.as_bytes()[1].is_ascii_digit() && (bare.contains("): ") || is_native())
         }
+        // What valgrind and sanitizers say of a process.
+        Some(b'=') => bare.strip_prefix("==").is_some_and(|rest| {
+            let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            name.len() < rest.len() && name.starts_with("==")
+        }),
         Some(b'0'..=b'9') => {
             let name = bare.trim_start_matches(|c: char| c.is_ascii_digit());
             indented && name.starts_with(": ") && name.contains("::")
@@ -165,6 +172,11 @@ mod tests {
             "goroutine 1 [running]:",
             "\t/src/main.go:12 +0x1d",
             "#0 /var/www/a.php(12): f()",
+            "    #3 0x7efd4a2f1000 in shop::Cart::add(int) lib/Cart.cpp:12:3",
+            "#1  0x00005555 in main (argc=1) at main.c:9",
+            "#0  pay (order=0x0) at src/pay.c:41",
+            "==812== Invalid read of size 4",
+            "==812==ERROR: AddressSanitizer: heap-use-after-free",
         ] {
             assert!(is_frame(line), "{line}");
         }

@@ -3,7 +3,10 @@
 
 use super::At;
 use super::files::opened_file;
+use crate::config::Encoding;
 use crate::content::head;
+use crate::content::log::Stamp;
+use crate::tokens;
 use crate::transcript::{Kind, ToolResult, Transcript};
 
 /// OpenClaw's workspace files, by stem, and what other hosts call theirs.
@@ -18,7 +21,19 @@ const PLANNING: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlan
 
 /// Whether a tool result stays in sight.
 pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
-    is_host_file(result, text) || is_users_word(result, text)
+    is_host_file(result, text) || is_users_word(result, text) || is_result_of_figures(text)
+}
+
+/// Whether a short text tells figures: they say nothing without their words, and with these a placeholder is hardly shorter.
+fn is_result_of_figures(text: &str) -> bool {
+    const MOST_BYTES: usize = 400;
+    const MOST_TOKENS: usize = 90;
+    const LEAST_FIGURES: usize = 4;
+    let figures = || text.split(|c: char| !c.is_ascii_digit()).filter(|figure| figure.len() > 1).count();
+    text.len() <= MOST_BYTES
+        && figures() >= LEAST_FIGURES
+        && !text.lines().any(|line| Stamp::leads(line))
+        && tokens::count(text, Encoding::O200kBase) < MOST_TOKENS
 }
 
 /// Whether a tool result says what the user answered.

@@ -8,8 +8,6 @@ use serde_json::{Map, Value};
 
 use super::path::{is_rooted, resolve};
 use super::shown::Lines;
-use crate::content::ContentType;
-use crate::content::hints::of_path;
 use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
 
 /// What a call does to a file.
@@ -266,23 +264,6 @@ fn words(command: &str) -> Vec<&str> {
     words
 }
 
-/// Whether a command does nothing but print files, a log not among them, whole or by lines: what comes back is as good as a read's.
-pub(super) fn prints_files(command: &str) -> bool {
-    let is_log = |path: &str| of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log);
-    let is_window = |filter: &str| {
-        let words: Vec<&str> = filter.split_whitespace().collect();
-        matches!(*words.as_slice(), ["sed", "-n", _] | ["nl", "-ba"] | ["cat", "-n"] | ["head" | "tail", ..])
-    };
-    let prints = |part: &str| {
-        let mut commands = part.split('|').map(str::trim);
-        let printed = commands.next().and_then(read_or_written);
-        matches!(printed, Some((path, Use::Read(_))) if !is_log(path)) && commands.all(is_window)
-    };
-    let parts = command.split("&&").flat_map(|part| part.split([';', '\n'])).map(str::trim);
-    let mut parts = parts.filter(|part| !part.is_empty() && !part.starts_with("cd ")).peekable();
-    parts.peek().is_some() && parts.all(prints)
-}
-
 /// Whether nothing follows the end of the document that a command feeds to `cat`.
 fn is_one_heredoc(after: &str) -> bool {
     let Some((word, body)) = after.split_once('\n') else { return false };
@@ -399,35 +380,6 @@ mod tests {
         ] {
             let found = used("exec", &json!({ "command": command }));
             assert_eq!(found, expected.map(|(path, does)| (path.to_owned(), does)), "{command}");
-        }
-    }
-
-    #[test]
-    fn a_command_that_prints_files_is_as_good_as_a_read() {
-        for command in [
-            "cat a.rs",
-            "cd /w && sed -n '1,80p' a.rs && sed -n '120,$p' b.rs",
-            "nl -ba a.rs | sed -n '4,90p'",
-            "cat package.json; head -n 20 README",
-            "cat a.rs | head -50 | tail -n 10\ncat b.rs",
-            "sed -n '1,200p' \"docs/a long report.md\"",
-            "cat 'a b.rs'",
-        ] {
-            assert!(prints_files(command), "{command}");
-        }
-        for command in [
-            "",
-            "cd /w",
-            "cat server.log",
-            "cat a.rs && npm test",
-            "cat a.rs | grep x",
-            "cat a.rs || head b.log",
-            "cat 'a b.rs' c.rs",
-            "cat 'a'b.rs",
-            "cat > a.rs <<'E'\nx\nE",
-            "ls",
-        ] {
-            assert!(!prints_files(command), "{command}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::files::prints_files;
+use super::shell::{Prints, prints_of};
 use super::{exempt, may_touch, may_touch_output};
 use crate::config::Config;
 use crate::reference::FETCH_TOOL;
@@ -41,9 +41,17 @@ pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
 
 /// Whether a tool's outputs stay exact, line by line, or a command printed files as such a tool would have.
 pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
-    config.is_exact_tool(result.tool_name.unwrap_or_default())
-        || !config.exact_tools.is_empty()
-            && result.arguments.and_then(|arguments| arguments.command()).is_some_and(|command| prints_files(&command))
+    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::Alone
+}
+
+/// Whether a command printed lines of files among others: what is said in less must hold all of them, comments too.
+pub fn keeps_lines(result: &ToolResult, config: &Config) -> bool {
+    printed(result, config) == Prints::Among
+}
+
+fn printed(result: &ToolResult, config: &Config) -> Prints {
+    let command = result.arguments.filter(|_| !config.exact_tools.is_empty()).and_then(|arguments| arguments.command());
+    command.map_or(Prints::Nothing, |command| prints_of(&command))
 }
 
 /// Whether the options let an output be replaced, and it is nothing that the agent must keep in sight. A result without a known tool is treated like any

@@ -11,6 +11,7 @@ mod files;
 mod large;
 pub mod measure;
 mod path;
+mod shell;
 mod shown;
 mod superseded;
 mod thinking;
@@ -19,7 +20,7 @@ use crate::config::Config;
 use crate::transcript::{Block, Kind, Message, Role, ToolResult};
 
 pub use age::fates;
-pub use large::{is_cut, is_exact, is_over, may_go_fresh, may_replace, may_shrink_fresh};
+pub use large::{is_cut, is_exact, is_over, keeps_lines, may_go_fresh, may_replace, may_shrink_fresh};
 pub use measure::{Meter, message_tokens};
 pub use shown::tells_of_failure;
 

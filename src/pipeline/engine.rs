@@ -11,12 +11,14 @@ use super::custom::{Answers, Caller, Gone};
 use super::draft::Draft;
 use super::measure::saving;
 use super::report::{Attempts, Compressed, Sum, Tally, rows};
-use super::restore::{UNFOLDED_MAX_BYTES, marker_line, rewound, unfold, unfolds_to};
+use super::restore::{UNFOLDED_MAX_BYTES, before_marker, marker_line, rewound, unfold, unfolds_to};
 use super::run::{Pass, Passes, is_codec};
 use super::{CompressOptions, Edit, FusionPipeline, Remembered};
 use crate::config::Preset;
 use crate::content::ContentType;
+use crate::content::escapes::has_old_line_ends;
 use crate::reference::Original;
+use crate::tokens;
 
 /// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in price, and
 /// the decision must not depend on them.
@@ -115,6 +117,9 @@ impl FusionEngine {
         answers: &Answers,
         clock: &dyn Fn() -> f64,
     ) -> Result<Compressed, Gone> {
+        if options.preset != Preset::Lossless && has_old_line_ends(text) {
+            return self.compress_old_lines(text, edits, options, answers, clock);
+        }
         let steps = &self.pipeline.steps;
         let mut passes = Passes {
             pipeline: &self.pipeline,
@@ -163,6 +168,33 @@ impl FusionEngine {
             tally.notes.push(("unsettled".to_owned(), format!("wanted more after {ROUNDS} rounds")));
         }
         compressed.stages = rows(&names, &tallies, &passes.attempts, tokens_before);
+        Ok(compressed)
+    }
+
+    /// [`FusionEngine::compress_answered`] of a text whose lines end in carriage returns: it is read with line feeds, and only its
+    /// original has the returns.
+    fn compress_old_lines(
+        &self,
+        text: &str,
+        edits: &[Edit],
+        options: &CompressOptions,
+        answers: &Answers,
+        clock: &dyn Fn() -> f64,
+    ) -> Result<Compressed, Gone> {
+        let read = text.replace('\r', "\n");
+        let mut compressed = self.compress_answered(&read, edits, options, answers, clock)?;
+        let original = Original::text(text, options.hints.label());
+        let end = if compressed.lossless { compressed.text.len() } else { before_marker(&compressed.text) };
+        let shown = format!("{}\n{}", compressed.text[..end].trim_end_matches('\n'), marker_line(&original, text));
+        compressed.tokens_before = tokens::count(text, options.encoding);
+        compressed.tokens_after = tokens::count(&shown, options.encoding);
+        compressed.lossless = compressed.tokens_after >= compressed.tokens_before;
+        if compressed.lossless {
+            compressed.tokens_after = compressed.tokens_before;
+            (compressed.text, compressed.originals) = (text.to_owned(), Vec::new());
+        } else {
+            (compressed.text, compressed.originals) = (shown, vec![original]);
+        }
         Ok(compressed)
     }
 

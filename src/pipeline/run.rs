@@ -100,7 +100,10 @@ impl Passes<'_> {
             let contest = next..next + steps[next..].iter().take_while(|step| is_codec(step)).count().max(1);
             next = contest.end;
             let draft = Rc::clone(&pass.draft);
-            let mut sealed = draft.sealed();
+            let mut taken = draft.sealed();
+            // What only saves much: where it is a small part of the text, the others may still have all of it.
+            let mut claimed: Vec<Range<usize>> = Vec::new();
+            let mut sealed = taken.clone();
             let mut bids: Vec<Bid> = Vec::new();
             let mut fired = Vec::new();
             let mut behind = Vec::new();
@@ -127,15 +130,28 @@ impl Passes<'_> {
                     continue;
                 }
                 fired.push(index);
-                let edits = self.propose(step, &context, takes_text, &shown, &draft, &mut pass.proofs)?;
+                let mut edits = self.propose(step, &context, takes_text, &shown, &draft, &mut pass.proofs)?;
+                let claims: usize = claimed.iter().map(ExactSizeIterator::len).sum();
+                if takes_text && claims > 0 && claims * 2 < draft.text().len() {
+                    let is_claimed = |range: &Range<usize>| {
+                        claimed.iter().any(|claim| claim.start < range.end && range.start < claim.end)
+                    };
+                    let context = frame.context(draft.text(), &segments, &taken);
+                    let whole = self.propose(step, &context, true, &[], &draft, &mut pass.proofs)?;
+                    edits.extend(whole.into_iter().filter(|(edit, _)| is_claimed(&edit.range)));
+                }
                 let less = if knows_type(step) { 0 } else { READING };
                 let bid = |(edit, saved): (Edit, isize)| Bid { step: index, edit, saved, worth: saved * (100 - less) };
                 let more: Vec<Bid> = edits.into_iter().map(bid).collect();
                 let more = if shown.is_empty() { more } else { best(more) };
                 if index + 1 < next {
                     // What saves much, or is gone already, is not up to those that come after.
-                    let settled = more.iter().filter(|bid| self.is_settled(bid, draft.text()));
-                    sealed.extend(settled.map(|bid| bid.edit.range.clone()));
+                    let (settled, open): (Vec<&Bid>, Vec<&Bid>) = more.iter().partition(|bid| self.is_settled(bid));
+                    let saving = open.into_iter().filter(|bid| self.saves_much(bid, draft.text()));
+                    claimed.extend(saving.map(|bid| bid.edit.range.clone()));
+                    taken.extend(settled.into_iter().map(|bid| bid.edit.range.clone()));
+                    taken.sort_unstable_by_key(|range| range.start);
+                    sealed = taken.iter().chain(&claimed).cloned().collect();
                     sealed.sort_unstable_by_key(|range| range.start);
                 }
                 let offered = more.iter().map(|bid| bid.saved).sum::<isize>();
@@ -181,14 +197,16 @@ impl Passes<'_> {
         Ok(pass)
     }
 
-    /// Whether no other way is tried for what an edit replaces: its stage says so, or it saves so much.
-    fn is_settled(&self, bid: &Bid, text: &str) -> bool {
+    /// Whether no other way is tried for what an edit replaces, because its stage says so.
+    fn is_settled(&self, bid: &Bid) -> bool {
         let settles = matches!(&self.pipeline.steps[bid.step].work, Work::Native(stage) if stage.settles());
-        let saves_much = || {
-            let before = self.count(&text[bid.edit.range.clone()]);
-            usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
-        };
-        !bid.edit.lossless || settles || saves_much()
+        !bid.edit.lossless || settles
+    }
+
+    /// Whether an edit saves so much that other ways are tried only for the whole around it.
+    fn saves_much(&self, bid: &Bid, text: &str) -> bool {
+        let before = self.count(&text[bid.edit.range.clone()]);
+        usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
     }
 
     pub(super) fn count(&self, text: &str) -> usize {
@@ -332,7 +350,7 @@ impl Frame<'_> {
     }
 }
 
-/// What an edit saves, in percent, so that no other way is tried.
+/// What an edit saves, in percent, so that no other way is tried for it alone.
 const MUCH: usize = 80;
 
 /// What a fold by lines of one shape counts less where a stage that knows the type folds the same text, in percent: names of columns, paths

@@ -18,6 +18,8 @@ struct File<'t> {
     path: &'t str,
     added: usize,
     removed: usize,
+    /// Whether a hunk has not the lines that its header counts: it is cut, or no line by line comparison, as `--word-diff` makes.
+    is_uncounted: bool,
     note: &'static str,
 }
 
@@ -66,9 +68,9 @@ impl Hunk {
         if signs.first() == Some(&b'\\') {
             return true;
         }
-        // The hunk was cut; this line is read as what it looks like.
+        // This line is read as what it looks like.
         if added + removed + count(b' ') < signs.len() {
-            *self = Self::default();
+            self.end(file);
             return false;
         }
         if removed > 0 {
@@ -80,6 +82,12 @@ impl Hunk {
             self.new = self.new.saturating_sub(1);
         }
         true
+    }
+
+    /// Nothing more comes of the hunk.
+    fn end(&mut self, file: &mut File<'_>) {
+        file.is_uncounted |= self.old + self.new > 0;
+        *self = Self::default();
     }
 }
 
@@ -131,6 +139,9 @@ fn read(text: &str) -> Changes<'_> {
         } else if is_stat(line) {
             changes.stats.push(line);
         }
+    }
+    if let Some(file) = changes.files.last_mut() {
+        hunk.end(file);
     }
     changes
 }
@@ -194,13 +205,15 @@ impl Changes<'_> {
         let (added, removed) =
             self.files.iter().fold((0, 0), |(added, removed), file| (added + file.added, removed + file.removed));
         let files = self.changed_files();
+        let is_uncounted = files.iter().any(|file| file.is_uncounted);
         if self.files.is_empty() {
             sheet.say(&format!("diff stat, {} rows", self.stats.len()));
             if let (Some(total), true) = (self.total, self.commits.len() < 2) {
                 sheet.say(total);
             }
         } else {
-            sheet.say(&format!("diff, {} files, +{added} -{removed}", files.len()));
+            let counted = if is_uncounted { String::new() } else { format!(", +{added} -{removed}") };
+            sheet.say(&format!("diff, {} files{counted}", files.len()));
         }
         if !self.commits.is_empty() {
             sheet.say(&format!("{} commits", self.commits.len()));
@@ -228,6 +241,7 @@ impl Changes<'_> {
             let file = files.entry(change.path).or_insert(File { path: change.path, ..File::default() });
             file.added += change.added;
             file.removed += change.removed;
+            file.is_uncounted |= change.is_uncounted;
             file.note = if file.note.is_empty() { change.note } else { file.note };
         }
         files.into_values().collect()
@@ -246,10 +260,10 @@ impl Changes<'_> {
                 if !file.note.is_empty() {
                     fact = format!("{fact} {}", file.note);
                 }
-                if file.added > 0 {
+                if file.added > 0 && !file.is_uncounted {
                     fact = format!("{fact} +{}", file.added);
                 }
-                if file.removed > 0 {
+                if file.removed > 0 && !file.is_uncounted {
                     fact = format!("{fact} -{}", file.removed);
                 }
                 fact
@@ -328,7 +342,13 @@ deleted file mode 100644
     #[test]
     fn a_cut_patch_is_read_to_its_end() {
         let cut = &PATCH[..PATCH.find("--- a decrement").unwrap()];
-        assert!(summary(cut, 300).starts_with("diff, 1 files, +2 -0\nfiles: src/store.go +2"));
+        assert_eq!(summary(cut, 300), "diff, 1 files\nfiles: src/store.go\nin: Load");
+    }
+
+    #[test]
+    fn changes_within_lines_are_not_counted_as_lines() {
+        let words = "diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -1,3 +1,3 @@ Ports\nThe port is [-80-]{+90+} here.\n\nas before\n";
+        assert_eq!(summary(words, 300), "diff, 1 files\nfiles: a.md");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
 use crate::content::table::is_markdown_rule;
 use crate::prose::{Kind, blocks};
+use crate::tokens::utf16;
 
 /// Headings that are kept.
 const KEPT: usize = 2_000;
@@ -78,7 +79,7 @@ fn outline(headings: &[(usize, &str)], room: usize) -> Vec<String> {
         .map(|(level, title)| (*level, format!("{} {}", "#".repeat(*level), quote(&title.replace("**", ""), 60))))
         .collect();
     let cost = |deepest: usize| -> usize {
-        written.iter().filter(|(level, _)| *level <= deepest).map(|(_, words)| words.chars().count() + 2).sum()
+        written.iter().filter(|(level, _)| *level <= deepest).map(|(_, words)| utf16::len(words) + 2).sum()
     };
     let top = headings.iter().map(|(level, _)| *level).min().unwrap_or(1);
     let deepest = (top..=6).rev().find(|&deepest| cost(deepest) + 9 <= room);

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use regex::Regex;
 
 use super::line_pattern;
+use super::log::has_own_count;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
@@ -208,14 +209,21 @@ impl<'t> Messages<'t> {
             (count, _) => format!("{count} {}", severity.plural()),
         };
         let counts: Vec<String> = present.iter().map(count).collect();
-        sheet.say(&format!("messages, {} in {} files{under}", counts.join(", "), self.files.len()));
+        let is_counted = self.endings.iter().any(|line| has_own_count(head(line, FRONT)));
+        let counted = if is_counted { String::new() } else { format!(", {}", counts.join(", ")) };
+        sheet.say(&format!("messages{counted} in {} files{under}", self.files.len()));
+        let endings: Vec<String> = self.endings.iter().map(|line| quote(line, MESSAGE_ROOM)).collect();
+        if is_counted {
+            sheet.lines(&endings, sheet.share(40));
+        }
         let mut quotes = present.into_iter().map(|severity| self.quotes(severity, common));
         sheet.lines(&quotes.next().unwrap_or_default(), sheet.share(70));
         if self.files.len() > 1 {
             sheet.list("files:", &self.files_by_gravity(common), sheet.share(50));
         }
-        let endings: Vec<String> = self.endings.iter().map(|line| quote(line, MESSAGE_ROOM)).collect();
-        sheet.lines(&endings, sheet.share(40));
+        if !is_counted {
+            sheet.lines(&endings, sheet.share(40));
+        }
         for quotes in quotes {
             sheet.lines(&quotes, sheet.share(70));
         }
@@ -291,12 +299,12 @@ mod tests {
             (
                 "tsc --pretty",
                 "a.ts:3:5 - error TS2345: No.\n\n3     f(1);\n      ~\nFound 1 error in a.ts:3\n",
-                "messages, 1 errors in 1 files\na.ts:3:5 - error TS2345: No.\nFound 1 error in a.ts:3",
+                "messages in 1 files\nFound 1 error in a.ts:3\na.ts:3:5 - error TS2345: No.",
             ),
             (
                 "mypy",
                 "a.py:3: error: Bad type  [arg-type]\na.py:3: note: See docs\nFound 1 error in 1 file\n",
-                "messages, 1 errors, 1 notes in 1 files\na.py:3: error: Bad type [arg-type]\nFound 1 error in 1 file\na.py:3: note: See docs",
+                "messages in 1 files\nFound 1 error in 1 file\na.py:3: error: Bad type [arg-type]\na.py:3: note: See docs",
             ),
             (
                 "pylint",

@@ -30,34 +30,37 @@ pub use identifiers::{Around, features_of, salient_identifiers};
 
 use regex::Regex;
 
+use crate::content::escapes::readable;
 use crate::content::hints::{Expected, expected};
 use crate::content::{self, ContentType, Detection, Hints};
+use crate::tokens::utf16;
 use sheet::Sheet;
 
 /// Most characters of a blob: the first of them say what it is, and no others say anything.
 const UNREAD_ROOM: usize = 80;
 
-/// Summarizes a text in at most `max_chars` characters (Unicode scalar values), by type where `smart`, else by its head.
+/// Summarizes a text in at most `max_chars` UTF-16 code units, by type where `smart`, else by its head.
 ///
 /// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number. Blanks are
 /// folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on any input.
 pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
-    write(text, hints, max_chars, smart, |sheet| sheet.names(text))
+    write(text, hints, max_chars, smart, Sheet::names)
 }
 
 /// [`summarize`] without the names at the end, for who lists them himself.
 pub fn describe(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
-    write(text, hints, max_chars, smart, |_| {})
+    write(text, hints, max_chars, smart, |_, _| {})
 }
 
 /// Reports that are told by words of their own, whatever their lines look like.
 const REPORTS: [fn(&str, &mut Sheet) -> bool; 4] =
     [terraform::summarize, audit::summarize, manifests::summarize, coverage::summarize];
 
-fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnOnce(&mut Sheet)) -> String {
-    if !smart || text.chars().nth(max_chars).is_none() {
+fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnOnce(&mut Sheet, &str)) -> String {
+    if !smart || !utf16::exceeds(text, max_chars) {
         return head(text, max_chars);
     }
+    let text = &*readable(text);
     let detection = content::detect(text, hints);
     let expected = expected(hints);
     let is_searched = expected.as_ref().is_some_and(|expected| expected.content_type == ContentType::Search);
@@ -87,7 +90,7 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
     if !written {
         return head(text, max_chars.min(UNREAD_ROOM));
     }
-    end(&mut sheet);
+    end(&mut sheet, text);
     sheet.finish()
 }
 
@@ -135,8 +138,8 @@ fn has_words(text: &str) -> bool {
 
 /// The text itself where it fits, else its first characters and `…`.
 fn head(text: &str, max_chars: usize) -> String {
-    let end = text.char_indices().nth(max_chars.saturating_add(64)).map_or(text.len(), |(at, _)| at);
-    let readable: String = text[..end].chars().filter(|&c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    let start = utf16::head(text, max_chars.saturating_add(64));
+    let readable: String = start.chars().filter(|&c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
     sheet::defuse(&sheet::shorten(&readable, max_chars))
 }
 
@@ -186,7 +189,7 @@ mod tests {
     fn verdicts_that_begin_with_paths_are_a_log() {
         let text: String = (0..90).map(|i| format!("tests/test_cart.py::test_{i} PASSED   [ {i}%]\n")).collect();
         let summary = summarize(&text, &Hints::default(), 300, true);
-        assert!(summary.starts_with("log, 90 lines, verdicts: 90 passed\n"), "{summary}");
+        assert!(summary.starts_with("log, 90 lines, PASSED ×90\n"), "{summary}");
     }
 
     #[test]

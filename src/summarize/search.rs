@@ -12,9 +12,13 @@ use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::search::SearchLine;
+use crate::tokens::utf16;
 
 /// Bytes of a line that are parsed; the text of a match may be longer.
 const FRONT: usize = 600;
+
+/// Characters below which a list of paths says where they are before what they are called.
+const SHORT: usize = 100;
 
 /// Files and matched lines that are kept.
 const KEPT: usize = 20_000;
@@ -152,8 +156,13 @@ impl Found<'_> {
         let shown = |path: &str| quote(&path[common.len()..], 200);
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
         if self.matches == 0 {
-            sheet.say(&format!("list of {} paths{under}", self.paths));
-            self.write_paths(&shown, sheet);
+            let is_short = sheet.left() < SHORT;
+            sheet.say(&if is_short {
+                format!("{} paths", self.paths)
+            } else {
+                format!("list of {} paths{under}", self.paths)
+            });
+            self.write_paths(&shown, is_short, sheet);
             return;
         }
         sheet.say(&format!("search, {} matches in {} files{under}", self.matches, self.matched_files().count()));
@@ -186,9 +195,9 @@ impl Found<'_> {
     }
 
     /// All paths when they fit, else the directories with their counts and then paths.
-    fn write_paths(&self, shown: &dyn Fn(&str) -> String, sheet: &mut Sheet) {
+    fn write_paths(&self, shown: &dyn Fn(&str) -> String, is_short: bool, sheet: &mut Sheet) {
         let paths: Vec<String> = self.files.keys().map(|path| shown(path)).collect();
-        let all: usize = paths.iter().map(|path| path.chars().count() + 2).sum();
+        let all: usize = paths.iter().map(|path| utf16::len(path) + 2).sum();
         if all + 10 > sheet.left() {
             let mut directories: IndexMap<&str, usize> = IndexMap::new();
             for path in &paths {
@@ -200,7 +209,8 @@ impl Found<'_> {
                 counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
                 let counts: Vec<String> =
                     counts.iter().map(|(directory, count)| format!("{directory}/ {count}")).collect();
-                sheet.list("directories:", &counts, sheet.share(40));
+                let (label, percent) = if is_short { ("in", 100) } else { ("directories:", 40) };
+                sheet.list(label, &counts, sheet.share(percent));
             }
         }
         sheet.list("paths:", &paths, usize::MAX);
@@ -255,6 +265,11 @@ internal/xray/svc.go:25:\ts.Render(ctx)
             "{summary}"
         );
         assert!(summary.contains("…+"), "{summary}");
+        let places = ["svc/cmd/api-server/", "svc/cmd/web/"];
+        let paths: String = (0..36).map(|i| format!("/home/me/{}tool_{i}.go\n", places[usize::from(i > 29)])).collect();
+        let mut sheet = Sheet::new(40);
+        assert!(summarize(&paths, &mut sheet));
+        assert_eq!(sheet.finish(), "36 paths\nin api-server/ 30, web/ 6");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::identifiers::{Around, holds, salient_identifiers};
 use crate::config::NameScorer;
+use crate::tokens::utf16;
 
 const CUT: char = '…';
 
@@ -33,7 +34,7 @@ impl Sheet {
         Self { text: String::new(), left: max_chars }
     }
 
-    /// How many characters are still free.
+    /// How many UTF-16 units are still free, which are what all lengths here count.
     pub(super) fn left(&self) -> usize {
         self.left
     }
@@ -58,7 +59,7 @@ impl Sheet {
         let floor = self.left.saturating_sub(room);
         for line in lines {
             let room = self.left.saturating_sub(floor + 1);
-            let is_cut_short = room < LEAST_LINE && line.as_ref().chars().nth(room).is_some();
+            let is_cut_short = room < LEAST_LINE && utf16::exceeds(line.as_ref(), room);
             if is_cut_short || !self.line(line.as_ref(), room) {
                 break;
             }
@@ -69,7 +70,7 @@ impl Sheet {
     pub(super) fn list(&mut self, label: &str, items: &[impl AsRef<str>], room: usize) {
         let room = room.min(self.left.saturating_sub(usize::from(!self.text.is_empty())));
         let mut written = label.to_owned();
-        let mut used = label.chars().count();
+        let mut used = utf16::len(label);
         let mut shown = 0;
         for item in items {
             let item = clean(item.as_ref(), room);
@@ -78,8 +79,8 @@ impl Sheet {
                 (0, false) => " ",
                 _ => ", ",
             };
-            let cost = item.chars().count() + separator.len();
-            let rest = if shown + 1 == items.len() { 0 } else { omission(items.len()).chars().count() };
+            let cost = utf16::len(&item) + separator.len();
+            let rest = if shown + 1 == items.len() { 0 } else { utf16::len(&omission(items.len())) };
             if used + cost + rest > room {
                 break;
             }
@@ -111,7 +112,7 @@ impl Sheet {
         let mut room = self.left - LABEL.len() - 1;
         let mut numbers = 0;
         for name in salient_identifiers(text, wanted, &Around::default(), NameScorer::Rule) {
-            let cost = name.len() + if written.is_empty() { 1 } else { 2 };
+            let cost = utf16::len(name) + if written.is_empty() { 1 } else { 2 };
             let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
             // `b/src/x.rs` where `src/x.rs` is said already.
             let tail = name.split_once('/').map_or(name, |(_, tail)| if tail.is_empty() { name } else { tail });
@@ -138,9 +139,9 @@ impl Sheet {
         let separator = if self.text.is_empty() { "" } else { separator };
         let room = room.min(self.left.saturating_sub(separator.len()));
         let piece = clean(piece, room.saturating_add(1));
-        let chars = piece.chars().count();
+        let chars = utf16::len(&piece);
         let kept = if chars <= room { Cow::Borrowed(&*piece) } else { Cow::Owned(shorten(&piece, room)) };
-        let cost = kept.chars().count();
+        let cost = utf16::len(&kept);
         if cost == 0 || (cost < chars && cost < LEAST_PIECE && !self.text.is_empty()) {
             return false;
         }
@@ -157,7 +158,7 @@ fn omission(count: usize) -> String {
 
 /// At most `room` characters of a text, the last one `…` when something is missing; cut as [`prefix`] does.
 pub(super) fn shorten(text: &str, room: usize) -> String {
-    if text.chars().nth(room).is_none() {
+    if !utf16::exceeds(text, room) {
         return text.to_owned();
     }
     if room == 0 {
@@ -169,8 +170,8 @@ pub(super) fn shorten(text: &str, room: usize) -> String {
 /// The longest prefix of at most `room` characters that ends neither inside a number nor, where avoidable, inside a word.
 fn prefix(text: &str, room: usize) -> &str {
     const WORD: usize = 48;
-    let Some((end, next)) = text.char_indices().nth(room) else { return text };
-    let head = &text[..end];
+    let head = utf16::head(text, room);
+    let Some(next) = text[head.len()..].chars().next() else { return text };
     if next.is_whitespace() {
         return head.trim_end();
     }
@@ -217,7 +218,7 @@ fn clean(text: &str, most: usize) -> String {
                 blank = false;
             }
             out.push(c);
-            count += 1;
+            count += c.len_utf16();
         }
     }
     out

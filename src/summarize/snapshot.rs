@@ -15,6 +15,7 @@ use super::line_pattern;
 use super::log::tells_failure;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
+use crate::tokens::utf16;
 
 /// Bytes of a line that are parsed.
 const FRONT: usize = 600;
@@ -143,7 +144,7 @@ impl Group {
     /// Writes `19 buttons: "Save" e12, …`; nothing where not even the first of them fits.
     fn write(&self, label: &str, room: usize, sheet: &mut Sheet) {
         let label = format!("{} {label}:", self.count);
-        let least = |first: &String| label.chars().count() + first.chars().count() + OMISSION;
+        let least = |first: &String| utf16::len(&label) + utf16::len(first) + OMISSION;
         if self.told.first().is_some_and(|first| least(first) <= room) {
             sheet.list(&label, &self.told, room);
         }

@@ -14,6 +14,7 @@ use super::log::{lines_from_end, tells_failure};
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
+use crate::content::output::is_number;
 
 /// Bytes of a line or sentence that are judged.
 const FRONT: usize = 400;
@@ -82,10 +83,15 @@ fn weight(piece: &str) -> usize {
     (failure + told * 3 + has_figure).saturating_sub(ends_label * 2)
 }
 
-/// `Reason: CrashLoopBackOff`, `Exit Code: 137`: a key, and a failure as the whole of its value.
+/// `Reason: CrashLoopBackOff`, `Exit Code: 137`: a key, and a failure as the whole of its value; or `curl: (60) …`, the error by its number
+/// that ended a program.
 fn is_failed_state(piece: &str) -> bool {
     piece.split_once(':').is_some_and(|(key, value)| {
         let value = value.trim();
+        let number = value.strip_prefix('(').and_then(|value| value.split_once(") "));
+        if number.is_some_and(|(number, _)| is_number(number) && number != "0" && !key.contains(' ')) {
+            return true;
+        }
         let is_code = || !value.is_empty() && value != "0" && value.bytes().all(|byte| byte.is_ascii_digit());
         is_failure_word(value) || key.ends_with("Exit Code") && is_code()
     })
@@ -138,6 +144,12 @@ mod tests {
                  note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n"
                     .to_owned(),
                 &["index out of bounds: the len is 3 but the index is 7", "thread 'main' panicked at src/main.rs:4:5:"],
+            ),
+            (
+                "curl: (60) SSL certificate problem: self-signed certificate\nMore details here: https://curl.se/docs/sslcerts.html\n\n\
+                 curl failed to verify the legitimacy of the server and therefore could not\nestablish a secure connection to it.\n"
+                    .to_owned(),
+                &["curl: (60) SSL certificate problem: self-signed certificate"],
             ),
         ] {
             let summary = summary(&format!("{progress}{ending}"), 300);

@@ -110,11 +110,26 @@ fn number(text: &str, is_hex: bool) -> Option<i64> {
     ((1..=most).contains(&text.len()) && is_canonical).then(|| i64::from_str_radix(text, radix).ok())?
 }
 
+/// Words that say how something went. Read as above, a failure would pass for a success.
+const VERDICTS: &[&str] = &[
+    "ERROR", "FAIL", "FAILED", "OK", "PASS", "PASSED", "SKIP", "SKIPPED", "XFAIL", "ok", "×", "√", "✓", "✔", "✕", "✖",
+    "✗", "✘",
+];
+
+/// Whether a word of a value is a verdict: rows always write it.
+pub(super) fn tells_verdict(value: &str) -> bool {
+    let is_verdict = |word: &str| VERDICTS.contains(&word.trim_matches(['[', ']', '(', ')', ':', ',', '.']));
+    value.split(' ').any(is_verdict)
+}
+
 /// How many folders up two values part, and what follows there: `a/b/c` and `a/d` part one above the folder of the first.
 pub(super) fn below<'v>(above: &str, value: &'v str, separator: char) -> Option<(usize, &'v str)> {
     let ends = above.rmatch_indices(separator).map(|(at, _)| at + separator.len_utf8());
-    ends.take(9).enumerate().find_map(|(up, end)| Some((up, value.strip_prefix(&above[..end])?)))
+    ends.take(MAX_UP).enumerate().find_map(|(up, end)| Some((up, value.strip_prefix(&above[..end])?)))
 }
+
+/// Folders that a reader may be asked to go up.
+const MAX_UP: usize = 3;
 
 /// What `up` folders above a value's own is.
 pub(super) fn folder(above: &str, up: usize, separator: char) -> Option<&str> {
@@ -259,7 +274,7 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
             return tokens;
         }
         if rule.is_expected(pair[0], pair[1]) {
-            tokens += 1;
+            tokens += if tells_verdict(pair[1]) { cost(pair[1]) } else { 1 };
             continue;
         }
         match rule {
@@ -315,7 +330,9 @@ fn step(column: &[&str], is_hex: bool) -> Option<i64> {
     }
     let numbers: Vec<Option<i64>> = column.iter().map(|value| number(value, is_hex)).collect();
     let steps = numbers.windows(2).filter_map(|pair| Some(pair[1]? - pair[0]?));
-    majority(steps, column.len()).filter(|&step| step != 0)
+    // Whoever looks for a row has to add up the steps to it: that is for round ones.
+    let is_round = |step: u64| step < 10 || is_hex || 10u64.pow(step.ilog10()) == step;
+    majority(steps, column.len()).filter(|&step| step != 0 && is_round(step.unsigned_abs()))
 }
 
 /// Byte ranges of the pieces of the values between the punctuation with which all of them begin, each with what stands before it;
@@ -423,6 +440,8 @@ mod tests {
         assert_eq!(step(&["1", "2", "3", "9", "10", "11"], false), Some(1));
         assert_eq!(step(&["1", "2", "4", "8", "9", "20"], false), None);
         assert_eq!(step(&["5", "5", "5", "5"], false), None);
+        assert_eq!(step(&["5", "40", "75", "110"], false), None);
+        assert_eq!(step(&["5", "105", "205", "305"], false), Some(100));
         assert_eq!(step(&["0a", "0b", "0c", "0d"], true), Some(1));
     }
 

@@ -4,6 +4,7 @@
 //! whose last field is the rest of the line: the name at the end of a listing, the message at the end of a log line.
 
 use super::cells::Lines;
+use super::column::tells_verdict;
 use crate::pipeline::hashing::{FastHasher, FastMap};
 use std::hash::{Hash, Hasher};
 
@@ -115,7 +116,7 @@ enum Kind {
     #[default]
     Unknown,
     Number,
-    /// A few characters of punctuation.
+    /// A few characters of punctuation, or a verdict.
     Mark,
     Label,
     Other,
@@ -125,6 +126,7 @@ impl Kind {
     fn of(cell: &str) -> Self {
         match cell {
             _ if is_number(cell) => Self::Number,
+            _ if tells_verdict(cell) => Self::Mark,
             _ if cell.len() <= 3 && cell.bytes().all(|byte| byte.is_ascii_punctuation()) => Self::Mark,
             // A process by its number, `sshd[24200]:`, is one of many.
             _ if cell.ends_with([':', '=']) && !cell.ends_with("]:") => Self::Label,

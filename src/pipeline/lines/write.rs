@@ -1,7 +1,7 @@
 //! templates and entries -> the lines that [`super::book`] reads.
 
 use super::book::{MARKS, MILESTONE, is_taken, name, run_of, spell};
-use super::column::{Rule, below, cost};
+use super::column::{Rule, below, cost, tells_verdict};
 use super::record::Entry;
 use super::template::{Part, Template};
 use crate::pipeline::hashing::FastMap;
@@ -163,7 +163,8 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
                 .iter()
                 .map(|&(rule, column)| {
                     let value = column[row];
-                    let Some(above) = row.checked_sub(1).map(|above| column[above]) else { return Word::Plain(value) };
+                    let above = row.checked_sub(1).map(|above| column[above]);
+                    let Some(above) = above.filter(|_| !tells_verdict(value)) else { return Word::Plain(value) };
                     if rule.is_expected(above, value) {
                         return Word::Above;
                     }

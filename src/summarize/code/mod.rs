@@ -13,6 +13,7 @@ use super::numbers::{numbered_lines, unnumbered, which_lines};
 use super::sheet::{Sheet, quote};
 use crate::content::Language;
 use crate::content::head;
+use crate::tokens::utf16;
 
 /// Bytes of a line that can hold a definition.
 const FRONT: usize = 400;
@@ -112,7 +113,7 @@ impl<'t> Source<'t> {
     /// Imports say least for their length: where they would crowd out names, their number must do.
     fn write_imports(&self, sheet: &mut Sheet) {
         const LEAST_ROOM: usize = 60;
-        let cost: usize = self.imports.iter().map(|path| path.chars().count() + 2).sum();
+        let cost: usize = self.imports.iter().map(|path| utf16::len(path) + 2).sum();
         let room = sheet.share(30).max(LEAST_ROOM);
         if !self.imports.is_empty() && (cost + 9 <= room || sheet.left() >= room * 3) {
             sheet.list("imports:", &self.imports, room);
@@ -130,7 +131,7 @@ impl<'t> Source<'t> {
         let mut left = room.checked_sub(10);
         let fitting = self.definitions.iter().map_while(|one| {
             let signature = signature(one.signature);
-            left = left?.checked_sub(signature.chars().count() + 2);
+            left = left?.checked_sub(utf16::len(&signature) + 2);
             left.map(|_| signature)
         });
         let signatures: Vec<String> = fitting.collect();
@@ -160,7 +161,7 @@ impl<'t> Source<'t> {
         let fitting = ranked
             .iter()
             .take_while(|one| {
-                let cost = written(one).chars().count() + 2;
+                let cost = utf16::len(&written(one)) + 2;
                 let fits = cost <= left;
                 left = left.saturating_sub(cost);
                 fits

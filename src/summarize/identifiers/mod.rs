@@ -47,6 +47,9 @@ fn sightings(text: &str) -> HashMap<&str, Sighting> {
             (line, line_start, place) = (line + 1, read + newline + 1, 0);
         }
         read = range.start;
+        if is_part_of_number(text, &range) {
+            continue;
+        }
         let word = &text[range.clone()];
         let defined = definition == range.start;
         let mut see = |term: Range<usize>, is_term: bool, has_terms: bool| {
@@ -78,6 +81,28 @@ fn sightings(text: &str) -> HashMap<&str, Sighting> {
     seen
 }
 
+/// Whether a word is a part of a number with thousands parted by commas, `037.3M` of `1,037.3M`.
+fn is_part_of_number(text: &str, word: &Range<usize>) -> bool {
+    let (before, after) = (&text.as_bytes()[..word.start], &text.as_bytes()[word.end..]);
+    let word = &text.as_bytes()[word.clone()];
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let leads = || matches!(before, [.., b'0'..=b'9', b',']) && digits(word) == 3;
+    let is_led =
+        || digits(word) == word.len() && word.len() <= 3 && after.first() == Some(&b',') && digits(&after[1..]) == 3;
+    word[0].is_ascii_digit() && (leads() || is_led())
+}
+
+/// Whether a name is a figure with its unit, which says nothing without its words: `0.31s`, `959.9M`, `12ms`, `84%`.
+fn is_quantity(name: &str) -> bool {
+    let unit = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &name[..name.len() - unit.len()];
+    let is_unit = || {
+        ["", "s", "ms", "us", "ns", "%", "k", "K", "M", "G", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "B", "x"]
+            .contains(&unit)
+    };
+    !number.is_empty() && number.matches('.').count() < 2 && (number.contains('.') || !unit.is_empty()) && is_unit()
+}
+
 /// A name that may be kept of a text.
 struct Candidate<'t> {
     name: &'t str,
@@ -92,7 +117,7 @@ fn candidates<'t>(text: &'t str, around: &Around) -> Vec<Candidate<'t>> {
     let mut found: Vec<Candidate> = sightings(text)
         .into_iter()
         .map(candidate)
-        .filter(|one| one.score > 0 && !around.is_in_sight(one.name))
+        .filter(|one| one.score > 0 && !is_quantity(one.name) && !around.is_in_sight(one.name))
         .collect();
     found.sort_unstable_by_key(|one| (one.sighting.first, one.name.len()));
     drop_counters(&mut found);

@@ -11,6 +11,7 @@ use members::Members;
 use read::{Document, Node};
 
 use super::sheet::{Sheet, quote};
+use crate::tokens::utf16;
 
 /// Longest printed key.
 const KEY_ROOM: usize = 40;
@@ -73,7 +74,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     }
     for list in lists.iter().filter(|list| !list.path.is_empty()).take(4) {
         let label = format!("{}: {} × ", list.path, list.len);
-        let room = sheet.share(60).saturating_sub(label.chars().count());
+        let room = sheet.share(60).saturating_sub(utf16::len(&label));
         if room >= LEAST_KEYS {
             sheet.line(&format!("{label}{}", keys_of(list.rows.iter().copied(), room)), usize::MAX);
         }
@@ -141,7 +142,7 @@ fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize
     let mut left = room.saturating_sub(8);
     for (shown, (key, mark)) in keys.iter().enumerate() {
         let name = format!("{}{}{mark}", if shown == 0 { "" } else { ", " }, quote(key, 40));
-        let cost = name.chars().count();
+        let cost = utf16::len(&name);
         if cost > left {
             return format!("{{{written} …+{}}}", keys.len() - shown);
         }

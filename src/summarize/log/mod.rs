@@ -7,14 +7,15 @@ mod patterns;
 use std::ops::Range;
 
 use foldhash::HashSet;
-use indexmap::IndexMap;
-use patterns::{ENDING, ERROR_TYPE, FAILURE, LEVEL, NO_FAILURE, TOTALS, VERDICT};
+use indexmap::{IndexMap, IndexSet};
+use patterns::{ENDING, ERROR_TYPE, FAILING, FAILURE, LEVEL, NO_FAILURE, OWN_COUNT, TOTALS, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::log::Stamp;
+use crate::tokens::utf16;
 
 /// Bytes of a line in which its level and time are looked for.
 const FRONT: usize = 240;
@@ -28,7 +29,10 @@ const TAIL: usize = 60;
 /// Lines at the end among which the totals of a run are looked for: what failed may be told at length below them.
 const TOTALS_TAIL: usize = 400;
 
-/// Endings of a kind that are quoted.
+/// Totals that are quoted.
+const MOST_TOTALS: usize = 6;
+
+/// Other endings that are quoted.
 const ENDINGS: usize = 3;
 
 /// Characters left below which times in front of quoted lines go.
@@ -60,14 +64,16 @@ struct Log<'t> {
     /// Those that are not blank.
     lines: usize,
     levels: IndexMap<&'static str, usize>,
-    unlevelled_errors: usize,
-    verdicts: IndexMap<&'static str, usize>,
+    /// The words of verdicts, each with how many lines bear it; a tick is no word.
+    verdicts: IndexMap<&'t str, usize>,
     /// Names that node's reporter opened: verdicts on them are on their tests together.
     suites: HashSet<&'t str>,
     /// Whether what failed is told once more.
     is_recap: bool,
     kinds: IndexMap<u64, Kind<'t>>,
-    types: IndexMap<&'t str, usize>,
+    types: IndexSet<&'t str>,
+    /// The first and the last time, how many lines bear one of their form, and whether lines begin with them.
+    times: Option<(&'t str, &'t str, usize, bool)>,
 }
 
 /// Writes the summary; false when there is not even one line.
@@ -88,14 +94,15 @@ impl<'t> Log<'t> {
     fn add(&mut self, line: &'t str, kind: &mut String) {
         self.lines += 1;
         let front = head(line, FRONT);
+        self.add_time(front);
         let verdict = verdict_of(line);
         if self.is_told_again(line) && verdict.is_some() {
             return;
         }
-        if let Some(verdict) = verdict {
-            *self.verdicts.entry(verdict).or_insert(0) += 1;
+        if let Some(word) = verdict.filter(|word| word.is_ascii()) {
+            *self.verdicts.entry(word).or_insert(0) += 1;
         }
-        let has_failed = verdict == Some("failed");
+        let has_failed = verdict.is_some_and(|word| has_failed(word) == Some(true));
         // The name of a test that went well may hold any word.
         let level = level_of(front).filter(|_| verdict.is_none() || has_failed);
         if let Some(level) = level {
@@ -110,12 +117,8 @@ impl<'t> Log<'t> {
             _ => Severity::Plain,
         };
         if severity == Severity::Error {
-            self.unlevelled_errors += usize::from(level.is_none());
-            for found in ERROR_TYPE.find_iter(front) {
-                if self.types.len() < QUOTED || self.types.contains_key(found.as_str()) {
-                    *self.types.entry(found.as_str()).or_insert(0) += 1;
-                }
-            }
+            let room = QUOTED - self.types.len();
+            self.types.extend(ERROR_TYPE.find_iter(front).map(|found| found.as_str()).take(room));
         }
         kind_of(front, kind);
         let kinds = self.kinds.len();
@@ -141,20 +144,43 @@ impl<'t> Log<'t> {
         self.is_recap || name.rsplit_once(" (").is_some_and(|(name, _)| self.suites.contains(name))
     }
 
+    /// Notes the time of a line, where it has the form of the first one.
+    fn add_time(&mut self, line: &'t str) {
+        let Some(range) = time_of(line) else { return };
+        let time = &line[range.clone()];
+        let leads = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
+        match &mut self.times {
+            None => self.times = Some((time, time, 1, leads)),
+            Some((first, last, count, _)) if has_form_of(first, time) => (*last, *count) = (time, *count + 1),
+            Some(_) => {}
+        }
+    }
+
+    /// From when to when, where enough lines have a time to say so of all of them.
+    fn time_range(&self) -> Option<String> {
+        /// One line in so many, since traces have none; fewer do where they begin with it.
+        const STAMPED: [usize; 2] = [4, 20];
+        let is_enough = |count: usize, leads: bool| count > 1 && count * STAMPED[usize::from(leads)] >= self.lines;
+        let (first, last, ..) = self.times.filter(|&(.., count, leads)| is_enough(count, leads))?;
+        Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
+    }
+
     fn write(&self, text: &str, sheet: &mut Sheet) {
-        sheet.say(&self.headline(text));
         let (last, endings) = endings(text);
-        let quoted: Vec<String> = endings.iter().map(|line| quote(line.trim_matches(['=', ' ']), FRONT)).collect();
+        sheet.say(&self.headline(text));
+        let quoted: Vec<String> = endings
+            .iter()
+            .map(|line| quote(if line.starts_with("===") { line.trim_matches(['=', ' ']) } else { line }, FRONT))
+            .collect();
         sheet.lines(&quoted, sheet.share(35));
         let is_short = sheet.left() < ROOMY;
         sheet.lines(&self.quotes(Severity::Error, &endings, is_short), sheet.share(70));
         // Half a time is no time.
-        if let Some(range) = time_range(text).filter(|range| range.chars().count() < sheet.left()) {
+        if let Some(range) = self.time_range().filter(|range| utf16::len(range) < sheet.left()) {
             sheet.line(&range, usize::MAX);
         }
-        let types: Vec<String> = self.types.iter().map(|(name, count)| format!("{name} ×{count}")).collect();
-        if types.len() > 1 {
-            sheet.list("error types:", &types, sheet.share(40));
+        if self.types.len() > 1 {
+            sheet.list("error types:", &self.types.iter().collect::<Vec<_>>(), sheet.share(40));
         }
         sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
         sheet.lines(&self.quotes(Severity::Mention, &endings, is_short), sheet.share(30));
@@ -173,19 +199,17 @@ impl<'t> Log<'t> {
         }
     }
 
+    /// Counts nothing that the output counts itself.
     fn headline(&self, text: &str) -> String {
         let mut parts = vec![format!("log, {}", which_lines(text))];
-        if !self.verdicts.is_empty() {
-            let counted = |verdict| self.verdicts.get(verdict).map(|count| format!("{count} {verdict}"));
+        if !lines_from_end(text).take(TOTALS_TAIL).any(|line| has_own_count(head(line, FRONT))) {
             // A short summary ends in the middle of this line: failures are told first.
-            let verdicts: Vec<String> = ["failed", "passed", "skipped"].into_iter().filter_map(counted).collect();
-            parts.push(format!("verdicts: {}", verdicts.join(" ")));
-        }
-        for level in ["fatal", "error", "warn", "notice", "info", "debug", "trace"] {
-            parts.extend(self.levels.get(level).map(|count| format!("{level} {count}")));
-        }
-        if self.unlevelled_errors > 0 {
-            parts.push(format!("{} lines mention failure", self.unlevelled_errors));
+            let mut verdicts: Vec<_> = self.verdicts.iter().collect();
+            verdicts.sort_by_key(|(word, _)| has_failed(word) != Some(true));
+            parts.extend(verdicts.iter().map(|(word, count)| format!("{word} ×{count}")));
+            for level in ["fatal", "error", "warn", "notice", "info", "debug", "trace"] {
+                parts.extend(self.levels.get(level).map(|count| format!("{level} {count}")));
+            }
         }
         parts.join(", ")
     }
@@ -239,13 +263,25 @@ fn level_of(front: &str) -> Option<&'static str> {
     })
 }
 
-fn verdict_of(line: &str) -> Option<&'static str> {
-    let found = VERDICT.captures(line)?;
-    Some(match found.iter().skip(1).flatten().next()?.as_str() {
-        "PASS" | "PASSED" | "ok" | "✓" | "✔" | "√" => "passed",
-        "SKIP" | "SKIPPED" | "ignored" | "XFAIL" => "skipped",
-        _ => "failed",
-    })
+/// The word or tick of a verdict. A task of a build is no test, and totals are no verdict on one.
+fn verdict_of(line: &str) -> Option<&str> {
+    let found = VERDICT.captures(line).filter(|_| !line.trim_start().starts_with('>'))?;
+    let word = found.iter().skip(1).flatten().next()?.as_str();
+    (!TOTALS.is_match(head(line, FRONT))).then_some(word)
+}
+
+/// Whether a word or tick says that a test failed; `None` for one that was skipped.
+fn has_failed(verdict: &str) -> Option<bool> {
+    match verdict {
+        "--- PASS" | "PASSED" | "ok" | "✓" | "✔" | "√" => Some(false),
+        "--- SKIP" | "SKIPPED" | "skipped" | "ignored" | "XFAIL" => None,
+        _ => Some(true),
+    }
+}
+
+/// Whether a line says how many tests or errors there were. A log's own lines have times.
+pub(super) fn has_own_count(front: &str) -> bool {
+    time_of(front).is_none() && (TOTALS.is_match(front) || OWN_COUNT.is_match(front))
 }
 
 /// The words of a line without those that hold digits.
@@ -259,27 +295,40 @@ fn kind_of(front: &str, kind: &mut String) {
     }
 }
 
-/// The last line, where it is one more line of a log; and the lines that say how it ended, the most telling first.
+/// The last line, where it is one more line of a log; and the lines that say how it ended, the most telling first: totals with failures,
+/// other totals, the error on the last line, and what else sounds like an end.
 fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     let mut last = None;
-    let (mut telling, mut others) = (Vec::new(), Vec::new());
+    let (mut totals, mut telling, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for (index, line) in lines_from_end(text).take(TOTALS_TAIL).enumerate() {
         let front = head(line, FRONT);
         let is_last = index == 0;
+        if has_own_count(front) {
+            if totals.len() < MOST_TOTALS && !totals.contains(&line) {
+                totals.push(line);
+            }
+            continue;
+        }
         let has_level = || level_of(front).is_some();
         if is_last && (time_of(line).is_some() || has_level()) {
             last = Some(line);
-            continue;
-        }
-        let is_telling = is_last && tells_failure(front) || TOTALS.is_match(front);
-        let is_ending = is_telling || is_last || index < TAIL && line.len() < 400 && ENDING.is_match(line);
-        let found = if is_telling { &mut telling } else { &mut others };
-        if is_last || found.len() < ENDINGS && is_ending && verdict_of(line).is_none() && !has_level() {
-            found.push(line);
+        } else if is_last && tells_failure(front) {
+            telling.push(line);
+        } else if is_last
+            || index < TAIL
+                && others.len() < ENDINGS
+                && line.len() < 400
+                && ENDING.is_match(line)
+                && verdict_of(line).is_none()
+                && !has_level()
+        {
+            others.push(line);
         }
     }
-    telling.append(&mut others);
-    (last, telling)
+    totals.sort_by_key(|line| !FAILING.is_match(head(line, FRONT)));
+    totals.append(&mut telling);
+    totals.append(&mut others);
+    (last, totals)
 }
 
 /// The lines of a text that have words, the last first, but the prompts of a shell that waits for the next command, and
@@ -298,11 +347,10 @@ fn time_of(line: &str) -> Option<Range<usize>> {
     Stamp::find(line).filter(|stamp| !stamp.is_counter).map(|stamp| stamp.range)
 }
 
-fn time_range(text: &str) -> Option<String> {
-    let time = |line| time_of(line).map(|range| &line[range]);
-    let first = text.lines().take(TAIL).find_map(time)?;
-    let last = text.lines().rev().take(TAIL).find_map(time)?;
-    Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
+/// Whether two times are written alike: of the same signs, with digits for digits.
+fn has_form_of(one: &str, other: &str) -> bool {
+    let form = |time: &str| time.bytes().filter(|byte| byte.is_ascii_punctuation()).collect::<Vec<u8>>();
+    form(one) == form(other)
 }
 
 #[cfg(test)]

@@ -24,32 +24,59 @@ pub(super) static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"(?i)\b(?:error|failed|failure|fatal|traceback|panicked|aborted|segmentation fault|permission denied|not found",
-        r"|no such file|cannot|refused|timed out|undefined reference|unhandled|out of memory)\b",
-        r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖✕]",
+        r"|no such file|cannot|could not|refused|timed out|undefined reference|unhandled|out of memory",
+        r"|invalid (?:read|write|free)|uninitiali[sz]ed|(?:definitely|indirectly) lost|leaked|data race|(?:address|thread|memory|leak)sanitizer)\b",
+        r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖✕]|^[a-z][\w.\-]*: \(\d+\) ",
         r"|(?-i:\bFAIL\b|\w(?:Error|Exception)\b|^E {3})",
     ))
 });
 
 /// The same words where they deny it.
 pub(super) static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(r"(?i)\b(?:0|no|without|any) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b")
+    line_pattern(concat!(
+        r"(?i)\b(?:0|no|without|any) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b",
+        r"|\blost: 0 bytes|\b0 bytes leaked",
+    ))
 });
 
-/// A line that is the verdict on one test.
+/// A line that is the verdict on one test, or looks like one: builds and installers tick what they have done, too.
 pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"^\s*--- (PASS|FAIL|SKIP)\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
+        r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
         r"|^\s*([✓✔√✗✘×✖✕]) ",
     ))
 });
 
-/// A line that says how many of a run's tests went well or failed.
+/// A line in which a runner says how many of its tests went well or failed: the last word on them.
 pub(super) static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"\b\d+ (?:tests? |specs? )?(?:passed|failed|passing|failing)\b|^test result:|^\s*Ran \d+ tests?\b",
-        r"|^(?:FAILED|OK) \(|^[ℹ#] (?:tests|pass|fail) \d",
+        r"^[\s=─✔✘✖×✗✓]*(?:",
+        // mocha, playwright, pytest, bun, ava: nothing but numbers with their words, and how long it took.
+        r"(?:\d+ (?:tests? |specs? )?(?:pass(?:ed|ing)?|fail(?:ed|ing)?|pending|skipped|flaky|did not run|interrupted|cancelled",
+        r"|todo|errors?|warnings?|xfailed|xpassed|deselected|reruns?|uncaught exceptions?)\b[,;|.]?\s*)+(?:in [\d.]+ ?\w+.*|\(.*)?[\s=]*$",
+        r"|(?:Tests?|Test Suites|Test Files|Snapshots|Specs)(?:: *| {2,})(?:\d+ \w+|\d+, Assertions:)",
+        r"|test result:|Summary \[.*\d tests? run|(?:FAILED|OK|ok) (?:\(|\| \d+ passed)|Ran \d+ tests?\b|DONE \d+ tests?\b",
+        r"|Test run with \d+ tests?\b|Executed \d+ tests?\b|\d+ tests? completed, \d|\d+ examples?, \d+ failures?\b",
+        r"|\d+ runs, \d+ assertions|(?:Passed|Failed)! +- +Failed: |Total tests: \d|\d+% tests passed|test cases: +\d",
+        r"|OK, but |\[  (?:PASSED|FAILED)  \] \d+ tests?\b)",
+        r"|^[ℹ#] (?:tests|pass|fail) \d|\bTests run: \d+, ",
     ))
+});
+
+/// What fails in a line of [`TOTALS`].
+pub(super) static FAILING: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(concat!(
+        r"(?i)\b[1-9]\d* (?:\w+ )?(?:fail(?:ed|ing|ures?)?|errors?|interrupted)\b",
+        r"|\b(?:failed|failures?|errors?|fail)[:=]? ?[1-9]|(?-i:FAILED|Failed!)",
+    ))
+});
+
+/// A line in which a compiler, linter or runner says how many errors or tests there were: nobody else has to count them.
+pub(super) static OWN_COUNT: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(
+        r"(?i)\b\d+ (?:previous )?(?:errors?|warnings?|problems?|offenses?|failures?)\b|\b\d+ (?:error|warning)\(s\)",
+    )
 });
 
 /// A line that says how it ended.

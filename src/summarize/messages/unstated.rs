@@ -115,7 +115,7 @@ mod tests {
             (
                 "ruff",
                 "a.py:1:8: F401 [*] `os` imported but unused\na.py:3:1: I001 [*] Import block is un-sorted\nFound 2 errors.\n",
-                "messages, 2 in 1 files\na.py:1:8: F401 [*] `os` imported but unused\na.py:3:1: I001 [*] Import block is un-sorted\nFound 2 errors.",
+                "messages in 1 files\nFound 2 errors.\na.py:1:8: F401 [*] `os` imported but unused\na.py:3:1: I001 [*] Import block is un-sorted",
             ),
             (
                 "vale",

@@ -52,6 +52,10 @@ impl Stage for SemanticDedup {
         true
     }
 
+    fn is_codec(&self) -> bool {
+        true
+    }
+
     fn should_apply(&self, context: &FusionContext) -> bool {
         context.text.len() >= TEXT_MIN_BYTES && TYPES.contains(&context.content_type)
     }

@@ -293,3 +293,53 @@ fn folds_that_tell_no_number_are_read() {
     let text = unfolded(&format!("a: {{+1 from 5}} {{}}{rows}")).expect("a fold");
     assert!(text.starts_with("5 @0\n6 @1\n") && text.ends_with("\n16 @11"), "{text}");
 }
+
+/// Neighbours: six pairs of words for how a test went, in front and at the end of its line, with a failure after each of 3 to 12 successes.
+#[test]
+fn a_verdict_stands_in_each_line_that_has_one() {
+    for (good, bad) in
+        [("✓", "×"), ("✔", "✖"), ("PASS", "FAIL"), ("PASSED", "FAILED"), ("ok", "FAILED"), ("OK", "ERROR")]
+    {
+        for every in 3..13 {
+            let verdict = |at: usize| if at % every == every - 1 { bad } else { good };
+            let front: String = (0..40)
+                .map(|at| format!(" {} v.test.js > invoice > renders number {at} {}ms\n", verdict(at), at * 7 % 31))
+                .collect();
+            let end: String = (0..40)
+                .map(|at| format!("test invoice::renders_number_{at} took {} ms {}\n", at * 7 % 31, verdict(at)))
+                .collect();
+            for text in [front, end] {
+                let folded = folded(&text);
+                // Where a template names the verdict, its rows need not.
+                let templates: Vec<&str> =
+                    folded.lines().filter(|line| line.contains("{") && line.contains(": ")).collect();
+                let is_named = |word: &str| templates.iter().any(|line| line.contains(word));
+                let told = folded.lines().filter(|line| line.split_whitespace().any(|word| word == bad)).count();
+                let failed = (0..40).filter(|&at| verdict(at) == bad).count();
+                assert!(is_named(bad) || told >= failed, "{good} {bad} {every}\n{folded}");
+            }
+        }
+    }
+}
+
+/// Neighbours: ids that grow by 2 to 60, in one row of each so many.
+#[test]
+fn ids_that_do_not_grow_by_a_round_step_are_in_sight() {
+    for step in [11, 14, 21, 35, 60] {
+        for kinds in 1..5 {
+            let row = |at: usize| {
+                format!(
+                    "| order {} | {} | {} |\n",
+                    100 + at * step,
+                    ["open", "paid", "void", "sent", "lost"][at % kinds],
+                    at * 7919 % 911
+                )
+            };
+            let text: String = (0..60).map(row).collect();
+            let folded = folded(&text);
+            let missing: Vec<usize> =
+                (0..60).map(|at| 100 + at * step).filter(|id| !folded.contains(&id.to_string())).collect();
+            assert!(missing.is_empty(), "{missing:?}\n{folded}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! Anyone may write a list with check marks, with durations too, so they count only beside the summary of such a tool.
 
+use super::super::alarm::{Alarm, alarm};
 use super::{Line, Part, Sign, Tool};
 
 const PASS: [char; 3] = ['✔', '✓', '√'];
@@ -21,10 +22,19 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     if title.is_empty() || title.contains(" # ") || is_file_of_tests(title) {
         return None;
     }
-    let file = title.split_once(" > ").map_or("", |(file, _)| file);
-    let file = if file.contains(' ') { "" } else { file };
     let time = rest[title.len()..].trim_start_matches([' ', '(']);
-    Some(Sign { title, ..Sign::passed(Tool::Marks, file).taking(time) })
+    Some(Sign { title, ..Sign::passed(Tool::Marks, file_of(title)).taking(time) })
+}
+
+/// `a.test.js` of vitest's `a.test.js > suite > test`, and of Playwright's `12 [desktop] › a.test.js:14:7 › suite › test`; empty where a title
+/// names no file.
+fn file_of(title: &str) -> &str {
+    let place = title.split(" › ").find(|part| !part.contains(' ') && part.contains('.'));
+    if let Some(place) = place.filter(|place| place.len() < title.len()) {
+        return place.split(':').next().unwrap_or(place);
+    }
+    let file = title.split_once(" > ").map_or("", |(file, _)| file);
+    if file.contains(' ') { "" } else { file }
 }
 
 /// `a.test.js (20 tests | 1 skipped)`: a line that sums up.
@@ -67,9 +77,14 @@ fn is_summary(line: &Line) -> bool {
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     for at in (0..lines.len().saturating_sub(1)).rev() {
         let (line, next) = (&lines[at], &lines[at + 1]);
-        let leads = signs[at + 1]
-            .is_some_and(|sign| sign.tool == Tool::Marks && (sign.count > 0 || sign.part == Part::Heading));
-        if signs[at].is_none() && leads && next.indent > line.indent && is_heading(line) {
+        let leads = signs[at + 1].is_some_and(|sign| {
+            sign.tool == Tool::Marks && (sign.count > 0 && sign.name.is_empty() || sign.part == Part::Heading)
+        });
+        // One of several lines at the same margin is part of a message.
+        let above = at.checked_sub(1).map(|above| &lines[above]);
+        let is_alone =
+            above.is_none_or(|above| above.is_blank() || above.indent != line.indent || signs[at - 1].is_some());
+        if signs[at].is_none() && leads && is_alone && next.indent > line.indent && is_heading(line) {
             let name = line.bare.strip_prefix("▶ ").or_else(|| line.bare.strip_prefix("PASS ")).unwrap_or(line.bare);
             signs[at] = Some(Sign { title: name, ..Sign::heading(Tool::Marks, name) });
         }
@@ -78,9 +93,11 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
 
 /// Whether a line may name a suite: no mark of a failure, no summary.
 fn is_heading(line: &Line) -> bool {
-    let is_plain = |first: char| first == '▶' || first.is_alphanumeric() || "#.`'\"(<@/_".contains(first);
+    let is_plain = |first: char| first == '▶' || first.is_alphanumeric() || "#.`'\"<@/_".contains(first);
     line.bare.starts_with(is_plain)
         && !line.bare.starts_with("FAIL ")
         && !line.bare.starts_with("[…")
+        && !line.bare.starts_with("Running ")
+        && alarm(line.text) == Alarm::None
         && !is_summary(line)
 }

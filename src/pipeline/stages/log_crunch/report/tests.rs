@@ -516,3 +516,34 @@ fn lines_of_many_tools_are_known() {
         assert_eq!(found.map(|sign| (sign.label, sign.count, sign.name)), expected, "{line}");
     }
 }
+
+/// Neighbours: five messages right above the first test of two runners, and the same below a suite.
+#[test]
+fn no_message_gives_passed_tests_their_name() {
+    let playwright = |at: usize| {
+        format!("  ✓  {at} [desktop] › e2e/{}.spec.ts:{at}:7 › shop › case {at} (1.2s)\n", ["cart", "search"][at % 2])
+    };
+    let mocha = |at: usize| format!("    ✔ case {at} (12ms)\n");
+    for message in [
+        "(node:4711) Warning: x is ignored.\n(Use `node --trace-warnings ...` to show where the warning was created)\n",
+        "(node:4711) Warning: x is ignored.\n",
+        "Running 14 tests using 1 worker\n",
+        "npm warn config x is old\n",
+        "Opened the store.\nWaiting for the server\n",
+    ] {
+        for (runner, tests, total) in [
+            ("playwright", (0..14).map(playwright).collect::<String>(), "\n  14 passed (24.1s)\n"),
+            ("mocha", (0..14).map(mocha).collect(), "\n  14 passing (54ms)\n"),
+        ] {
+            let text = format!("\n{message}{tests}{total}end\nof it\n");
+            let shown = shown(&text);
+            let note = notes(&shown).into_iter().find(|(.., line)| line.contains("14 passed")).map(|(.., line)| line);
+            let note = note.unwrap_or_else(|| panic!("{runner}: {shown}"));
+            assert!(message.lines().all(|line| !note.contains(line) && shown.contains(line)), "{runner}: {shown}");
+            assert_eq!(note.contains("e2e/cart.spec.ts 7"), runner == "playwright", "{shown}");
+        }
+        let below =
+            format!("\n  the cart\n{}\n  14 passing (54ms)\nend\nof it\n", (0..14).map(mocha).collect::<String>());
+        assert!(shown(&below).contains("14 passed: the cart"), "{}", shown(&below));
+    }
+}

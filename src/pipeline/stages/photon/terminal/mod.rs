@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::super::bars::bars;
 use crate::config::Preset;
-use crate::content::escapes::has_controls;
+use crate::content::escapes::{has_controls, has_old_line_ends};
 use crate::content::hints::of_command;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext, Role};
@@ -41,17 +41,6 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
 /// A text of lines that show themselves.
 fn plain(text: &str) -> Vec<Block> {
     sources(text).map(|source| Block { source, shown: None }).collect()
-}
-
-/// Whether carriage returns are the only line ends of a text, and what they part are no states of one line.
-fn has_old_line_ends(text: &str) -> bool {
-    if text.contains('\n') {
-        return false;
-    }
-    let words = |frame: &str| frame.chars().filter(|c| c.is_alphabetic()).take(12).collect::<String>();
-    let frames: Vec<String> = text.split('\r').map(words).collect();
-    let changes = frames.windows(2).filter(|pair| !pair[1].is_empty() && pair[0] != pair[1]).count();
-    frames.len() > 2 && changes * 2 > frames.len()
 }
 
 /// Whether a text is what a command printed, and not a file that somebody may want to edit.

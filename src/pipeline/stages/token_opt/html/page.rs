@@ -26,6 +26,9 @@ const MENUS_MAX: usize = 100;
 /// Longer data that hold an error become a note.
 const ERROR_MAX_BYTES: usize = 4096;
 
+/// A page whose programs are so many times as long as its words is a program.
+const PROGRAM: usize = 20;
+
 /// An error among data, with something in it.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
@@ -40,6 +43,8 @@ pub(super) struct Page<'a> {
     raw: Option<(String, String)>,
     /// Whether that element holds data, and no program.
     is_data: bool,
+    /// Bytes of programs that the page leaves out.
+    programs: usize,
     /// The text of a `pre`.
     pre: Option<String>,
     /// How many links began.
@@ -62,6 +67,7 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
         tag: Attributes::default(),
         raw: None,
         is_data: false,
+        programs: 0,
         pre: None,
         links: 0,
         menus: 0,
@@ -125,6 +131,10 @@ impl Page<'_> {
             }
         }
         self.close_scopes(0, None);
+        // A page that is hardly more than a program shows what that makes of it.
+        if self.programs > self.flow.written * PROGRAM {
+            self.flow.line(&elided(self.programs, "bytes of scripts", None));
+        }
     }
 
     /// The line of a place; inside a text of the page, the last one that is known.
@@ -425,7 +435,9 @@ impl Page<'_> {
             "title" => self.flow.apart(&text),
             "xmp" => self.flow.verbatim(&text),
             "script" if self.is_data && ERROR.is_match(&text) => self.error(&text),
-            "script" | "style" => {}
+            "script" if self.is_data => self.flow.line(&elided(text.len(), "bytes of data in a script", None)),
+            "script" => self.programs += text.trim().len(),
+            "style" => {}
             _ => self.read_inner(&text),
         }
     }

@@ -1,0 +1,462 @@
+//! A command line -> whether it prints files: how a shell divides it says so, wherever in it the printing stands.
+//!
+//! Bash and PowerShell are read alike. Nothing here runs or expands anything: a word stays as it is written, without its quotes.
+
+use crate::content::ContentType;
+use crate::content::hints::of_path;
+
+/// What a command line prints of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Prints {
+    /// No file.
+    Nothing,
+    /// Lines of files, and something else at length.
+    Among,
+    /// Files, and at most a few lines beside them: what comes back is as good as a read's.
+    Alone,
+}
+
+/// Scripts in scripts deeper than this are not read.
+const DEPTH: usize = 4;
+
+/// What a command line prints; a log is no file that anybody edits.
+pub(super) fn prints_of(line: &str) -> Prints {
+    prints_at(line, DEPTH)
+}
+
+fn prints_at(line: &str, depth: usize) -> Prints {
+    let (mut files, mut others) = (Prints::Nothing, false);
+    for pipeline in pipelines(line) {
+        match pipeline.iter().fold(Part::Short, |before, command| part_of(command, before, depth)) {
+            Part::Files => files = Prints::Alone,
+            Part::Lines => (files, others) = (files.max(Prints::Among), true),
+            Part::Other => others = true,
+            Part::Short => {}
+        }
+    }
+    if others { files.min(Prints::Among) } else { files }
+}
+
+/// What one command prints, or a pipeline up to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Nothing, or a few lines of its own.
+    Short,
+    /// A file, whole or by lines.
+    Files,
+    /// Some lines of files.
+    Lines,
+    Other,
+}
+
+/// Programs that print the files that are named to them, or what is piped in.
+#[rustfmt::skip]
+const PRINTERS: &[&str] = &[
+    "awk", "bat", "batcat", "cat", "cut", "expand", "fold", "gawk", "gc", "get-content", "head", "iconv", "less", "more", "nl",
+    "out-host", "out-string", "perl", "ruby", "sed", "select-object", "tac", "tail", "tee", "tr", "type",
+];
+
+/// Programs that search for lines.
+const SEARCHERS: &[&str] = &["ack", "ag", "egrep", "fgrep", "grep", "rg", "select-string", "sls", "zgrep"];
+
+/// Programs that print next to nothing, or lists that nobody edits.
+#[rustfmt::skip]
+const SHORT: &[&str] = &[
+    "", ":", "[", "[[", "}", "basename", "break", "case", "cd", "chmod", "command", "continue", "cp", "date", "declare", "dirname", "du", "echo",
+    "done", "esac", "exit", "export", "false", "fd", "fi", "file", "find", "for", "get-childitem", "hostname", "local", "ls", "md5sum", "mkdir", "mv",
+    "popd", "printf", "pushd", "pwd", "read", "realpath", "return", "rm", "select", "set", "set-location", "sha256sum", "shift",
+    "sleep", "source", "stat", "test", "touch", "tree", "true", "unset", "wc", "which", "whoami", "write-host", "write-output",
+];
+
+/// Programs that run the command behind them.
+const WRAPPERS: &[&str] = &["builtin", "env", "exec", "nice", "nohup", "stdbuf", "sudo", "time", "timeout", "xargs"];
+
+/// Words of the shell in front of a command.
+const KEYWORDS: &[&str] = &["!", "(", "do", "elif", "else", "if", "then", "until", "while", "{"];
+
+fn part_of(command: &Command, before: Part, depth: usize) -> Part {
+    if command.writes {
+        return Part::Short;
+    }
+    let mut words = &command.words[..];
+    while let Some((first, rest)) = words.split_first()
+        && (KEYWORDS.contains(&&**first) || is_assignment(first))
+    {
+        words = rest;
+    }
+    let is_fed = command.is_piped && before != Part::Short;
+    let mut is_named = command.reads;
+    while let Some((first, rest)) = words.split_first()
+        && WRAPPERS.contains(&&*name_of(first))
+    {
+        is_named |= command.is_piped && name_of(first) == "xargs";
+        let is_run = |word: &&String| {
+            !word.starts_with('-') && !is_assignment(word) && !word.starts_with(|c: char| c.is_ascii_digit())
+        };
+        words = &rest[rest.iter().position(|word| is_run(&word)).unwrap_or(rest.len())..];
+    }
+    let Some((program, arguments)) = words.split_first() else { return Part::Short };
+    let program = &*name_of(program);
+    let operands = || arguments.iter().filter(|word| !word.starts_with('-'));
+    let has = |wanted: &[&str]| arguments.iter().any(|word| wanted.contains(&&**word));
+    let script = || arguments.iter().find(|word| word.contains([' ', '(', '.', ';']) && !word.starts_with('-'));
+    match program {
+        "bash" | "sh" | "zsh" | "dash" | "ksh" | "powershell" | "pwsh" | "cmd"
+            if depth > 0 && !arguments.is_empty() =>
+        {
+            let is_option = |word: &&String| word.starts_with(['-', '/']);
+            let inner = arguments.iter().skip_while(is_option).map(String::as_str).collect::<Vec<_>>().join(" ");
+            match prints_at(&inner, depth - 1) {
+                Prints::Alone => Part::Files,
+                Prints::Among => Part::Lines,
+                Prints::Nothing => Part::Other,
+            }
+        }
+        // `kubectl exec pod -- cat a`, `docker exec web cat a`, `ssh host cat a`.
+        "docker" | "kubectl" | "podman" | "ssh" | "wsl" if depth > 0 => {
+            let inner =
+                arguments.iter().position(|word| PRINTERS.contains(&word.split(' ').next().unwrap_or_default()));
+            match inner.map(|at| prints_at(&arguments[at..].join(" "), depth - 1)) {
+                Some(Prints::Alone | Prints::Among) => Part::Lines,
+                _ => Part::Other,
+            }
+        }
+        "find" | "fd" if has(&["-exec", "-x", "--exec", "-execdir"]) => {
+            if arguments.iter().any(|word| PRINTERS.contains(&&**word) || SEARCHERS.contains(&&**word)) {
+                Part::Files
+            } else {
+                Part::Other
+            }
+        }
+        "git" => match operands().next().map_or("", String::as_str) {
+            "show" | "cat-file" if arguments.iter().any(|word| word.contains(':') && !word.starts_with("--")) => {
+                Part::Files
+            }
+            "blame" | "annotate" => Part::Lines,
+            "cat-file" => Part::Files,
+            "grep" => searched(arguments, before),
+            "diff" | "show" if !has(&["--stat", "--name-only", "--name-status", "--shortstat"]) => Part::Other,
+            "log" if has(&["-p", "--patch"]) => Part::Other,
+            _ => Part::Short,
+        },
+        _ if SEARCHERS.contains(&program) => searched(arguments, before),
+        "node" | "python" | "python3" | "py" | "deno" | "bun" | "php" | "perl" | "ruby"
+            if script().is_some_and(|script| reads_and_prints(script)) =>
+        {
+            Part::Files
+        }
+        "perl" | "ruby" if !arguments.iter().any(|word| is_loop(word)) => Part::Other,
+        "sed" if arguments.iter().any(|word| word.starts_with("-i") || word == "--in-place") => Part::Short,
+        _ if PRINTERS.contains(&program) => {
+            let needed = if has_program(program) && !has(&["-e", "-f"]) { 1 } else { 0 };
+            let paths: Vec<&String> = operands().skip(needed).filter(|word| !is_count(word)).collect();
+            let is_log =
+                |path: &&String| of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log);
+            match () {
+                () if !paths.is_empty() && paths.iter().all(is_log) => Part::Other,
+                () if is_fed => before,
+                () if program == "type" && !paths.iter().any(|path| path.contains(['.', '\\', '/'])) => Part::Short,
+                () if is_named || !paths.is_empty() => Part::Files,
+                () => Part::Short,
+            }
+        }
+        _ if SHORT.contains(&program) => Part::Short,
+        _ => Part::Other,
+    }
+}
+
+/// What a search prints: what stands around its hits is part of a file, and so is what it lets through of one.
+fn searched(arguments: &[String], before: Part) -> Part {
+    let is_context = |word: &String| {
+        let long = ["--context", "--after-context", "--before-context", "-context"];
+        long.iter().any(|option| word.to_ascii_lowercase().starts_with(option))
+            || word.strip_prefix('-').is_some_and(|flags| {
+                !flags.starts_with('-') && flags.contains(['A', 'B', 'C'])
+                    || flags.starts_with(|c: char| c.is_ascii_digit())
+            })
+    };
+    let is_around = arguments.iter().any(is_context);
+    if is_around || matches!(before, Part::Files | Part::Lines) { Part::Lines } else { Part::Short }
+}
+
+/// Whether the first operand is a script, and no file.
+fn has_program(program: &str) -> bool {
+    matches!(program, "awk" | "gawk" | "sed" | "perl" | "ruby" | "tr")
+}
+
+/// Whether flags make a program print its input line by line: `-ne`, `-pe`.
+fn is_loop(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|flags| !flags.starts_with('-') && flags.contains(['n', 'p']))
+}
+
+/// Whether a script reads a file and prints.
+fn reads_and_prints(script: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
+    has(&[
+        "readFile",
+        "open(",
+        "read_text",
+        "read_bytes",
+        "File.read",
+        "IO.read",
+        "file_get_contents",
+        "readlines",
+        "readTextFile",
+    ]) && has(&["print", "console.log", "stdout", "puts", "echo"])
+}
+
+fn is_count(word: &str) -> bool {
+    word.trim_start_matches('+').bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// `/usr/bin/Cat` -> `cat`.
+fn name_of(word: &str) -> String {
+    word.rsplit(['/', '\\']).next().unwrap_or(word).trim_end_matches(".exe").to_ascii_lowercase()
+}
+
+/// One program with its words.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Command {
+    words: Vec<String>,
+    /// Whether it reads what the one before prints.
+    is_piped: bool,
+    /// Whether its output goes into a file, and whether its input comes from one.
+    writes: bool,
+    reads: bool,
+}
+
+/// The pipelines of a command line, in order.
+fn pipelines(line: &str) -> Vec<Vec<Command>> {
+    let mut pipelines: Vec<Vec<Command>> = vec![vec![Command::default()]];
+    let mut awaited: Vec<String> = Vec::new();
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let last = pipelines.last_mut().and_then(|pipeline| pipeline.last_mut()).expect("never empty");
+        let operator = ["&&", "||", "|&", ";;", "&>>", "&>", "|", ";", "&", "\n", "(", ")"];
+        if let Some(mark) = operator.iter().find(|mark| rest.starts_with(**mark)) {
+            rest = &rest[mark.len()..];
+            match *mark {
+                "|" | "|&" => {
+                    pipelines.last_mut().expect("never empty").push(Command { is_piped: true, ..Command::default() })
+                }
+                "&>" | "&>>" => last.writes |= !redirected(&mut rest).starts_with('&'),
+                "\n" => {
+                    for end in awaited.drain(..) {
+                        rest = behind_document(rest, &end);
+                    }
+                    pipelines.push(vec![Command::default()]);
+                }
+                _ => pipelines.push(vec![Command::default()]),
+            }
+        } else if first.is_whitespace() {
+            rest = rest.trim_start_matches([' ', '\t', '\r']);
+            rest = if rest.starts_with("\\\n") { &rest[2..] } else { rest };
+        } else if first == '#' {
+            rest = rest.find('\n').map_or("", |at| &rest[at..]);
+        } else if let Some(behind) = rest.strip_prefix("<<<") {
+            rest = behind;
+            redirected(&mut rest);
+        } else if let Some(behind) = rest.strip_prefix("<<") {
+            rest = behind.trim_start_matches('-');
+            awaited.push(redirected(&mut rest));
+        } else if let Some(behind) = rest.strip_prefix('<') {
+            rest = behind;
+            redirected(&mut rest);
+            last.reads = true;
+        } else if let Some((to_output, behind)) = output_redirection(rest) {
+            rest = behind;
+            let target = redirected(&mut rest);
+            last.writes |= to_output && !target.starts_with('&');
+        } else {
+            let word = take_word(&mut rest);
+            last.words.push(word);
+        }
+    }
+    pipelines
+}
+
+/// `>`, `>>`, `1>`, `2>`: whether it takes the output away, and what follows.
+fn output_redirection(rest: &str) -> Option<(bool, &str)> {
+    let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = &rest[..rest.len() - behind.len()];
+    let target = behind.strip_prefix('>')?;
+    Some((matches!(number, "" | "1"), target.strip_prefix(['>', '|']).unwrap_or(target)))
+}
+
+/// The word that a redirection names.
+fn redirected(rest: &mut &str) -> String {
+    *rest = rest.trim_start_matches([' ', '\t']);
+    let is_descriptor = rest.starts_with('&');
+    *rest = rest.strip_prefix('&').unwrap_or(rest);
+    let word = take_word(rest);
+    if is_descriptor { format!("&{word}") } else { word }
+}
+
+/// What follows the line that ends a document.
+fn behind_document<'t>(rest: &'t str, end: &str) -> &'t str {
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        at += line.len();
+        if line.trim() == end {
+            return &rest[at..];
+        }
+    }
+    ""
+}
+
+/// Takes a word without its quotes; what is substituted in it stays as it is written.
+fn take_word(rest: &mut &str) -> String {
+    let mut word = String::new();
+    let mut chars = rest.char_indices().peekable();
+    let mut end = rest.len();
+    let mut depth = 0usize;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\'' | '"' => {
+                while let Some((_, inner)) = chars.next() {
+                    match inner {
+                        _ if inner == c => break,
+                        '\\' if c == '"' => word.extend(chars.next().map(|(_, escaped)| escaped)),
+                        _ => word.push(inner),
+                    }
+                }
+            }
+            '\\' => word.extend(chars.next().map(|(_, escaped)| escaped)),
+            '$' if chars.next_if(|(_, next)| *next == '(').is_some() => {
+                depth += 1;
+                word.push_str("$(");
+            }
+            '(' if depth > 0 => {
+                depth += 1;
+                word.push(c);
+            }
+            ')' if depth > 0 => {
+                depth -= 1;
+                word.push(c);
+            }
+            _ if depth == 0 && (c.is_whitespace() || "|&;()<>".contains(c)) => {
+                end = at;
+                break;
+            }
+            _ => word.push(c),
+        }
+    }
+    // A mark that stands alone is no word, but it must not be met again.
+    *rest = if end == 0 { &rest[rest.chars().next().map_or(0, char::len_utf8)..] } else { &rest[end..] };
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ways to print a file.
+    const PRINTING: &[&str] = &[
+        "cat src/a.mjs",
+        "cat src/a.mjs src/b.mjs",
+        "cat -n 'a b.rs'",
+        "cat < src/a.mjs",
+        "sed -n '1,9p' src/a.mjs",
+        "sed -n '1,$p' \"src/a.mjs\"",
+        "head -20 src/a.mjs",
+        "head -n 9 src/a.mjs | tail -n 4",
+        "tail -n +5 src/a.mjs",
+        "nl -ba src/a.mjs | sed -n '4,90p'",
+        "bat --plain src/a.mjs",
+        "awk 'NR<=9' src/a.mjs",
+        "awk 'NR>=3 && NR<=9 {print}' src/a.mjs",
+        "perl -ne 'print if 1..9' src/a.mjs",
+        "git show HEAD:src/a.mjs",
+        "git show HEAD~2:src/a.mjs | head -40",
+        "for f in src/*.mjs; do echo \"== $f\"; cat $f; done",
+        "for f in a b\ndo\n  sed -n '1,9p' \"$f\"\ndone",
+        "find src -name '*.mjs' -exec cat {} +",
+        "ls src/*.mjs | xargs cat",
+        "Get-Content src\\a.mjs -TotalCount 9",
+        "gc src/a.mjs | Select-Object -First 9",
+        "type src\\a.mjs",
+        "bash -lc \"sed -n '1,9p' src/a.mjs\"",
+        "node -e \"console.log(require('fs').readFileSync('src/a.mjs','utf8'))\"",
+        "python3 -c 'print(open(\"a.py\").read())'",
+        "sudo cat /etc/app/a.conf",
+        "timeout 5 cat src/a.mjs 2>/dev/null",
+        "if [ -f a.rs ]; then cat a.rs; fi",
+        "(cd web && cat src/a.mjs)",
+    ];
+
+    /// What stands around it and prints little.
+    const AROUND: &[(&str, &str)] = &[
+        ("", ""),
+        ("cd /w && ", ""),
+        ("echo '=== a; b ==='; ", ""),
+        ("ls src; ", ""),
+        ("git status --short; ", "; echo done"),
+        ("wc -l src/a.mjs\n", "\n"),
+        ("grep -rn ORDER src | head -6; echo \"=== a ===\"; ", ""),
+        ("# shows it; npm test\n", " && echo '---'"),
+        ("", " || true"),
+        ("set -e; F=src/a.mjs; ", "; cat src/b.mjs"),
+    ];
+
+    #[test]
+    fn files_are_printed_wherever_in_the_command_and_however() {
+        for printing in PRINTING {
+            for (before, after) in AROUND {
+                let command = format!("{before}{printing}{after}");
+                assert_eq!(prints_of(&command), Prints::Alone, "{command}");
+            }
+            for (before, after) in [("npm test; ", ""), ("", " && cargo build"), ("git diff; ", "")] {
+                let command = format!("{before}{printing}{after}");
+                assert_eq!(prints_of(&command), Prints::Among, "{command}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_files_are_printed_among_others() {
+        for command in ["rg -n -C4 ORDER src/a.mjs", "grep -A30 'fn main' a.rs", "cat a.rs | grep x", "git blame a.rs"]
+        {
+            assert_eq!(prints_of(command), Prints::Among, "{command}");
+        }
+    }
+
+    #[test]
+    fn other_commands_print_no_file() {
+        for command in [
+            "",
+            "cd /w",
+            "ls -la src",
+            "npm test",
+            "cat server.log",
+            "tail -n 50 /var/log/app.log",
+            "cat > a.rs <<'E'\ncat b.rs\nE",
+            "cat <<EOF\ncat b.rs\nEOF",
+            "cat a.rs > b.rs",
+            "echo 'cat a.rs'",
+            "echo \"then; cat a.rs\"",
+            "grep -rn 'cat a.rs' src",
+            "sed -i s/a/b/ b.rs",
+            "cat a.json | jq .",
+            "cat a.rs | wc -l",
+            "npm test 2>&1 | tail -40",
+            "cargo test | grep FAILED",
+            "git log --oneline | head -5",
+            "python3 -c 'print(1)'",
+            "type git",
+            "((((",
+            "'",
+            "\"",
+            "$(",
+            "<<",
+            ">",
+            "\\",
+        ] {
+            assert_eq!(prints_of(command), Prints::Nothing, "{command}");
+        }
+    }
+}
