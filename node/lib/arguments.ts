@@ -33,9 +33,9 @@ export function moment(now: unknown, name = "now"): number {
 }
 
 /** A budget of tokens, where a host knows one. */
-export function tokensOf(budget: unknown): number | undefined {
+export function tokensOf(budget: unknown, name = "tokenBudget"): number | undefined {
   if (budget === undefined || budget === null) return undefined;
-  needNumber("tokenBudget", budget, "of at least 0");
+  needNumber(name, budget, "of at least 0");
   return Math.trunc(budget);
 }
 
@@ -47,6 +47,7 @@ export function pricesOf(prices: unknown): Prices | undefined {
   needNumber("prices.input", given.input, "above 0");
   mayBeBoolean("prices.usdPerMillion", given.usdPerMillion);
   for (const name of ["cacheRead", "cacheWrite", "cacheTtlMs"]) needNumber(`prices.${name}`, given[name], "of at least 0");
+  if (given.output !== undefined) needNumber("prices.output", given.output, "of at least 0");
   return given as unknown as Prices;
 }
 

@@ -201,6 +201,8 @@ export class Concertina {
     messages?: readonly AnyMessage[];
     /** What the model's tokens cost; by the model's family when absent. */
     prices?: Prices;
+    /** The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it, as OpenClaw does. */
+    contextWindow?: number;
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
     needObject("input", input);
@@ -210,7 +212,9 @@ export class Concertina {
     const messages = takenMessages("messages", input.messages ?? []);
     messages.forEach((message, index) => needObject(`messages[${index}]`, message as unknown));
     const scope = session(input.sessionId, input.agentId);
-    const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), tool: FETCH_TOOL_JSON };
+    // A window of nothing is one that nobody knows.
+    const contextWindow = tokensOf(input.contextWindow, "contextWindow") || undefined;
+    const turn = { advancementKey, sessionKey, prices: pricesOf(input.prices), contextWindow, tool: FETCH_TOOL_JSON };
     const now = moment(input.now);
     return awaiting(async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
