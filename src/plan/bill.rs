@@ -212,7 +212,7 @@ mod tests {
         let (mut size, mut sizes) = (alone.fixed, Vec::new());
         for _ in 0..turns {
             for call in 0..calls {
-                if call == 0 && size > alone.limit() || size + grows > alone.window {
+                if size + grows > (if call == 0 { alone.limit() } else { alone.window }) {
                     size = alone.compacted(size + grows).saturating_sub(grows);
                 }
                 size += grows;
