@@ -3,8 +3,7 @@
 use std::sync::LazyLock;
 
 use concertina::store::figures::{
-    FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request, SessionEpoch,
-    Stored, Weighed,
+    FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request, SessionEpoch, Stored,
 };
 use concertina::store::sums::{DAY_MS, Days, Rest, SUMS, SessionSums, Sums, SumsSql, WIDTH};
 use concertina::store::{Millis, Scope};
@@ -150,7 +149,7 @@ fn request(row: &Row) -> Outcome<Request> {
         at: at(row, 0)?,
         is_measured: at(row, 1)?,
         counted: tokens(2)?,
-        weighed: tokens(3)?.zip(tokens(4)?).map(|(told, counted)| Weighed { told, counted }),
+        weighed: tokens(3)?.zip(tokens(4)?),
         sent: count(row, 5)?,
         without: count(row, 6)?,
         dropped: at(row, 7)?,
@@ -177,8 +176,8 @@ pub(crate) fn request_columns(requests: &[Request]) -> Vec<Box<dyn ToSql + Sync>
         column!(|request| request.at),
         column!(|request| request.is_measured),
         column!(|request| request.counted.map(signed)),
-        column!(|request| request.weighed.map(|weighed| signed(weighed.told))),
-        column!(|request| request.weighed.map(|weighed| signed(weighed.counted))),
+        column!(|request| request.weighed.map(|(told, _)| signed(told))),
+        column!(|request| request.weighed.map(|(_, counted)| signed(counted))),
         column!(|request| signed(request.sent)),
         column!(|request| signed(request.without)),
         column!(|request| request.dropped),

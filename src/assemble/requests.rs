@@ -14,7 +14,7 @@ use crate::history::measure::message_tokens;
 use crate::plan::alone::{Alone, Scale, weigh};
 use crate::plan::bill::{Before, Call, bill};
 use crate::plan::prices::{Family, Prices};
-use crate::store::figures::{FoldedKind, Recent, Request, Turn, Weighed};
+use crate::store::figures::{FoldedKind, Recent, Request, Turn};
 use crate::store::{Millis, Scope, TurnStatus};
 use crate::transcript::{Kind, Transcript};
 
@@ -168,7 +168,7 @@ impl Bills<'_> {
         &mut self,
         answer: &Answer,
         call: &Call,
-        (counted, weighed): (Option<u64>, Option<Weighed>),
+        (counted, weighed): (Option<u64>, Option<(u64, u64)>),
         alone: Option<&Alone>,
     ) {
         let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;

@@ -4,8 +4,6 @@
 //! to a token. Before a turn, when the last request left less than a reserve free, the host has the model summarize the conversation but for
 //! the newest messages, and goes on with summary and newest messages. Within a turn it does so only when the provider refuses a request.
 
-use crate::store::figures::Weighed;
-
 /// Tokens that the host keeps free, and at most this share of the window.
 const RESERVE: u64 = 20_000;
 const RESERVE_SHARE: u64 = 4;
@@ -48,23 +46,21 @@ impl Scale {
 const PRIOR: u64 = 2000;
 
 impl Scale {
-    /// The scale of a session by what was weighed in it, and by its first request: what the provider counted, and we of its messages.
-    pub fn weighed(weighed: Weighed, first: (u64, u64)) -> Self {
-        let ratio = (weighed.told + PRIOR) as f64 / (weighed.counted + PRIOR) as f64;
+    /// The scale of a session, by how many tokens its requests differed and by its first one, of whose messages we counted only these: always
+    /// the provider's count before ours.
+    pub fn weighed((told, counted): (u64, u64), first: (u64, u64)) -> Self {
+        let ratio = (told + PRIOR) as f64 / (counted + PRIOR) as f64;
         Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
     }
 }
 
-/// Weighs two further requests: what the provider counted of each, and we of its messages. Where the two differ by more than any vocabulary
-/// explains, as with images they may, that tells nothing of texts.
-pub fn weigh(weighed: Weighed, before: (u64, u64), after: (u64, u64)) -> Weighed {
+/// Adds by how many tokens two requests differ: what the provider counted of each, and we of its messages. Where the two differ by more than
+/// any vocabulary explains, as with images they may, that tells nothing of texts.
+pub fn weigh(weighed: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64, u64) {
     let (told, counted) = (after.0.abs_diff(before.0), after.1.abs_diff(before.1));
     let is_same_way = (after.0 > before.0) == (after.1 > before.1);
     let is_likely = is_same_way && told * 5 > counted * 2 && told * 2 < counted * 5;
-    if !is_likely {
-        return weighed;
-    }
-    Weighed { told: weighed.told + told, counted: weighed.counted + counted }
+    if is_likely { (weighed.0 + told, weighed.1 + counted) } else { weighed }
 }
 
 /// Where a host that compacts cuts a history, which is read from its end on. Counts are in our tokens.
@@ -169,13 +165,13 @@ mod tests {
 
     #[test]
     fn a_scale_is_weighed_on_texts_alone() {
-        let weighed = weigh(Weighed::default(), (10_000, 0), (24_000, 20_000));
-        assert_eq!(weighed, Weighed { told: 14_000, counted: 20_000 });
+        let weighed = weigh((0, 0), (10_000, 0), (24_000, 20_000));
+        assert_eq!(weighed, (14_000, 20_000));
         // An image of which the provider counts every byte, and a request that grew while its messages shrank.
         assert_eq!(weigh(weighed, (24_000, 20_000), (120_000, 20_100)), weighed);
         assert_eq!(weigh(weighed, (24_000, 20_000), (25_000, 10_000)), weighed);
         let scale = Scale::weighed(weighed, (11_000, 1000));
         assert!((scale.ratio - 0.727).abs() < 0.001 && scale.fixed == 10_273, "{scale:?}");
-        assert_eq!(Scale::weighed(Weighed::default(), (10_000, 0)), Scale { ratio: 1.0, fixed: 10_000 });
+        assert_eq!(Scale::weighed((0, 0), (10_000, 0)), Scale { ratio: 1.0, fixed: 10_000 });
     }
 }

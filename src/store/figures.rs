@@ -5,15 +5,6 @@ use serde::Serialize;
 use super::Millis;
 use super::sums::DAY_MS;
 
-/// By how many tokens the requests of a session differed from one to the next, as the provider counted them and as we did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Weighed {
-    /// The provider's count.
-    pub told: u64,
-    /// Ours.
-    pub counted: u64,
-}
-
 /// One model call.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Request {
@@ -23,8 +14,9 @@ pub struct Request {
     pub is_measured: bool,
     /// Tokens of the messages that an assembly of ours handed over just for it, as counted here; `None` where it was not the first one behind.
     pub counted: Option<u64>,
-    /// How the provider counted the session so far. `None` where no assembly of ours is known to have made the prompt: then it saved nothing.
-    pub weighed: Option<Weighed>,
+    /// By how many tokens the session's requests differed so far from one to the next, as the provider counted them and as we did. `None`
+    /// where no assembly of ours is known to have made the prompt: then it saved nothing.
+    pub weighed: Option<(u64, u64)>,
     /// Tokens of the prompt; 0 for a call that only a host without us would have made.
     pub sent: u64,
     /// Tokens that it would have had without us; 0 for a call that would not have been made.

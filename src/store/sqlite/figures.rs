@@ -7,15 +7,15 @@ use super::read::{is_theirs, stored};
 use super::row::{Count, count};
 use super::session::find_session;
 use crate::store::figures::{
-    FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request, SessionEpoch,
-    Stored, Weighed,
+    FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request, SessionEpoch, Stored,
 };
 use crate::store::sums::{DAY_MS, Days, Rest, SUMS, SessionSums, Sums, SumsSql, WIDTH};
 use crate::store::{Millis, Scope};
 
 /// A request as a row has it.
-const REQUEST: &str = "at, is_measured, counted, weighed_told, weighed_counted, sent, without, dropped, overhead, fetched, sent_bill, without_bill,
-    without_under, without_over, answered, answer_bill, usd";
+const REQUEST: &str =
+    "at, is_measured, counted, weighed_told, weighed_counted, sent, without, dropped, overhead, fetched,
+    sent_bill, without_bill, without_under, without_over, answered, answer_bill, usd";
 
 pub(super) fn insert_request(transaction: &Transaction<'_>, session: i64, request: &Request) -> Outcome<()> {
     transaction
@@ -28,8 +28,8 @@ pub(super) fn insert_request(transaction: &Transaction<'_>, session: i64, reques
             request.at,
             request.is_measured,
             request.counted.map(Count),
-            request.weighed.map(|weighed| Count(weighed.told)),
-            request.weighed.map(|weighed| Count(weighed.counted)),
+            request.weighed.map(|(told, _)| Count(told)),
+            request.weighed.map(|(_, counted)| Count(counted)),
             Count(request.sent),
             Count(request.without),
             request.dropped,
@@ -57,7 +57,7 @@ fn read_request(row: &Row<'_>) -> rusqlite::Result<Request> {
         at: row.get(0)?,
         is_measured: row.get(1)?,
         counted: tokens(2)?,
-        weighed: tokens(3)?.zip(tokens(4)?).map(|(told, counted)| Weighed { told, counted }),
+        weighed: tokens(3)?.zip(tokens(4)?),
         sent: count(row, 5)?,
         without: count(row, 6)?,
         dropped: row.get(7)?,
