@@ -293,3 +293,164 @@ test("warnings are kept for a week", async () => {
   await concertina.warn({ text: "late", now: NOON + 8 * DAY });
   assert.deepEqual((await concertina.warned({ since: 0 })).map(({ text }) => text), ["late"]);
 });
+
+/** How Concertina can be absent from a turn: each plays the turn as far as Concertina sees it, and returns the store to go on with. */
+const ABSENCES = {
+  "another engine": async ({ store }) => store,
+  "disabled or uninstalled, in another process": async ({ store, dir }) => (await store.close(), Concertina.open({ dir, ...FOLDING })),
+  "store away": async ({ store, history, turn }) => {
+    const engine = createContextEngine(() => Promise.resolve(undefined), { compact: async () => ({}) });
+    await engine.assemble({ sessionId, messages: history });
+    await engine.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages });
+    return store;
+  },
+  "store away until the turn ends": async ({ store, turn }) => {
+    await store.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    return store;
+  },
+  "killed within the turn": async ({ store, dir, history, turn }) => {
+    await store.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
+    await store.close();
+    return Concertina.open({ dir, ...FOLDING });
+  },
+  "killed, and the host tells of the turn later": async ({ store, dir, history, turn }) => {
+    await store.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
+    await store.close();
+    const next = await Concertina.open({ dir, ...FOLDING });
+    await next.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    return next;
+  },
+  "switched off by option": async ({ store, dir, history, turn }) => {
+    await store.close();
+    const off = await Concertina.open({ dir, ...FOLDING, sccsEnabled: false });
+    await off.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
+    await off.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    await off.close();
+    return Concertina.open({ dir, ...FOLDING });
+  },
+};
+const FOLDING = { schedule: "cache-aware", thrift: "normal", staleTurns: 1, staleCalls: 1, maxDeferredTurns: 1 };
+
+/** Plays nine turns of which some are without Concertina: the figures at the end, and what of the savings is of which turns by one's own count. */
+async function playWithAbsence({ absence, absent, reported }) {
+  const dir = freshDir();
+  let store = await Concertina.open({ dir, ...FOLDING });
+  const history = [];
+  const own = { saved: 0, bypassed: 0 };
+  let now = NOON;
+  for (let at = 1; at <= 9; at++) {
+    const isAbsent = absent.includes(at);
+    const turn = { key: String(at), start: (now += 1000), messages: [] };
+    const calls = at === 1 || at === 5 ? 2 : 1;
+    const shown = isAbsent ? history : (await store.assemble({ sessionId, messages: history.slice(), turnBegins: true, prices: PRICES, now: turn.start })).messages;
+    turn.messages.push(user(`turn ${at}`, (now += 1000)));
+    for (let call_ = 1; call_ <= calls; call_++) {
+      const sent = countMessageTokens([...shown, ...turn.messages]);
+      const usage = reported ? { input: sent, cacheRead: 0, cacheWrite: 0, output: 7 } : undefined;
+      if (!isAbsent) own.saved += countMessageTokens([...history, ...turn.messages]) - sent;
+      const isLast = call_ === calls;
+      turn.messages.push(answer((now += 1000), usage, isLast ? undefined : [{ type: "toolCall", id: `c${at}`, name: "exec", arguments: { command: `make ${at}` } }]));
+      if (!isLast) turn.messages.push({ role: "toolResult", toolCallId: `c${at}`, toolName: "exec", content: [{ type: "text", text: noise(300, at) }], isError: false, timestamp: (now += 1000) });
+    }
+    turn.end = now += 1000;
+    if (isAbsent) {
+      store = await ABSENCES[absence]({ store, dir, history: history.slice(), turn });
+      own.bypassed += calls;
+    } else {
+      await store.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    }
+    history.push(...turn.messages);
+  }
+  const figures = await store.figures();
+  await store.close();
+  return { own, figures };
+}
+
+// Neighbours: every way of being absent x at the start, in the middle, at the end, twice x usage reported or not: 56 sessions.
+test("what was sent while Concertina was not in use is credited with nothing, and counted", async () => {
+  let folded = 0;
+  for (const absence of Object.keys(ABSENCES)) {
+    for (const absent of [[1, 2], [4, 5, 6], [8, 9], [3, 7]]) {
+      for (const reported of [true, false]) {
+        const what = JSON.stringify({ absence, absent, reported });
+        const { own, figures: { total, days, sessions } } = await playWithAbsence({ absence, absent, reported });
+        // Where the provider reports, the fetch tool was not in what it counted.
+        const saved = total.withoutTokens - total.sentTokens + total.overheadTokens;
+        assert.ok(Math.abs(saved - own.saved) <= 0.03 * own.saved + 20, `${what}: ${saved} saved, ${own.saved} by one's own count`);
+        if (own.saved > 0) folded++;
+        const isTold = /until the turn ends|tells of the turn/.test(absence);
+        // Before the first record and after the last assembly nobody tells of such calls; what our own assembly made while it was off is ours.
+        const isKnown = isTold || (absent[0] > 1 && absent.at(-1) < 9);
+        const expected = absence === "switched off by option" ? 0 : isKnown ? own.bypassed : 0;
+        assert.equal(total.bypassed, expected, what);
+        for (const parts of [days, sessions]) {
+          for (const name of Object.keys(parts[0]).filter((key) => typeof total[key] === "number")) near(parts.reduce((sum, part) => sum + part[name], 0), total[name]);
+        }
+      }
+    }
+  }
+  assert.ok(folded > 40, `${folded} sessions saved something`);
+});
+
+/** Plays a session of turns that read a file each, with a window: after each turn the figures so far. */
+async function playInWindow({ contextWindow, tokens, turns, reported, calls, told }) {
+  const store = await opened(FOLDING);
+  const engine = createContextEngine(store, { compact: async () => ({}), pricesOf: () => PRICES });
+  const history = [];
+  const steps = [];
+  let previous = await store.figures();
+  for (let at = 1; at <= turns; at++) {
+    const { messages: shown } = await engine.assemble({ sessionId, messages: history.slice(), tokenBudget: told === "budget" ? Math.floor(contextWindow * 0.75) : undefined });
+    const turn = [user(`turn ${at}`, Date.now())];
+    for (let call_ = 1; call_ <= calls; call_++) {
+      const sent = Math.min(contextWindow, countMessageTokens([...shown, ...turn]));
+      const isLast = call_ === calls;
+      turn.push(answer(Date.now(), reported ? { input: sent, cacheRead: 0, cacheWrite: 0 } : undefined, isLast ? undefined : [{ type: "toolCall", id: `c${at}.${call_}`, name: "exec", arguments: { command: `make ${at}.${call_}` } }]));
+      if (!isLast) turn.push({ role: "toolResult", toolCallId: `c${at}.${call_}`, toolName: "exec", content: [{ type: "text", text: noise(Math.ceil(tokens / 24), at * 10 + call_) }], isError: false, timestamp: Date.now() });
+    }
+    await engine.commitTurn({ sessionId, advancementKey: String(at), messages: turn, runtimeContext: told === "window" ? { modelContextWindow: contextWindow } : undefined });
+    history.push(...turn);
+    const figures = await store.figures();
+    steps.push({ without: figures.total.withoutTokens - previous.total.withoutTokens, compacting: figures.total.compacting - previous.total.compacting });
+    previous = figures;
+  }
+  await store.close();
+  return { steps, figures: previous };
+}
+
+// Neighbours: windows of five sizes x two sizes of turns x usage reported or not x calls of a turn x how the window is told: 40 sessions.
+test("without Concertina no request is larger than the window, and the bill lies in its range", async () => {
+  let compacted = 0;
+  for (const contextWindow of [8_000, 16_000, 32_000, 64_000, 128_000]) {
+    for (const share of [0.1, 0.3]) {
+      for (const reported of [true, false]) {
+        for (const [calls, told] of [[2, "window"], [3, "budget"]]) {
+          const what = JSON.stringify({ contextWindow, share, reported, calls, told });
+          const { steps, figures: { total } } = await playInWindow({ contextWindow, tokens: (contextWindow * share) / (calls - 1), turns: 14, reported, calls, told });
+          for (const { without, compacting } of steps) assert.ok(without <= contextWindow * 1.1 * (calls + compacting), `${what}: ${without} in a turn, with ${compacting} summaries`);
+          compacted += total.compacting > 0 ? 1 : 0;
+          assert.ok(total.withoutLeast <= total.withoutBill && total.withoutBill <= total.withoutMost, what);
+          assert.equal(total.withoutLeast < total.withoutMost, total.compacting > 0, what);
+          assert.equal(total.requests, 14 * calls, "a summary of the host alone is no request");
+        }
+      }
+    }
+  }
+  assert.ok(compacted >= 20, `${compacted} of 40 outgrow their window`);
+});
+
+test("the bill of answers stands beside that of prompts, where the provider and the host tell of them", async () => {
+  const turn = (output) => [user("go", NOON), answer(NOON + 1, { input: 100, cacheRead: 0, cacheWrite: 0, ...(output === undefined ? {} : { output }) })];
+  for (const [outputs, prices, expected] of [
+    [[10, 20], { ...PRICES, output: 15 }, { answered: 2, answerTokens: 30, answerBill: (30 * 15) / 1e6 }],
+    [[10, undefined], { ...PRICES, output: 15 }, { answered: 1, answerTokens: 10, answerBill: (10 * 15) / 1e6 }],
+    [[10, 20], PRICES, { answered: 2, answerTokens: 30, answerBill: null }],
+    [[undefined, undefined], { ...PRICES, output: 15 }, { answered: 0, answerTokens: 0, answerBill: null }],
+  ]) {
+    const concertina = await opened();
+    for (const [at, output] of outputs.entries()) await concertina.commitTurn({ sessionId, advancementKey: String(at), messages: turn(output), prices });
+    const { total } = await concertina.figures();
+    assert.deepEqual({ answered: total.answered, answerTokens: total.answerTokens, answerBill: total.answerBill === null ? null : Math.round(total.answerBill * 1e9) / 1e9 }, expected);
+    near(total.sentBill, (200 * 3) / 1e6);
+  }
+});

@@ -41,7 +41,7 @@ export interface ContextPruning {
 export interface HostModel {
   id: string;
   /** US dollars per million tokens. */
-  cost?: { input?: number; cacheRead?: number; cacheWrite?: number };
+  cost?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
 }
 
 /** What the library's engine takes, and what the host says of the model and of the turn. */

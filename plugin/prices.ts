@@ -26,6 +26,7 @@ export function pricesOf(config: HostConfig | undefined, params: AssembleParams)
     cacheRead: cost.cacheRead,
     // Model lists write 0 where a provider bills cache writes as plain input.
     cacheWrite: cost.cacheWrite || cost.input,
+    ...(cost.output ? { output: cost.output } : {}),
     usdPerMillion: true,
     cacheTtlMs: keepsLong(config, `${provider}/${model.id}`, agentOf(params.sessionKey)) ? LONG_CACHE_MS : SHORT_CACHE_MS,
   };

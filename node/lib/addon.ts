@@ -616,6 +616,8 @@ export interface Prices {
   cacheRead: number
   /** A token written to the cache. */
   cacheWrite: number
+  /** A token of an answer. */
+  output?: number
   /** How long the cache lives, in milliseconds. */
   cacheTtlMs: number
   /** Whether these are US dollars per million tokens: figures are then in dollars. */
@@ -826,6 +828,8 @@ export interface FinishedTurn {
   sessionKey?: string
   /** What tokens cost; by the model's family where nobody says. */
   prices?: Prices
+  /** The model's window in tokens, of a host that compacts what outgrows it. */
+  contextWindow?: number
   /** The definition of the fetch tool, as the model is sent it. */
   tool: string
 }

@@ -180,7 +180,7 @@ export const budget: Kind<number> = (name, value) => Math.trunc(number("of at le
 /** What tokens cost. */
 export const prices: Kind<Prices> = (name, value) => {
   const cost = number("of at least 0");
-  const fields = { input: number("above 0"), cacheRead: cost, cacheWrite: cost, cacheTtlMs: cost, usdPerMillion: nullable(flag) };
+  const fields = { input: number("above 0"), cacheRead: cost, cacheWrite: cost, cacheTtlMs: cost, output: optional(cost), usdPerMillion: nullable(flag) };
   return takenOf(name, value, fields, `${name}.`);
 };
 

@@ -34,7 +34,8 @@ const TAKES = {
     availableTools: nullable(names), referOversize: nullable(flag), turnBegins: nullable(flag), redactor: nullable(redactor), ...NOW,
   },
   commitTurn: {
-    ...SESSION, sessionKey: optional(string), advancementKey: string, messages: optional(list(object)), prices: nullable(prices), ...NOW,
+    ...SESSION, sessionKey: optional(string), advancementKey: string, messages: optional(list(object)), prices: nullable(prices),
+    contextWindow: nullable(budget), ...NOW,
   },
   inherit: { parent: session, child: session, named: optional(list(string)), ...NOW },
   recordRules: { ...SESSION, report: copied, ...NOW },
@@ -229,12 +230,16 @@ export class Concertina {
     messages?: readonly AnyMessage[];
     /** What the model's tokens cost; by the model's family when absent. */
     prices?: Prices;
+    /** The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it, as OpenClaw does. */
+    contextWindow?: number;
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
     const { sessionId, agentId, messages = [], now, ...turn } = taken("input", input, TAKES.commitTurn);
+    // A window of nothing is one that nobody knows.
+    const contextWindow = turn.contextWindow || undefined;
     return this.#call(async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
-      return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, { ...turn, tool: FETCH_TOOL_JSON }, now) };
+      return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, { ...turn, contextWindow, tool: FETCH_TOOL_JSON }, now) };
     });
   }
 

@@ -130,7 +130,8 @@ export function createContextEngine<C extends Compact>(
       try {
         const store = await open();
         const prices = pricesOf?.call(options, parameters);
-        if (store) return await store.commitTurn({ ...scopeOf(parameters), sessionKey, advancementKey, messages, prices });
+        const contextWindow = windowOf(parameters);
+        if (store) return await store.commitTurn({ ...scopeOf(parameters), sessionKey, advancementKey, messages, prices, contextWindow });
       } catch (error) {
         complain("recording a turn", error, "the session goes on without this record");
       }
@@ -138,4 +139,10 @@ export function createContextEngine<C extends Compact>(
       return { status: "committed" };
     },
   };
+}
+
+/** The window of a turn's model, where the host says it: as it is configured, or as the model has it. */
+function windowOf({ runtimeContext }: CommitParameters): number | undefined {
+  const { tokenBudget, modelContextWindow } = (runtimeContext ?? {}) as { tokenBudget?: unknown; modelContextWindow?: unknown };
+  return [tokenBudget, modelContextWindow].find((tokens): tokens is number => typeof tokens === "number" && tokens > 0 && Number.isFinite(tokens));
 }

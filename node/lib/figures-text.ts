@@ -12,11 +12,14 @@ export function figuresText(figures: Figures): string {
   if (total.requests === 0) return ["No model call has been recorded yet.", ...rows([storeRow(store)])].join("\n");
   const lines = rows([
     ...sentRows(total, unit),
+    ...answerRows(total, unit),
     ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
+    ...bypassedRows(total),
     ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`],
     storeRow(store),
   ]);
-  lines.push(`What would have been sent without Concertina is modelled${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);
+  lines.push(`What would have been sent without Concertina is modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);
+  lines.push(NOT_INCLUDED);
   const epochs = figures.epochs.slice(0, LISTED);
   if (epochs.length > 0) {
     lines.push("", "latest changes of context already sent");
@@ -28,12 +31,34 @@ export function figuresText(figures: Figures): string {
   return lines.join("\n");
 }
 
+/** The calls that figures say nothing of. */
+const NOT_INCLUDED = "Not included: the host's own calls, for /compact and automatic compaction, notes and titles.";
+
 /** What was sent and billed, each beside what it would have been: rows of two columns. */
 export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] {
   return [
     ["tokens sent", `${number(of.sentTokens)}, ${number(of.withoutTokens)} without Concertina: ${saved(of.sentTokens, of.withoutTokens)}`],
-    ["bill", `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without: ${saved(of.sentBill, of.withoutBill)}`],
+    ["bill", `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without${range(of, unit)}: ${saved(of.sentBill, of.withoutBill)}; of prompts`],
   ];
+}
+
+/** Between what and what the modelled bill is; empty where nothing is between. */
+function range({ withoutLeast, withoutBill, withoutMost }: Amount, unit: Figures["unit"]): string {
+  const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) => bill(amount, unit));
+  return least === modelled && most === modelled ? "" : ` (between ${least} and ${most})`;
+}
+
+/** The bill with the answers, where the provider reported them. */
+function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, string][] {
+  if (total.answered === 0) return [["and answers", "in no figure: the provider did not report their tokens"]];
+  const tokens = `${number(total.answerTokens)} tokens in ${counted(total.answered, "answer")}`;
+  if (total.answerBill === null || total.withoutAnswerBill === null) return [["and answers", `${tokens}, in no bill: their price is not known`]];
+  const [sent, without] = [total.sentBill + total.answerBill, total.withoutBill + total.withoutAnswerBill];
+  return [["and answers", `${bill(sent, unit)}, ${bill(without, unit)} without: ${saved(sent, without)}; ${tokens}`]];
+}
+
+function bypassedRows({ bypassed }: Amount): [string, string][] {
+  return bypassed === 0 ? [] : [["not by us", `${counted(bypassed, "call")} made while Concertina was not in use, or in turns that were cut short: as large without it`]];
 }
 
 /** How much less that is, in percent; more is said to be more. */

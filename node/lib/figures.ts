@@ -2,16 +2,26 @@
  * What Concertina costs and saves, of whole requests: the one shape that `stats`, `/concertina`, `analyze`, the page and the report show.
  *
  * What the provider reported is *measured*; what it did not report is counted by our tokenizer. What would have been sent without
- * Concertina is always *modelled*: see `src/plan/bill.rs`.
+ * Concertina is always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and `src/plan/alone.rs`. Figures are of the
+ * conversation's own requests: the host's calls for compaction, notes and titles are not among them.
  */
 
 /** Requests with Concertina, and as they would have been without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
   requests: number;
+  /** Requests of which no assembly of Concertina is known: made with another engine, or while it was off or away, or in a turn that was cut short. Without it they would have been the same. */
+  bypassed: number;
   sentTokens: number;
+  /** As modelled: no request is larger than the model's window, where that is known. */
   withoutTokens: number;
+  /** Of the prompts; `answerBill` is beside it. */
   sentBill: number;
+  /** Of the prompts, as modelled. */
   withoutBill: number;
+  /** The least that can have been: a host that keeps no message when it compacts. */
+  withoutLeast: number;
+  /** The most: a host that drops no more than it must. */
+  withoutMost: number;
 }
 
 /** Figures of the whole store, or of one session, for a time. */
@@ -21,12 +31,22 @@ export interface Figures {
   total: Amount & {
     /** Requests whose tokens the provider reported; the others were counted here. */
     measured: number;
+    /** Summaries that the host would have asked for without Concertina; part of `withoutTokens` and `withoutBill`. */
+    compacting: number;
     /** Originals that the model fetched back. */
     fetches: number;
     /** What fetching put into all requests together: answers for as long as they were sent, and whole requests made for a fetch alone. Part of `sentTokens`. */
     fetchTokens: number;
     /** The fetch tool's definition in all requests together. Part of `sentTokens`. */
     overheadTokens: number;
+    /** Requests of which the provider reported the answer's tokens. */
+    answered: number;
+    /** Tokens of these answers; no other figure holds them. */
+    answerTokens: number;
+    /** The bill of these answers; null where there are none, or the price of some is not known. */
+    answerBill: number | null;
+    /** The bill of those that would have been given without Concertina, too. */
+    withoutAnswerBill: number | null;
   };
   /** UTC dates, oldest first. */
   days: (Amount & { day: string })[];

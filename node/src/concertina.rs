@@ -223,6 +223,8 @@ impl NativeConcertina {
                 messages: &slices.read()?,
                 prices: stated.map(TryInto::try_into).transpose()?,
                 usd: stated.and_then(|prices| prices.usd()),
+                answer_price: stated.and_then(|prices| prices.answer()),
+                window: turn.context_window.map(|tokens| tokens as u64),
                 tool: &turn.tool,
             };
             let status = match engine.commit_turn(&session.into(), &turn, now as i64)? {

@@ -34,6 +34,8 @@ pub struct Prices {
     pub cache_read: f64,
     /// A token written to the cache.
     pub cache_write: f64,
+    /// A token of an answer.
+    pub output: Option<f64>,
     /// How long the cache lives, in milliseconds.
     pub cache_ttl_ms: f64,
     /// Whether these are US dollars per million tokens: figures are then in dollars.
@@ -41,8 +43,8 @@ pub struct Prices {
 }
 
 impl From<Prices> for StatedPrices {
-    fn from(Prices { input, cache_read, cache_write, cache_ttl_ms, usd_per_million }: Prices) -> Self {
-        Self { input, cache_read, cache_write, cache_ttl_ms, usd_per_million: usd_per_million == Some(true) }
+    fn from(Prices { input, cache_read, cache_write, output, cache_ttl_ms, usd_per_million }: Prices) -> Self {
+        Self { input, cache_read, cache_write, output, cache_ttl_ms, usd_per_million: usd_per_million == Some(true) }
     }
 }
 
@@ -363,6 +365,8 @@ pub struct FinishedTurn {
     pub session_key: Option<String>,
     /// What tokens cost; by the model's family where nobody says.
     pub prices: Option<Prices>,
+    /// The model's window in tokens, of a host that compacts what outgrows it.
+    pub context_window: Option<f64>,
     /// The definition of the fetch tool, as the model is sent it.
     pub tool: String,
 }

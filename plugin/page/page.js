@@ -55,7 +55,7 @@ function everyDay(days, from, to) {
   const all = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) {
     const day = dayOf(at);
-    all.push(known.get(day) ?? { day, requests: 0, sentTokens: 0, withoutTokens: 0, sentBill: 0, withoutBill: 0 });
+    all.push(known.get(day) ?? { day, requests: 0, sentBill: 0, withoutBill: 0 });
   }
   return all;
 }
@@ -83,13 +83,29 @@ function showSummary({ figures: { total, unit }, words }) {
   const saved = saving(total.sentBill, total.withoutBill);
   find("bill").replaceChildren(value(saved ?? 0, saved === undefined ? "\u2013" : saved < 0 ? `+${percent(-saved)}` : `${MINUS}${percent(saved)}`));
   find("bill-of").replaceChildren(value(total.sentBill, billed(total.sentBill, unit)), " instead of ", value(total.withoutBill, billed(total.withoutBill, unit)), unitWord(unit));
+  find("bill-range").textContent = `What it would have been without Concertina is modelled${rangeOf(total, unit)}.`;
+  find("bill-answers").textContent = answersOf(total, unit);
   find("bill-saved").textContent = saved === undefined ? "" : `${billed(Math.abs(total.withoutBill - total.sentBill), unit)} ${saved < 0 ? "more" : "saved"}`;
   find("tokens").replaceChildren(value(total.sentTokens, compact.format(total.sentTokens)));
-  find("tokens-of").replaceChildren("instead of ", value(total.withoutTokens, compact.format(total.withoutTokens)));
+  find("tokens-of").replaceChildren("instead of ", value(total.withoutTokens, compact.format(total.withoutTokens)), " (modelled)");
   find("requests").replaceChildren(value(total.requests, compact.format(total.requests)));
-  find("requests-of").textContent = `to the model, ${words}`;
+  find("requests-of").textContent = `to the model, ${words}${total.bypassed === 0 ? "" : `; ${counted(total.bypassed, "request")} without Concertina`}`;
   const verdict = saved === undefined ? "nothing was sent" : `the bill is ${percent(Math.abs(saved))} ${saved < 0 ? "higher" : "lower"}`;
   find("announced").textContent = `${capital(words)}: ${verdict}.`;
+}
+
+/** Between what and what the modelled bill is, where the host would have compacted. */
+function rangeOf({ withoutLeast, withoutBill, withoutMost }, unit) {
+  const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) => billed(amount, unit));
+  return least === modelled && most === modelled ? "" : `: between ${least} and ${most}${unitWord(unit)}`;
+}
+
+/** The bill with the answers, where they and their price are known. */
+function answersOf({ answered, answerTokens, answerBill, withoutAnswerBill, sentBill, withoutBill }, unit) {
+  if (answered === 0) return data.isReplay ? "Answers are not included." : "Answers are not included: the provider did not report their tokens.";
+  const tokens = `${compact.format(answerTokens)} tokens in ${counted(answered, "answer")}`;
+  if (answerBill === null) return `Answers are not included: their price is not known (${tokens}).`;
+  return `With answers (${tokens}): ${billed(sentBill + answerBill, unit)} instead of ${billed(withoutBill + withoutAnswerBill, unit)}${unitWord(unit)}.`;
 }
 
 function showDays({ figures: { total, unit }, chart, words }) {
@@ -101,10 +117,10 @@ function showDays({ figures: { total, unit }, chart, words }) {
   const readout = find("days-readout");
   const tell = (day) => (readout.textContent = day ? `${dateOnly.format(Date.parse(day.day))}: ${amounts(day)}` : usual);
   tell();
-  drawDays(find("days-chart"), `Bill by day, ${whole}. ${usual}.`, chart, unit, tell);
+  drawDays(find("days-chart"), `Bill of prompts by day, ${whole}. ${usual}.`, chart, unit, tell);
   const rows = chart.filter(({ requests }) => requests > 0).toReversed();
   find("days-table").replaceChildren(
-    scrolled("Bill by day", ["Day", "#Requests", "#With", "#Without", "#Saved"], rows.map((day) => [
+    scrolled("Bill of prompts by day", ["Day", "#Requests", "#With", "#Without (modelled)", "#Saved"], rows.map((day) => [
       dateOnly.format(Date.parse(day.day)), exact.format(day.requests), value(day.sentBill, billed(day.sentBill, unit)), value(day.withoutBill, billed(day.withoutBill, unit)),
       percent(saving(day.sentBill, day.withoutBill)),
     ])),
@@ -140,16 +156,16 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
   const lanes = REASONS.filter((row) => epochs.some(({ reason }) => reasonOf(reason) === row));
   pairs(find("reasons"), lanes.map(([, title, meaning]) => [title, meaning]));
   const freed = epochs.reduce((tokens, { tokensFreed }) => tokens + tokensFreed, 0);
-  const usual = isAny ? `${counted(epochs.length, "epoch")} ${within}: ${compact.format(freed)} tokens left the context.` : `There was no epoch ${within}.`;
+  const usual = isAny ? `${counted(epochs.length, "epoch")} ${within}: ${compact.format(freed)} tokens were taken out of the context.` : `There was no epoch ${within}.`;
   const tell = (epoch) => (readout.textContent = epoch === undefined ? usual
-    : `${moment.format(epoch.at)}, ${epoch.reason}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens left, ${compact.format(epoch.tokensRebilled)} billed anew`);
+    : `${moment.format(epoch.at)}, ${epoch.reason}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed anew`);
   tell();
   if (!isAny) return;
   const ascending = epochs.toSorted((a, b) => a.at - b.at);
   drawEpochs(box, `Epochs on a time line. ${usual}`, ascending, lanes, span, tell);
   const names = namesOf(sessions);
   find("epochs-table").replaceChildren(
-    scrolled("Epochs", ["When", "Reason", "#Blocks", "#Tokens left", "#Billed anew"], epochs.map((epoch) => [
+    scrolled("Epochs", ["When", "Reason", "#Blocks", "#Tokens taken out", "#Tokens billed anew"], epochs.map((epoch) => [
       [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))], epoch.reason, exact.format(epoch.blocks), exact.format(epoch.tokensFreed), exact.format(epoch.tokensRebilled),
     ])),
   );
@@ -165,7 +181,7 @@ function showSessions({ figures: { sessions, unit }, within }) {
       [percent(share), bar(share ?? 0)],
     ];
   });
-  find("sessions").replaceChildren(scrolled("Sessions with the most to gain", ["Session", "#Bill", "#Saved"], rows));
+  find("sessions").replaceChildren(scrolled("Sessions by saving", ["Session", "#Bill of prompts", "#Saved"], rows));
 }
 
 /** The session's name; in the host a button that opens it. */
@@ -199,7 +215,7 @@ function showFetched({ figures: { fetched, sessions, total }, within }) {
     [data.kind === "page" ? make("a", { class: "id", href: originalAt(refId), id: `fetched-${refId}` }, refId) : make("code", {}, refId), under(time(at), sessionId === null ? "" : `, ${sessionName(names.get(sessionId), sessionId)}`)],
     value(tokens, compact.format(tokens)),
   ]);
-  const none = make("p", { class: "hint" }, `Nothing was fetched back ${within}: what was folded was not missed.`);
+  const none = make("p", { class: "hint" }, `No original was fetched back ${within}.`);
   find("fetched").replaceChildren(rows.length > 0 ? scrolled("Fetched back", ["Placeholder", "#Tokens"], rows) : none);
 }
 
@@ -243,10 +259,13 @@ function showMethod({ figures: { total, unit } }) {
       ];
   pairs(find("method-list"), [
     ...how,
-    ["Without it", "Always modelled: the same requests with every original in its place, at the cache\u2019s prices."],
+    ["Without it", `Always modelled: the same requests with every original in its place, at the cache\u2019s prices, and with the host\u2019s compaction where they would have outgrown the model\u2019s window (${counted(total.compacting, "time")}). The range is from a host that then keeps no message to one that drops no more than it must.`],
+    ["Not by us", total.bypassed === 0 ? "None." : `${counted(total.bypassed, "request")}: made by another engine, while Concertina was off or away, or in a turn that was cut short. They count as the same without Concertina.`],
+    ["Not included", "The host\u2019s own calls: /compact and automatic compaction, notes, titles; and turns that were cut short, until the next turn of their session ends."],
     data.isReplay ? ["Fetched back", "Nothing, because nobody asks in a replay."] : ["Fetched back", `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`],
     ["Overhead", `${exact.format(total.overheadTokens)} tokens for the fetch tool's definition, in all requests together. They are part of what was sent.`],
-    ["Bill", unit === "usd" ? "In US dollars, by the prices in the host\u2019s configuration." : "In input tokens, because the price in dollars is not known of every model that was used."],
+    ["Answers", total.answered === 0 ? "In no figure." : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are in the bill with answers only.`],
+    ["Bill", unit === "usd" ? "Of prompts, in US dollars, by the prices in the host\u2019s configuration." : "Of prompts, in input tokens, because the price in dollars is not known of every model that was used."],
   ]);
 }
 

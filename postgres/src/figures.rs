@@ -1,14 +1,14 @@
 //! Requests as rows, and what they come to.
 
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use concertina::store::figures::{
-    Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
-    SessionAmount, SessionEpoch, Stored, Total,
+    FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request, SessionEpoch, Stored,
 };
-use concertina::store::sums::{DAY_MS, Sums, date};
+use concertina::store::sums::{DAY_MS, Days, Rest, SUMS, SessionSums, Sums, SumsSql, WIDTH};
 use concertina::store::{Millis, Scope};
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use crate::batch::where_it_counts;
 use crate::failure::Outcome;
@@ -17,15 +17,6 @@ use crate::read::{STORED_OF, timed};
 use crate::row::{at, count, first, signed, text, text_or_null, texts};
 use crate::session::{row_of, session};
 use crate::text::key;
-
-/// The sums of requests, in this order; `swept_requests` has them as columns.
-macro_rules! sums {
-    () => {
-        "count(*), count(*) FILTER (WHERE is_measured), sum(sent)::bigint, sum(without)::bigint, sum(overhead)::bigint,
-         sum(fetched)::bigint, sum(sent_bill), sum(without_bill), coalesce(sum(sent_bill * usd), 0),
-         coalesce(sum(without_bill * usd), 0), count(*) - count(usd)"
-    };
-}
 
 /// Rows of the session `$1` (or of all, where it is NULL), from `$2` on and before `$3`.
 macro_rules! of_session {
@@ -44,12 +35,26 @@ macro_rules! of_session {
     };
 }
 
-pub(crate) const REQUESTED: &str =
-    "INSERT INTO requests (session, at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd)
-     SELECT $1, at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd
-     FROM unnest($2::bigint[], $3::boolean[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::double precision[],
-       $9::double precision[], $10::double precision[]) WITH ORDINALITY
-       AS given (at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd, position) ORDER BY position";
+/// A request as a row has it.
+macro_rules! request {
+    () => {
+        "at, is_measured, counted, weighed_told, weighed_counted, sent, without, dropped, overhead, fetched, sent_bill, without_bill, without_under,
+         without_over, answered, answer_bill, usd"
+    };
+}
+
+pub(crate) const REQUESTED: &str = concat!(
+    "INSERT INTO requests (session, ",
+    request!(),
+    ") SELECT $1, ",
+    request!(),
+    " FROM unnest($2::bigint[], $3::boolean[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
+       $10::bigint[], $11::bigint[], $12::double precision[], $13::double precision[], $14::double precision[],
+       $15::double precision[], $16::bigint[], $17::double precision[], $18::double precision[]) WITH ORDINALITY
+       AS given (",
+    request!(),
+    ", position) ORDER BY position"
+);
 
 /// What a session's model fetched. Where `$6`, it was sent before, and may be there.
 pub(crate) const FETCHED: &str = concat!(
@@ -75,21 +80,15 @@ pub(crate) const FOLDED: &str = concat!(
 );
 
 /// Adds the requests of sessions that are about to be forgotten to the totals.
-pub(crate) const KEEP_SUMS: &str = concat!(
-    "INSERT INTO swept_requests SELECT day, ",
-    sums!(),
-    ", (SELECT count(*) FROM fetches WHERE fetches.session = ANY($1::bigint[]) AND fetches.at / 86400000 = day)
-     FROM (SELECT *, at / 86400000 AS day FROM requests WHERE session = ANY($1::bigint[])) AS days GROUP BY day
-     ON CONFLICT (day) DO UPDATE SET
-       requests = swept_requests.requests + excluded.requests, measured = swept_requests.measured + excluded.measured,
-       sent = swept_requests.sent + excluded.sent, without = swept_requests.without + excluded.without,
-       overhead = swept_requests.overhead + excluded.overhead, fetched = swept_requests.fetched + excluded.fetched,
-       sent_bill = swept_requests.sent_bill + excluded.sent_bill,
-       without_bill = swept_requests.without_bill + excluded.without_bill,
-       sent_usd = swept_requests.sent_usd + excluded.sent_usd,
-       without_usd = swept_requests.without_usd + excluded.without_usd,
-       unpriced = swept_requests.unpriced + excluded.unpriced, fetches = swept_requests.fetches + excluded.fetches"
-);
+pub(crate) static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| {
+    let SumsSql { selected, columns, added } = &*SUMS;
+    format!(
+        "INSERT INTO swept_requests (day, {columns}, fetches) SELECT day, {selected},
+           (SELECT count(*) FROM fetches WHERE fetches.session = ANY($1::bigint[]) AND fetches.at / {DAY_MS} = day)
+         FROM (SELECT *, at / {DAY_MS} AS day FROM requests WHERE session = ANY($1::bigint[])) AS days GROUP BY day
+         ON CONFLICT (day) DO UPDATE SET {added}, fetches = swept_requests.fetches + excluded.fetches"
+    )
+});
 
 /// What was folded, as the columns of [`FOLDED`].
 pub(crate) fn folded_rows(folded: &[(FoldedKind, u64, u64)]) -> (Vec<&'static str>, Vec<i64>, Vec<i64>) {
@@ -105,17 +104,15 @@ pub(crate) fn recent(link: &mut Link, scope: &Scope, since: Millis) -> Outcome<R
             concat!("SELECT ", $columns, " FROM ", $table, " WHERE session = ", session!(), " ", $rest)
         };
     }
-    macro_rules! last {
-        ($condition:literal) => {
-            of_scope!(
-                "at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd",
-                "requests",
-                $condition
-            )
+    macro_rules! one {
+        ($which:literal) => {
+            concat!("SELECT ", request!(), " FROM requests WHERE session = ", session!(), " ", $which, " LIMIT 1")
         };
     }
-    const LAST: &str = last!("ORDER BY id DESC LIMIT 1");
-    const LAST_WITHOUT: &str = last!("AND without > 0 ORDER BY id DESC LIMIT 1");
+    const FIRST: &str = one!("AND counted IS NOT NULL ORDER BY id");
+    const BEGUN: &str = one!("AND counted IS NOT NULL ORDER BY id DESC");
+    const LAST: &str = one!("AND sent > 0 ORDER BY id DESC");
+    const LAST_WITHOUT: &str = one!("AND without > 0 ORDER BY id DESC");
     const ADMITTED: &str = of_scope!(
         "at, greatest(tokens_before - tokens_after, 0)",
         "receipts",
@@ -124,65 +121,110 @@ pub(crate) fn recent(link: &mut Link, scope: &Scope, since: Millis) -> Outcome<R
     const FETCHES: &str = of_scope!("at, tokens", "fetches", "AND at >= $3 ORDER BY id");
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
     let answers = link.read(vec![
+        call!(FIRST, session, agent),
+        call!(BEGUN, session, agent),
         call!(LAST, session, agent),
         call!(LAST_WITHOUT, session, agent),
         call!(ADMITTED, session, agent, since),
         call!(FETCHES, session, agent, since),
     ])?;
     Ok(Recent {
-        last: answers[0].first().map(request).transpose()?,
-        last_without: answers[1].first().map(request).transpose()?,
-        admitted: timed(&answers[2])?,
-        fetched: timed(&answers[3])?,
+        first: answers[0].first().map(request).transpose()?,
+        begun: answers[1].first().map(request).transpose()?,
+        last: answers[2].first().map(request).transpose()?,
+        last_without: answers[3].first().map(request).transpose()?,
+        admitted: timed(&answers[4])?,
+        fetched: timed(&answers[5])?,
     })
+}
+
+/// Tokens as a column has them.
+fn unsigned(tokens: i64) -> u64 {
+    tokens.max(0) as u64
 }
 
 fn request(row: &Row) -> Outcome<Request> {
+    let tokens = |column: usize| at::<Option<i64>>(row, column).map(|tokens| tokens.map(unsigned));
     Ok(Request {
         at: at(row, 0)?,
         is_measured: at(row, 1)?,
-        sent: count(row, 2)?,
-        without: count(row, 3)?,
-        overhead: count(row, 4)?,
-        fetched: count(row, 5)?,
-        sent_bill: at(row, 6)?,
-        without_bill: at(row, 7)?,
-        usd: at(row, 8)?,
+        counted: tokens(2)?,
+        weighed: tokens(3)?.zip(tokens(4)?),
+        sent: count(row, 5)?,
+        without: count(row, 6)?,
+        dropped: at(row, 7)?,
+        overhead: count(row, 8)?,
+        fetched: count(row, 9)?,
+        sent_bill: at(row, 10)?,
+        without_bill: at(row, 11)?,
+        without_under: at(row, 12)?,
+        without_over: at(row, 13)?,
+        answered: tokens(14)?,
+        answer_bill: at(row, 15)?,
+        usd: at(row, 16)?,
     })
 }
 
-/// Reads [`sums`], from a column on.
+/// The columns of a flight's requests, as [`REQUESTED`] takes them.
+pub(crate) fn request_columns(requests: &[Request]) -> Vec<Box<dyn ToSql + Sync>> {
+    macro_rules! column {
+        ($of:expr) => {
+            Box::new(requests.iter().map($of).collect::<Vec<_>>())
+        };
+    }
+    vec![
+        column!(|request| request.at),
+        column!(|request| request.is_measured),
+        column!(|request| request.counted.map(signed)),
+        column!(|request| request.weighed.map(|(told, _)| signed(told))),
+        column!(|request| request.weighed.map(|(_, counted)| signed(counted))),
+        column!(|request| signed(request.sent)),
+        column!(|request| signed(request.without)),
+        column!(|request| request.dropped),
+        column!(|request| signed(request.overhead)),
+        column!(|request| signed(request.fetched)),
+        column!(|request| request.sent_bill),
+        column!(|request| request.without_bill),
+        column!(|request| request.without_under),
+        column!(|request| request.without_over),
+        column!(|request| request.answered.map(signed)),
+        column!(|request| request.answer_bill),
+        column!(|request| request.usd),
+    ]
+}
+
+/// Reads [`SUMS`], from a column on.
 fn read_sums(row: &Row, from: usize) -> Outcome<Sums> {
-    let amount = Amount {
-        requests: count(row, from)?,
-        sent_tokens: count(row, from + 2)?,
-        without_tokens: count(row, from + 3)?,
-        sent_bill: at(row, from + 6)?,
-        without_bill: at(row, from + 7)?,
-    };
-    Ok(Sums {
-        amount,
-        measured: count(row, from + 1)?,
-        overhead: count(row, from + 4)?,
-        fetched: count(row, from + 5)?,
-        usd: (at(row, from + 8)?, at(row, from + 9)?),
-        unpriced: count(row, from + 10)?,
-    })
+    Sums::read(|column| count(row, from + column), |column| at(row, from + column))
 }
 
 /// The figures; `max_bytes` and `path` are the store's.
 pub(crate) fn figures(link: &mut Link, query: &FiguresQuery, (max_bytes, path): (u64, String)) -> Outcome<Figures> {
-    const BY_DAY: &str = of_session!(concat!("at / 86400000, ", sums!()), "requests", "GROUP BY 1");
+    static BY_DAY: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            of_session!("at / {day_ms}, {selected}", "requests", "GROUP BY 1"),
+            day_ms = DAY_MS,
+            selected = SUMS.selected
+        )
+    });
     const FETCHES: &str = of_session!("count(*)", "fetches", "");
-    const SWEPT: &str =
-        "SELECT day, requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
-           without_usd, unpriced, fetches FROM swept_requests WHERE $1::bigint IS NULL AND day >= $2 AND day <= $3";
-    const SESSIONS: &str = of_session!(
-        concat!("session_id, session_key, max(at), ", sums!()),
-        "requests",
-        "GROUP BY sessions.id
-         ORDER BY sum((without_bill - sent_bill) * CASE WHEN $4::boolean THEN usd ELSE 1 END) DESC NULLS LAST, max(at) DESC LIMIT 100"
-    );
+    static SWEPT: LazyLock<String> = LazyLock::new(|| {
+        let columns = &SUMS.columns;
+        format!(
+            "SELECT day, {columns}, fetches FROM swept_requests WHERE $1::bigint IS NULL AND day >= $2 AND day <= $3"
+        )
+    });
+    static SESSIONS: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            of_session!(
+                "session_id, session_key, max(at), {selected}",
+                "requests",
+                "GROUP BY sessions.id
+                 ORDER BY sum((without_bill - sent_bill) * CASE WHEN $4::boolean THEN usd ELSE 1 END) DESC NULLS LAST, max(at) DESC LIMIT 100"
+            ),
+            selected = SUMS.selected
+        )
+    });
     const EPOCHS: &str = of_session!(
         "at, session_id, reason, blocks, tokens_freed, tokens_rebilled",
         "epochs",
@@ -195,52 +237,36 @@ pub(crate) fn figures(link: &mut Link, query: &FiguresQuery, (max_bytes, path): 
         of_session!("at, ref_id, tokens, session_id", "fetches", "ORDER BY fetches.id DESC LIMIT 100");
     const LAST_FOLD: &str = of_session!("max(at)", "receipts", "AND kind IN ('admit', 'assemble')");
     let session = row_of(link, query.session.as_ref())?;
-    let since = query.since.map_or(Millis::MIN, |at| at as Millis);
-    let until = query.until.map_or(Millis::MAX, |at| at as Millis);
-    let (first_day, last_day) = (since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS));
+    let ((since, until), (first_day, last_day)) = (query.range(), query.days());
     let answers = link.survey(vec![
-        call!(BY_DAY, session, since, until),
+        call!(BY_DAY.as_str(), session, since, until),
         call!(FETCHES, session, since, until),
-        call!(SWEPT, session, first_day, last_day),
+        call!(SWEPT.as_str(), session, first_day, last_day),
         // In either unit: which one it is, the first answer says.
-        call!(SESSIONS, session, since, until, false),
-        call!(SESSIONS, session, since, until, true),
+        call!(SESSIONS.as_str(), session, since, until, false),
+        call!(SESSIONS.as_str(), session, since, until, true),
         call!(EPOCHS, session, since, until),
         call!(KINDS, session, first_day, last_day),
         call!(FETCHED, session, since, until),
         call!(STORED_OF, session),
         call!(LAST_FOLD, session, since, until),
     ])?;
-    let mut by_day: BTreeMap<i64, Sums> =
-        answers[0].iter().map(|row| Ok((at(row, 0)?, read_sums(row, 1)?))).collect::<Outcome<_>>()?;
-    let mut fetches = answers[1].first().map_or(Ok(0), |row| count(row, 0))?;
-    for row in &answers[2] {
-        let of_day = by_day.entry(at(row, 0)?).or_default();
-        *of_day = of_day.plus(read_sums(row, 1)?);
-        fetches += count(row, 12)?;
+    let mut days = Days::default();
+    for row in &answers[0] {
+        days.add(at(row, 0)?, read_sums(row, 1)?);
     }
-    let all = by_day.values().fold(Sums::default(), |all, sums| all.plus(*sums));
-    let in_usd = all.amount.requests > 0 && all.unpriced == 0;
-    let session_amount = |row: &Row| {
-        Ok(SessionAmount {
-            session_id: text(row, 0)?,
-            session_key: text_or_null(row, 1)?,
-            last_at: at(row, 2)?,
-            amount: read_sums(row, 3)?.amount(in_usd),
-        })
+    days.fetches = answers[1].first().map_or(Ok(0), |row| count(row, 0))?;
+    for row in &answers[2] {
+        days.add(at(row, 0)?, read_sums(row, 1)?);
+        days.fetches += count(row, 1 + WIDTH)?;
+    }
+    let session_sums = |row: &Row| {
+        let (session_id, session_key) = (text(row, 0)?, text_or_null(row, 1)?);
+        Ok(SessionSums { session_id, session_key, last_at: at(row, 2)?, sums: read_sums(row, 3)? })
     };
+    let sessions = answers[if days.is_in_usd() { 4 } else { 3 }].iter().map(session_sums).collect::<Outcome<_>>()?;
     let sums_of = |answer: usize, column: usize| answers[answer].first().map_or(Ok(0), |row| count(row, column));
-    Ok(Figures {
-        unit: if in_usd { "usd" } else { "input tokens" },
-        total: Total {
-            amount: all.amount(in_usd),
-            measured: all.measured,
-            fetches,
-            fetch_tokens: all.fetched,
-            overhead_tokens: all.overhead,
-        },
-        days: by_day.into_iter().map(|(day, sums)| Day { day: date(day), amount: sums.amount(in_usd) }).collect(),
-        sessions: answers[if in_usd { 4 } else { 3 }].iter().map(session_amount).collect::<Outcome<_>>()?,
+    let rest = Rest {
         epochs: answers[5].iter().map(epoch).collect::<Outcome<_>>()?,
         kinds: answers[6]
             .iter()
@@ -255,7 +281,8 @@ pub(crate) fn figures(link: &mut Link, query: &FiguresQuery, (max_bytes, path): 
             path,
         },
         last_fold_at: first::<Option<Millis>>(&answers[9])?.flatten(),
-    })
+    };
+    Ok(days.figures(sessions, rest))
 }
 
 fn epoch(row: &Row) -> Outcome<SessionEpoch> {

@@ -23,9 +23,10 @@ pub(crate) struct Version {
 }
 
 /// All versions that this program knows, from 1 on.
-const VERSIONS: [Version; 2] = [
+const VERSIONS: [Version; 3] = [
     Version { statements: include_str!("version_1.sql"), oldest: 1 },
     Version { statements: include_str!("version_2.sql"), oldest: 1 },
+    Version { statements: include_str!("version_3.sql"), oldest: 1 },
 ];
 
 /// Held while a schema is made or migrated: of two that open at once, one waits.

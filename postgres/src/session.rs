@@ -11,10 +11,10 @@ use concertina::store::{Millis, Scope, TurnStatus};
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
-use crate::figures::REQUESTED;
+use crate::figures::{REQUESTED, request_columns};
 use crate::link::{Call, Link, call};
 use crate::pool::Writing;
-use crate::row::{at, first, signed, text};
+use crate::row::{at, first, text};
 use crate::text::{escaped, key};
 
 /// The row of the session `$1` of the agent `$2`.
@@ -131,34 +131,15 @@ pub(crate) fn write_turn(writing: &mut Writing<'_>, scope: &Scope, turn: &Turn) 
         return Ok(TurnStatus::Duplicate);
     }
     let name = turn.session_key.as_deref().map(escaped);
-    let all = &turn.requests;
-    let at: Vec<i64> = all.iter().map(|request| request.at).collect();
-    let measured: Vec<bool> = all.iter().map(|request| request.is_measured).collect();
-    let sent: Vec<i64> = all.iter().map(|request| signed(request.sent)).collect();
-    let without: Vec<i64> = all.iter().map(|request| signed(request.without)).collect();
-    let overhead: Vec<i64> = all.iter().map(|request| signed(request.overhead)).collect();
-    let fetched: Vec<i64> = all.iter().map(|request| signed(request.fetched)).collect();
-    let sent_bill: Vec<f64> = all.iter().map(|request| request.sent_bill).collect();
-    let without_bill: Vec<f64> = all.iter().map(|request| request.without_bill).collect();
-    let usd: Vec<Option<f64>> = all.iter().map(|request| request.usd).collect();
+    let columns = request_columns(&turn.requests);
     let mut flight: Vec<Call<'_>> = Vec::new();
     if name.is_some() {
         flight.push(call!(NAMED, session, name));
     }
-    if !all.is_empty() {
-        flight.push(call!(
-            REQUESTED,
-            session,
-            at,
-            measured,
-            sent,
-            without,
-            overhead,
-            fetched,
-            sent_bill,
-            without_bill,
-            usd
-        ));
+    if !turn.requests.is_empty() {
+        let mut requested = call!(REQUESTED, session);
+        requested.params.extend(columns.iter().map(|column| &**column));
+        flight.push(requested);
     }
     writing.run(&flight)?;
     Ok(TurnStatus::Committed)

@@ -144,7 +144,7 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
     let forgotten = remove(pool, now, look, |writing, sessions: &[i64]| {
         let (since, limit) = (options.expired_before(writing.now), STEP as i64);
         let silent = ids(&writing.run(&[call!(SILENT, since, sessions, limit)])?[0])?;
-        writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS, silent), call!(FORGET, silent)])?;
+        writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS.as_str(), silent), call!(FORGET, silent)])?;
         Ok(Removed { sessions: silent.len() as u64, ..Removed::default() })
     })?;
     pool.write(Gate::Shared, now, |writing| writing.run(&[call!(ADD_UP)]).map(drop))?;

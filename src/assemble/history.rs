@@ -123,7 +123,12 @@ impl Engine {
         let unfolded = |warning: Option<&Error>| {
             let known = know(&transcript, &fates, &Decided::default(), &self.memo, &meter);
             let report = Report { warning: warning.map(Into::into), ..untouched(&known) };
-            self.views.keep(scope, View::untouched(report.tokens_after, now), &transcript, None);
+            // A store that just failed is not asked again.
+            let ledger =
+                if warning.is_none() { self.store.ledger(scope).unwrap_or_default() } else { Ledger::default() };
+            let mut view = View::of(&known, &report, &ledger, true, now).with(&transcript, options.token_budget);
+            view.has_tool = false;
+            self.views.keep(scope, view, (&transcript, &known), ledger.last_request);
             Reply::unchanged(report)
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
@@ -212,8 +217,8 @@ impl Engine {
             }
             Ok(()) => {}
         }
-        let view = View::of(known, &shown.reply.report, ledger, is_warm, now);
-        self.views.keep(scope, view, transcript, ledger.last_request);
+        let view = View::of(known, &shown.reply.report, ledger, is_warm, now).with(transcript, options.token_budget);
+        self.views.keep(scope, view, (transcript, known), ledger.last_request);
         Ok(shown.reply)
     }
 

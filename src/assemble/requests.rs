@@ -1,7 +1,8 @@
 //! A finished turn -> its requests, with us and without.
 //!
 //! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a call holds what
-//! came before it. Assemblies are remembered in memory only (`views`); where they are forgotten the request before stands in.
+//! came before it. Assemblies are remembered in memory only (`views`). A call that none of them made, because another engine was in use, or
+//! nobody remembers, saved nothing: without us it would have been the same.
 
 use std::collections::HashMap;
 
@@ -9,10 +10,11 @@ use serde_json::Value;
 
 use super::Engine;
 use super::identity::Known;
-use super::views::{Answer, Place, Seen, View, answers};
+use super::views::{Answer, Seen, answers};
 use crate::config::Encoding;
 use crate::error::Result;
 use crate::history::measure::message_tokens;
+use crate::plan::alone::{Alone, Scale, weigh};
 use crate::plan::bill::{Before, Call, bill};
 use crate::plan::prices::{Family, Prices};
 use crate::store::figures::{FoldedKind, Recent, Request, Turn};
@@ -33,6 +35,10 @@ pub struct FinishedTurn<'a> {
     pub prices: Option<Prices>,
     /// What an input token costs in dollars.
     pub usd: Option<f64>,
+    /// What a token of an answer costs, in input tokens.
+    pub answer_price: Option<f64>,
+    /// The model's window in tokens; figures without us are then of a host that compacts.
+    pub window: Option<u64>,
     /// The definition of the fetch tool, as the model is sent it.
     pub tool: &'a str,
 }
@@ -65,55 +71,76 @@ impl Engine {
 
     fn requests(&self, turn: &FinishedTurn, seen: &Seen, recent: &Recent, now: Millis) -> Vec<Request> {
         let own = self.memo.of_text(turn.tool).1;
-        let overhead_before = recent.last.map_or(0, |last| last.overhead);
-        let as_before = View::after(recent.last_without);
         let mut bills = Bills {
             before: recent.last.map(|last| Before {
                 at: last.at,
                 sent: last.sent,
                 without: recent.last_without.map_or(0, |last| last.without),
+                dropped: recent.last_without.map_or(0, |last| last.dropped),
             }),
-            prices: turn.prices,
-            usd: turn.usd,
+            turn,
+            requests: Vec::new(),
         };
         let transcript = Transcript::read(turn.messages);
         let answers = answers(&transcript);
         let places = seen.places(&transcript, &answers, now);
-        let mut requests: Vec<Request> = seen
-            .missed(&answers)
-            .map(|answer| bills.add(answer, call_of(answer, &as_before, overhead_before, now)))
-            .collect();
         let mut tokens =
             TurnTokens { messages: turn.messages, encoding: self.config.encoding, by_model: HashMap::new() };
-        let unseen = Place { view: &as_before, answers: -1, messages: 0, until: seen.since().unwrap_or(now) };
+        for (answer, counted) in seen.missed(&answers) {
+            bills.add_bypassed(answer, Call { counted, ..call_of(answer, now) });
+        }
+        let told = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
+        let measured = |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(told);
+        let (mut first, mut begun) = (measured(recent.first), measured(recent.begun));
+        let mut weighed = recent.begun.and_then(|begun| begun.weighed).unwrap_or_default();
+        let mut scale = Scale::OWN;
         for (number, answer) in answers.iter().enumerate() {
-            let number = number as isize;
-            let place = places.iter().rfind(|place| place.answers <= number);
-            let overhead = match place {
-                Some(place) if place.view.has_tool => own,
-                Some(_) => 0,
-                None => overhead_before,
+            let index = number as isize;
+            // One that was made for an earlier turn says nothing of this one.
+            let place = places.iter().rfind(|place| (0..=index).contains(&place.answers));
+            let Some(place) = place else {
+                let counted = tokens.between(0, answer.index, answer.model.as_ref());
+                bills.add_bypassed(answer, Call { counted, ..call_of(answer, now) });
+                continue;
             };
-            let place = place.unwrap_or(&unseen);
-            let is_next = place.answers == number;
-            let mut call = call_of(answer, place.view, overhead, if is_next { place.view.at } else { place.until });
+            let view = place.view;
+            let is_next = place.answers == index;
+            let overhead = if view.has_tool { own } else { 0 };
+            if let Some(usage) = answer.usage.filter(|_| is_next) {
+                let latest = (usage.total().saturating_sub(overhead), view.tokens);
+                weighed = begun.map_or(weighed, |begun| weigh(weighed, begun, latest));
+                begun = Some(latest);
+                scale = Scale::weighed(weighed, *first.get_or_insert(latest));
+            }
+            let mut call = call_of(answer, if is_next { view.at } else { place.until });
             let since = |rows: &[(Millis, u64)], until: Millis| -> u64 {
-                let is_since = |at: Millis| at > place.view.at && at <= until;
+                let is_since = |at: Millis| at > view.at && at <= until;
                 rows.iter().filter(|(at, _)| is_since(*at)).map(|(_, tokens)| tokens).sum()
             };
             // Where an answer has no time, what may have come after it is no saving.
-            let until = |known: Option<Millis>| known.unwrap_or(place.view.at).min(place.until);
-            call.freed += since(&recent.admitted, until(answer.at));
-            call.fetched += since(&recent.fetched, until(Some(call.at)));
+            let until = |known: Option<Millis>| known.unwrap_or(view.at).min(place.until);
+            let window = turn.window.or_else(|| Some(Alone::window_for(scale.of(view.budget?), scale.fixed)));
+            let cut = window.map_or(0, |window| view.results.beyond(Alone::result_chars(window)));
+            call.freed = scale.of((view.freed + since(&recent.admitted, until(answer.at))).saturating_sub(cut));
+            call.fetched = scale.of(view.fetched + since(&recent.fetched, until(Some(call.at))));
+            call.overhead = overhead;
             call.broken =
-                places.iter().filter(|place| place.answers == number).filter_map(|place| place.view.broken).max();
+                places.iter().filter(|place| place.answers == index).filter_map(|place| place.view.broken).max();
+            call.begins_turn = number == 0;
+            call.was_compacted = is_next && view.compacted_at > bills.before.map(|before| before.at);
             if answer.usage.is_none() {
                 let new = tokens.between(place.messages.min(answer.index), answer.index, answer.model.as_ref());
-                call.counted = overhead + place.view.tokens + new;
+                call.counted = overhead + view.tokens + new;
             }
-            requests.push(bills.add(answer, call));
+            let alone = window.map(|window| Alone {
+                window,
+                fixed: scale.fixed,
+                kept: scale.of(view.cut.kept),
+                summarized: scale.of(view.cut.summarized()),
+            });
+            bills.push(answer, &call, (is_next.then_some(view.tokens), Some(weighed)), alone.as_ref());
         }
-        requests
+        bills.requests
     }
 }
 
@@ -141,44 +168,68 @@ impl TurnTokens<'_> {
     }
 }
 
-/// The call behind an answer, as if nothing had come between it and the assembly; where it has no time, it was made at `at`.
-fn call_of(answer: &Answer, view: &View, overhead: u64, at: Millis) -> Call {
-    Call {
-        at: answer.at.unwrap_or(at),
-        usage: answer.usage,
-        counted: 0,
-        freed: view.freed,
-        fetched: view.fetched,
-        overhead,
-        is_for_fetch: answer.is_for_fetch,
-        broken: None,
-    }
+/// The call behind an answer, as if it had sent the same without us; where the answer has no time, the call was made at `at`.
+fn call_of(answer: &Answer, at: Millis) -> Call {
+    Call { at: answer.at.unwrap_or(at), usage: answer.usage, is_for_fetch: answer.is_for_fetch, ..Call::default() }
 }
 
 /// Bills one request after the other.
-struct Bills {
+struct Bills<'a> {
     before: Option<Before>,
-    prices: Option<Prices>,
-    usd: Option<f64>,
+    turn: &'a FinishedTurn<'a>,
+    requests: Vec<Request>,
 }
 
-impl Bills {
-    fn add(&mut self, answer: &Answer, call: Call) -> Request {
-        let prices = self.prices.unwrap_or_else(|| Family::of(answer.model.as_deref()).prices);
-        let billed = bill(&call, self.before.as_ref(), &prices);
+impl Bills<'_> {
+    /// Adds a request that no assembly of ours is known to have made.
+    fn add_bypassed(&mut self, answer: &Answer, call: Call) {
+        // The host alone did what it did here.
+        if let Some(before) = &mut self.before {
+            (before.without, before.dropped) = (before.sent, 0);
+        }
+        self.push(answer, &Call { is_for_fetch: false, ..call }, (None, None), None);
+    }
+
+    /// Adds a request, with what we counted of the messages that an assembly handed over just for it, and what was weighed of the session.
+    fn push(
+        &mut self,
+        answer: &Answer,
+        call: &Call,
+        (counted, weighed): (Option<u64>, Option<(u64, u64)>),
+        alone: Option<&Alone>,
+    ) {
+        let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;
+        let prices = prices.unwrap_or_else(|| Family::of(answer.model.as_deref()).prices);
+        let billed = bill(call, self.before.as_ref(), &prices, alone);
+        self.requests.extend(billed.compacting.map(|(without, without_bill)| Request {
+            at: call.at,
+            without,
+            without_bill,
+            without_under: without_bill,
+            usd,
+            ..Request::default()
+        }));
         let without = if call.is_for_fetch { self.before.map_or(0, |before| before.without) } else { billed.without };
-        self.before = Some(Before { at: call.at, sent: billed.sent, without });
-        Request {
+        self.before = Some(Before { at: call.at, sent: billed.sent, without, dropped: billed.dropped });
+        let answered = call.usage.and_then(|usage| usage.output);
+        self.requests.push(Request {
             at: call.at,
             is_measured: call.usage.is_some(),
+            counted,
+            weighed,
             sent: billed.sent,
             without: billed.without,
+            dropped: billed.dropped,
             overhead: call.overhead.min(billed.sent),
             fetched: billed.fetched,
             sent_bill: billed.sent_bill,
             without_bill: billed.without_bill,
-            usd: self.usd,
-        }
+            without_under: billed.under,
+            without_over: billed.over,
+            answered,
+            answer_bill: answered.zip(answer_price).map(|(tokens, price)| tokens as f64 * price),
+            usd,
+        });
     }
 }
 

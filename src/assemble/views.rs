@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::identity::Known;
 use super::{FETCH_TOOL, Report};
+use crate::plan::alone::{self, Cut};
 use crate::reference::ContentHash;
-use crate::store::figures::Request;
 use crate::store::{Ledger, Millis, Scope};
 use crate::transcript::{Kind, Message, Transcript, Usage};
 
@@ -35,30 +35,56 @@ pub(super) struct View {
     pub(super) broken: Option<u64>,
     /// Whether the fetch tool comes with it.
     pub(super) has_tool: bool,
+    /// Tool results as they would be without us.
+    pub(super) results: Size,
+    /// What the host without us would keep if it compacted the history now.
+    pub(super) cut: Cut,
+    /// When the host last compacted the history.
+    pub(super) compacted_at: Option<Millis>,
+    /// How many tokens the host leaves for the history, where it says so.
+    pub(super) budget: Option<u64>,
     /// Its messages after the last answer.
     waiting: Vec<Mark>,
 }
 
 impl View {
-    /// A history of so many tokens that stayed as it was.
-    pub(super) fn untouched(tokens: u64, at: Millis) -> Self {
-        Self { at, tokens, ..Self::default() }
+    /// The same with what the host says of it.
+    pub(super) fn with(mut self, transcript: &Transcript, budget: Option<u64>) -> Self {
+        self.budget = budget;
+        let summaries = transcript.messages.iter().filter(|message| message.is_summary());
+        self.compacted_at = summaries.filter_map(|message| message.timestamp).max();
+        self
     }
 
     /// What an assembly handed over.
-    pub(super) fn of(known: &[Known], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
+    pub(super) fn of(all: &[Known], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
         let shown: HashMap<(usize, usize), u64> =
             report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
         let saved: HashMap<ContentHash, u64> =
             ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
-        let mut view = Self { has_tool: true, ..Self::untouched(report.tokens_after, at) };
-        for known in known {
+        let mut view = Self { has_tool: true, at, tokens: report.tokens_after, ..Self::default() };
+        for (index, known) in all.iter().enumerate().rev() {
             let after = shown.get(&(known.message, known.index)).copied().unwrap_or(known.tokens);
             if is_of_fetch(known) {
                 view.fetched += after;
             } else {
                 let before = known.tokens + saved.get(&known.key.hash).copied().unwrap_or(0);
                 view.freed += before.saturating_sub(after);
+                let chars = match known.block.kind {
+                    // With as many characters to a token as it has now.
+                    Kind::Text(text) => text.len() as u64 * before / known.tokens.max(1),
+                    Kind::Image(_) => alone::IMAGE * alone::CHARS,
+                    _ => before * alone::CHARS,
+                };
+                let is_result = known.block.result.is_some();
+                if is_result && matches!(known.block.kind, Kind::Text(_)) {
+                    view.results.chars += chars;
+                    view.results.tokens += before;
+                }
+                view.cut.add(chars, before, is_result);
+            }
+            if index == 0 || all[index - 1].message != known.message {
+                view.cut.end_message(known.block.result.is_none());
             }
         }
         view.broken = report.epoch.as_ref().filter(|_| is_warm).map(|epoch| epoch.tokens_freed + epoch.tokens_rebilled);
@@ -77,17 +103,19 @@ impl View {
             Ok(answers) => turn[answers - 1].end + self.waiting.len(),
         }
     }
+}
 
-    /// What the next assembly would have handed over, as far as the last request tells.
-    pub(super) fn after(last: Option<Request>) -> Self {
-        let freed = |last: Request| (last.without + last.overhead + last.fetched).saturating_sub(last.sent);
-        last.map_or_else(Self::default, |last| Self {
-            at: last.at,
-            tokens: last.sent.saturating_sub(last.overhead),
-            freed: freed(last),
-            fetched: last.fetched,
-            ..Self::default()
-        })
+/// How long some texts are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Size {
+    pub(super) chars: u64,
+    pub(super) tokens: u64,
+}
+
+impl Size {
+    /// Tokens of what is beyond so many characters.
+    pub(super) fn beyond(&self, chars: u64) -> u64 {
+        self.chars.saturating_sub(chars) * self.tokens / self.chars.max(1)
     }
 }
 
@@ -191,8 +219,9 @@ pub(super) struct Seen {
     views: Vec<(usize, View)>,
     /// Those that the last one has seen.
     answers: Vec<Mark>,
-    /// Of these, calls of turns that never finished, as it seems: their answers stand in the history, and nobody has recorded them.
-    missed: Vec<(usize, Answer)>,
+    /// Of these, calls that nobody has recorded, each with the tokens that stand before its answer: of turns that never finished, or that were
+    /// made without us.
+    missed: Vec<(usize, Answer, u64)>,
 }
 
 /// Where an assembly stands in a turn.
@@ -209,7 +238,7 @@ pub(super) struct Place<'a> {
 impl Seen {
     /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody knows which of
     /// its calls were made through us.
-    fn add(&mut self, mut view: View, transcript: &Transcript, last_request: Option<Millis>) {
+    fn add(&mut self, mut view: View, transcript: &Transcript, known: &[Known], last_request: Option<Millis>) {
         let answers = answers(transcript);
         let waiting = answers.last().map_or(0, |last| last.end);
         view.waiting = marks(&transcript.messages[waiting..]);
@@ -222,10 +251,18 @@ impl Seen {
         self.last = Some((view.at, marks.len()));
         self.views.push((given, view));
         self.answers = marks;
-        let is_missed = |answer: &Answer| {
-            answer.usage.is_some() && last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last))
+        let is_missed = |answer: &Answer| last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last));
+        let before = |answer: &Answer| {
+            let count = known.partition_point(|known| known.message < answer.index);
+            known[..count].iter().map(|known| known.tokens).sum()
         };
-        self.missed = answers.into_iter().enumerate().filter(|(_, answer)| is_missed(answer)).collect();
+        let missed = answers.into_iter().enumerate().filter(|(_, answer)| is_missed(answer));
+        self.missed = missed
+            .map(|(number, answer)| {
+                let tokens = before(&answer);
+                (number, answer, tokens)
+            })
+            .collect();
     }
 
     /// When the first one was made.
@@ -253,9 +290,9 @@ impl Seen {
     }
 
     /// Calls of turns before this one that nobody has recorded.
-    pub(super) fn missed(&self, turn: &[Answer]) -> impl Iterator<Item = &Answer> {
+    pub(super) fn missed(&self, turn: &[Answer]) -> impl Iterator<Item = (&Answer, u64)> {
         let before = self.answers.len() - self.of_turn(turn);
-        self.missed.iter().filter(move |(number, _)| *number < before).map(|(_, answer)| answer)
+        self.missed.iter().filter(move |(number, ..)| *number < before).map(|(_, answer, tokens)| (answer, *tokens))
     }
 }
 
@@ -264,13 +301,19 @@ impl Seen {
 pub(super) struct Views(Mutex<HashMap<Scope, Seen>>);
 
 impl Views {
-    pub(super) fn keep(&self, scope: &Scope, view: View, transcript: &Transcript, last_request: Option<Millis>) {
+    pub(super) fn keep(
+        &self,
+        scope: &Scope,
+        view: View,
+        (transcript, known): (&Transcript, &[Known]),
+        last_request: Option<Millis>,
+    ) {
         let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if views.len() >= MOST && !views.contains_key(scope) {
             let oldest = views.iter().min_by_key(|(_, seen)| seen.last).map(|(scope, _)| scope.clone());
             oldest.and_then(|oldest| views.remove(&oldest));
         }
-        views.entry(scope.clone()).or_default().add(view, transcript, last_request);
+        views.entry(scope.clone()).or_default().add(view, transcript, known, last_request);
     }
 
     /// The assemblies of a turn that is committed.
@@ -325,7 +368,7 @@ mod tests {
     fn places(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
         let mut seen = Seen::default();
         for (at, history) in histories.iter().enumerate() {
-            seen.add(View::untouched(0, at as Millis), &Transcript::read(history), None);
+            seen.add(View { at: at as Millis, ..View::default() }, &Transcript::read(history), &[], None);
         }
         let turn = Transcript::read(turn);
         seen.places(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()

@@ -1,11 +1,12 @@
 //! What a request is billed, and what it would have been billed without us.
 //!
-//! What the provider reported is taken as it is. Without a report the cache is taken to hold all that the request before it sent, up to
-//! the first change, for as long as it lives. Without us the provider's cache would have held as much of the request before as it held of
-//! ours: all but the same end of it, or no more than the same beginning, whichever part was the larger. Where an epoch of ours broke the
-//! prefix it would have held all of it. Where nothing is known of the request before, and the cache held at least half
-//! of ours, it would have held all of the request without us but the same end.
+//! The provider's report is taken as it is. Without one, the cache is taken to hold all that the request before sent, up to the first change,
+//! for as long as the cache lives. We estimate the cache hit of the hypothetical request as the larger of its length minus our uncached tail
+//! and our cached prefix. Where an epoch of ours broke the prefix, the hypothetical request would have found all of the one before. Where
+//! nothing is known of the request before and the cache held at least half of ours, it would have found all but our uncached tail. What the
+//! host alone would have compacted away ([`Alone`]) is in no hypothetical request.
 
+use super::alone::Alone;
 use super::prices::Prices;
 use crate::transcript::Usage;
 
@@ -18,10 +19,12 @@ pub struct Before {
     pub sent: u64,
     /// Tokens of the last one that would have been made without us, too.
     pub without: u64,
+    /// How many more that one would have had without compaction.
+    pub dropped: i64,
 }
 
 /// One request. Counts are in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Call {
     /// When it was made, in milliseconds since 1970.
     pub at: i64,
@@ -39,6 +42,10 @@ pub struct Call {
     pub is_for_fetch: bool,
     /// Where an epoch of ours broke the prefix, how much of the request before no longer begins this one.
     pub broken: Option<u64>,
+    /// Whether a user turn begins with it.
+    pub begins_turn: bool,
+    /// Whether the host compacted the conversation since the request before.
+    pub was_compacted: bool,
 }
 
 /// Tokens and bills of a request; bills in input tokens.
@@ -48,30 +55,51 @@ pub struct Billed {
     pub sent: u64,
     /// Tokens that would have been sent without us.
     pub without: u64,
+    /// How many more these would have been if the host had never compacted.
+    pub dropped: i64,
     /// Of those sent, what fetching put there.
     pub fetched: u64,
     /// What was billed.
     pub sent_bill: f64,
     /// What would have been.
     pub without_bill: f64,
+    /// How much less that may have been.
+    pub under: f64,
+    /// How much more.
+    pub over: f64,
+    /// Tokens and bill of the call with which the host alone would have compacted the conversation before this request.
+    pub compacting: Option<(u64, f64)>,
 }
 
-/// Bills a request after the one before it.
-pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices) -> Billed {
+/// Bills a request after the one before it, for a host that compacts as `alone` says, where the model's window is known.
+pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices, alone: Option<&Alone>) -> Billed {
     let sent = call.usage.map_or(call.counted, |usage| usage.total());
     let is_warm = before.is_some_and(|before| call.at.saturating_sub(before.at) <= prices.cache_ttl_ms);
     let broken = call.broken.filter(|_| is_warm);
     let usage = call.usage.unwrap_or_else(|| {
         let held = before.filter(|_| is_warm).map_or(0, |before| before.sent.saturating_sub(broken.unwrap_or(0)));
         let read = held.min(sent);
-        Usage { input: 0, read, written: sent - read }
+        Usage { input: 0, read, written: sent - read, output: None }
     });
     let sent_bill = usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write;
+    let dropped = before.map_or(0, |before| before.dropped);
     if call.is_for_fetch {
-        return Billed { sent, without: 0, fetched: sent.saturating_sub(call.overhead), sent_bill, without_bill: 0.0 };
+        let fetched = sent.saturating_sub(call.overhead);
+        return Billed { sent, dropped, fetched, sent_bill, ..Billed::default() };
     }
     let fetched = call.fetched.min(sent.saturating_sub(call.overhead));
-    let without = (sent + call.freed).saturating_sub(fetched + call.overhead);
+    let whole = (sent + call.freed).saturating_sub(fetched + call.overhead);
+    let would_be = match (before, alone) {
+        // The host alone compacts at other times than with us: it goes on as it was.
+        (Some(before), Some(_)) if call.was_compacted => before.without,
+        _ => whole.saturating_add_signed(dropped.saturating_neg()),
+    };
+    let is_over = |alone: &&Alone| {
+        let last = before.map_or(0, |before| before.without);
+        would_be > alone.window || call.begins_turn && last.max(would_be) > alone.limit()
+    };
+    let compacting = alone.filter(is_over);
+    let without = compacting.map_or(would_be, |alone| alone.compacted(would_be));
     let read = match (before, broken) {
         (Some(before), Some(_)) => before.without,
         (Some(before), None) if usage.read >= before.sent.div_ceil(2) => {
@@ -80,14 +108,22 @@ pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices) -> Billed {
         (None, _) if usage.read >= sent.div_ceil(2) => without.saturating_sub(sent.saturating_sub(usage.read)),
         _ => usage.read,
     };
-    let read = read.min(without) as f64;
+    let read = read.min(compacting.map_or(without, |alone| alone.fixed.min(without))) as f64;
     let taken_in = usage.input + usage.written;
     let price = match taken_in {
         0 => prices.write,
         _ => (usage.input as f64 + usage.written as f64 * prices.write) / taken_in as f64,
     };
     let without_bill = read * prices.read + (without as f64 - read) * price;
-    Billed { sent, without, fetched, sent_bill, without_bill }
+    let dropped = whole as i64 - without as i64;
+    let share = without_bill / (without.max(1)) as f64;
+    let (less, more) = match alone {
+        Some(alone) if dropped != 0 => alone.margins(without, whole),
+        _ => (0, 0),
+    };
+    let (under, over) = (less as f64 * share, more as f64 * share);
+    let compacting = compacting.map(|alone| (alone.summarized, alone.summarized as f64 * price));
+    Billed { sent, without, dropped, fetched, sent_bill, without_bill, under, over, compacting }
 }
 
 #[cfg(test)]
@@ -104,20 +140,22 @@ mod tests {
         overhead: 0,
         is_for_fetch: false,
         broken: None,
+        begins_turn: true,
+        was_compacted: false,
     };
-    const BEFORE: Before = Before { at: 0, sent: 8000, without: 8000 };
+    const BEFORE: Before = Before { at: 0, sent: 8000, without: 8000, dropped: 0 };
 
     fn bills(call: Call, before: Option<Before>) -> (u64, u64, f64, f64) {
-        let Billed { sent, without, sent_bill, without_bill, .. } = bill(&call, before.as_ref(), &PRICES);
+        let Billed { sent, without, sent_bill, without_bill, .. } = bill(&call, before.as_ref(), &PRICES, None);
         (sent, without, sent_bill.round(), without_bill.round())
     }
 
     #[test]
     fn where_nothing_was_done_both_bills_are_one() {
-        let reported = Usage { input: 3, read: 7900, written: 2097 };
+        let reported = Usage { input: 3, read: 7900, written: 2097, output: None };
         for before in [None, Some(BEFORE)] {
             for usage in [None, Some(reported)] {
-                let billed = bill(&Call { usage, ..CALL }, before.as_ref(), &PRICES);
+                let billed = bill(&Call { usage, ..CALL }, before.as_ref(), &PRICES, None);
                 assert_eq!((billed.sent, billed.without), (10_000, 10_000));
                 assert!((billed.sent_bill - billed.without_bill).abs() < 1e-6, "{billed:?}");
             }
@@ -138,23 +176,23 @@ mod tests {
     #[test]
     fn what_left_would_have_been_read_and_what_never_came_would_have_been_written() {
         let folded = Before { sent: 4000, ..BEFORE };
-        let usage = Some(Usage { input: 0, read: 4000, written: 1000 });
+        let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
         let call = Call { usage, freed: 4500, ..CALL };
         assert_eq!(bills(call, Some(folded)), (5000, 9500, 400.0 + 1250.0, 800.0 + 1875.0));
-        let end = Call { usage: Some(Usage { input: 0, read: 3900, written: 1100 }), ..call };
+        let end = Call { usage: Some(Usage { input: 0, read: 3900, written: 1100, output: None }), ..call };
         assert_eq!(bills(end, Some(folded)), (5000, 9500, 390.0 + 1375.0, 790.0 + 2000.0));
-        let beginning = Call { usage: Some(Usage { input: 0, read: 500, written: 4500 }), ..call };
+        let beginning = Call { usage: Some(Usage { input: 0, read: 500, written: 4500, output: None }), ..call };
         assert_eq!(bills(beginning, Some(folded)), (5000, 9500, 50.0 + 5625.0, 50.0 + 11_250.0));
-        let cold = Call { usage: Some(Usage { input: 5000, read: 0, written: 0 }), ..call };
+        let cold = Call { usage: Some(Usage { input: 5000, read: 0, written: 0, output: None }), ..call };
         assert_eq!(bills(cold, Some(folded)), (5000, 9500, 5000.0, 9500.0));
     }
 
     #[test]
     fn where_nothing_is_known_of_the_request_before_what_left_was_cached_if_most_of_the_rest_was() {
-        let usage = Some(Usage { input: 0, read: 4000, written: 1000 });
+        let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
         let call = Call { usage, freed: 5000, ..CALL };
         assert_eq!(bills(call, None), (5000, 10_000, 400.0 + 1250.0, 900.0 + 1250.0));
-        let cold = Call { usage: Some(Usage { input: 0, read: 0, written: 5000 }), ..call };
+        let cold = Call { usage: Some(Usage { input: 0, read: 0, written: 5000, output: None }), ..call };
         assert_eq!(bills(cold, None), (5000, 10_000, 6250.0, 12_500.0));
         assert_eq!(bills(Call { usage: None, counted: 5000, ..call }, None), (5000, 10_000, 6250.0, 12_500.0));
     }
@@ -162,10 +200,70 @@ mod tests {
     #[test]
     fn fetches_and_our_own_words_are_charged() {
         let call = Call { freed: 1000, fetched: 300, overhead: 100, ..CALL };
-        let billed = bill(&call, None, &PRICES);
+        let billed = bill(&call, None, &PRICES, None);
         assert_eq!((billed.sent, billed.without, billed.fetched), (10_000, 10_600, 300));
-        let billed = bill(&Call { is_for_fetch: true, ..call }, Some(&BEFORE), &PRICES);
+        let billed = bill(&Call { is_for_fetch: true, ..call }, Some(&BEFORE), &PRICES, None);
         assert_eq!((billed.without, billed.fetched), (0, 9900));
         assert!(billed.without_bill < 1e-9 && billed.sent_bill > 3000.0);
+    }
+
+    /// Requests of a host that sends everything and compacts as it does: by their sizes, as it would count them.
+    fn alone_by_itself(alone: &Alone, grows: u64, turns: u64, calls: u64) -> Vec<u64> {
+        let (mut size, mut sizes) = (alone.fixed, Vec::new());
+        for _ in 0..turns {
+            for call in 0..calls {
+                if size + grows > (if call == 0 { alone.limit() } else { alone.window }) {
+                    size = alone.compacted(size + grows).saturating_sub(grows);
+                }
+                size += grows;
+                sizes.push(size);
+            }
+        }
+        sizes
+    }
+
+    /// Neighbours: windows of four sizes x three steps by which requests grow x two numbers of calls in a turn x three shares that were folded
+    /// x whether the host had to compact with us, too.
+    #[test]
+    fn the_host_alone_is_billed_what_it_sends_and_never_more_than_the_window() {
+        for window in [16_000, 32_000, 200_000, 1_000_000] {
+            for grows in [window / 100, window / 20, window / 8] {
+                for calls in [1, 3] {
+                    for folded in [0, 50, 90] {
+                        for has_compacted in [false, true] {
+                            let alone =
+                                Alone { window, fixed: window / 20, kept: window / 10, summarized: window / 20 };
+                            let real = alone_by_itself(&alone, grows, 60, calls);
+                            let (mut whole, mut before, mut modelled) = (alone.fixed, None::<Before>, Vec::new());
+                            for number in 0..60 * calls {
+                                let was_compacted = has_compacted && number > 0 && number % (20 * calls) == 0;
+                                whole = if was_compacted { alone.fixed + alone.kept } else { whole + grows };
+                                let freed = whole * folded / 100;
+                                let usage = Some(Usage { input: whole - freed, read: 0, written: 0, output: None });
+                                let begins_turn = number % calls == 0;
+                                let call = Call { usage, freed, begins_turn, was_compacted, ..CALL };
+                                let billed = bill(&call, before.as_ref(), &PRICES, Some(&alone));
+                                let what =
+                                    format!("{window} {grows} {calls} {folded} {has_compacted} {number}: {billed:?}");
+                                assert!(billed.without <= window && billed.under <= billed.without_bill, "{what}");
+                                assert_eq!(billed.sent, whole - freed);
+                                before = Some(Before {
+                                    at: call.at,
+                                    sent: billed.sent,
+                                    without: billed.without,
+                                    dropped: billed.dropped,
+                                });
+                                modelled.push(billed.without);
+                            }
+                            let (real, modelled) =
+                                (real.iter().sum::<u64>() as f64, modelled.iter().sum::<u64>() as f64);
+                            let what =
+                                format!("{window} {grows} {calls} {folded} {has_compacted}: {modelled} of {real}");
+                            assert!((modelled / real - 1.0).abs() < 0.1, "{what}");
+                        }
+                    }
+                }
+            }
+        }
     }
 }

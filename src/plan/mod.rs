@@ -5,6 +5,7 @@
 //! history (what may go, since when) ─► economics (when it pays) ─► chosen blocks
 //! ```
 
+pub mod alone;
 pub mod arguments;
 pub mod balance;
 pub mod bill;

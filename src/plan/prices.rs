@@ -27,6 +27,8 @@ pub struct StatedPrices {
     pub cache_read: f64,
     /// One unit written to the cache.
     pub cache_write: f64,
+    /// One unit of an answer, where it is stated.
+    pub output: Option<f64>,
     /// How long the cache lives, in milliseconds.
     pub cache_ttl_ms: f64,
     /// Whether these are US dollars per million tokens: figures are then in dollars.
@@ -38,17 +40,24 @@ impl StatedPrices {
     pub fn usd(&self) -> Option<f64> {
         self.usd_per_million.then_some(self.input / 1e6)
     }
+
+    /// What a token of an answer costs, in input tokens, where that was said.
+    pub fn answer(&self) -> Option<f64> {
+        self.output.filter(|output| *output > 0.0).map(|output| output / self.input)
+    }
 }
 
 impl TryFrom<StatedPrices> for Prices {
     type Error = Error;
 
     fn try_from(stated: StatedPrices) -> Result<Self> {
-        let StatedPrices { input, cache_read, cache_write, cache_ttl_ms, .. } = stated;
+        let StatedPrices { input, cache_read, cache_write, output, cache_ttl_ms, .. } = stated;
+        let output = output.unwrap_or(0.0);
         for (name, value, is_good) in [
             ("prices.input", input, input.is_finite() && input > 0.0),
             ("prices.cacheRead", cache_read, cache_read.is_finite() && cache_read >= 0.0),
             ("prices.cacheWrite", cache_write, cache_write.is_finite() && cache_write >= 0.0),
+            ("prices.output", output, output.is_finite() && output >= 0.0),
             ("prices.cacheTtlMs", cache_ttl_ms, cache_ttl_ms.is_finite() && cache_ttl_ms >= 0.0),
         ] {
             if !is_good {
@@ -189,12 +198,15 @@ mod tests {
             input: 3.0,
             cache_read: 0.3,
             cache_write: 3.75,
+            output: Some(15.0),
             cache_ttl_ms: 300_000.0,
             usd_per_million: false,
         };
         let prices = Prices::try_from(stated).unwrap();
         assert!((prices.read - 0.1).abs() < 1e-9 && (prices.write - 1.25).abs() < 1e-9);
         assert_eq!(prices.cache_ttl_ms, 300_000);
+        assert_eq!(stated.answer(), Some(5.0));
+        assert_eq!(StatedPrices { output: Some(0.0), ..stated }.answer(), None, "a price of nothing is not stated");
         let error = Prices::try_from(StatedPrices { input: 0.0, ..stated }).unwrap_err();
         assert_eq!(error.to_string(), "prices.input is 0; it must be a number above 0");
         let error = Prices::try_from(StatedPrices { cache_read: f64::NAN, ..stated }).unwrap_err();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::sums::DAY_MS;
 use super::{Millis, Scope};
 
 /// One model call.
@@ -11,10 +12,18 @@ pub struct Request {
     pub at: Millis,
     /// Whether the provider reported the tokens; else they were counted here.
     pub is_measured: bool,
-    /// Tokens of the prompt.
+    /// Tokens of the messages that an assembly of ours handed over just for it, as counted here; `None` where it was not the first one behind.
+    pub counted: Option<u64>,
+    /// By how many tokens the session's requests differed so far from one to the next, as the provider counted them and as we did. `None`
+    /// where no assembly of ours is known to have made the prompt: then it saved nothing.
+    pub weighed: Option<(u64, u64)>,
+    /// Tokens of the prompt; 0 for a call that only a host without us would have made.
     pub sent: u64,
     /// Tokens that it would have had without us; 0 for a call that would not have been made.
     pub without: u64,
+    /// How many more these would be if the host without us had never compacted the conversation. Negative where it has, with us, dropped
+    /// what it would not have dropped yet without.
+    pub dropped: i64,
     /// Of those sent: the fetch tool.
     pub overhead: u64,
     /// Of those sent: what fetching put there.
@@ -23,6 +32,14 @@ pub struct Request {
     pub sent_bill: f64,
     /// Its bill without us, in input tokens.
     pub without_bill: f64,
+    /// How much less that may have been, in input tokens.
+    pub without_under: f64,
+    /// How much more.
+    pub without_over: f64,
+    /// Tokens of the answer; `None` where the provider did not report them.
+    pub answered: Option<u64>,
+    /// The bill of the answer in input tokens, where its tokens and their price are known.
+    pub answer_bill: Option<f64>,
     /// What an input token costs in dollars; `None` where nobody said.
     pub usd: Option<f64>,
 }
@@ -47,7 +64,11 @@ impl From<&str> for Turn {
 /// What a session did since a moment, and how it stood before: what the bill of its next requests depends on.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recent {
-    /// The session's last request.
+    /// The session's first request that came right behind an assembly of ours.
+    pub first: Option<Request>,
+    /// Its last such request.
+    pub begun: Option<Request>,
+    /// Its last request.
     pub last: Option<Request>,
     /// Its last request that would have been made without us, too.
     pub last_without: Option<Request>,
@@ -110,20 +131,39 @@ pub struct FiguresQuery {
     pub until: Option<f64>,
 }
 
+impl FiguresQuery {
+    /// The first moment and the first one that no longer counts.
+    pub fn range(&self) -> (Millis, Millis) {
+        (self.since.map_or(Millis::MIN, |at| at as Millis), self.until.map_or(Millis::MAX, |at| at as Millis))
+    }
+
+    /// The first and the last day since 1970.
+    pub fn days(&self) -> (i64, i64) {
+        let (since, until) = self.range();
+        (since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS))
+    }
+}
+
 /// Requests with us, and as they would have been without. Bills are in the unit of [`Figures`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Amount {
     /// How many.
     pub requests: u64,
+    /// How many of them no assembly of ours is known to have made; without us they would have been the same.
+    pub bypassed: u64,
     /// Tokens sent.
     pub sent_tokens: u64,
     /// Tokens without us.
     pub without_tokens: u64,
     /// The bill.
     pub sent_bill: f64,
-    /// The bill without us.
+    /// The bill without us, as modelled.
     pub without_bill: f64,
+    /// The least that it can have been.
+    pub without_least: f64,
+    /// The most.
+    pub without_most: f64,
 }
 
 /// All requests.
@@ -135,12 +175,22 @@ pub struct Total {
     pub amount: Amount,
     /// How many the provider reported the tokens of.
     pub measured: u64,
+    /// Calls that only the host without us would have made, to compact the conversation. They are in the tokens and the bill without us.
+    pub compacting: u64,
     /// Originals fetched.
     pub fetches: u64,
     /// What fetching put into all of them together.
     pub fetch_tokens: u64,
     /// The fetch tool in all of them together.
     pub overhead_tokens: u64,
+    /// How many requests the provider reported the answer's tokens of.
+    pub answered: u64,
+    /// Tokens of these answers, which no other figure holds.
+    pub answer_tokens: u64,
+    /// The bill of these answers; `None` where there are none or a price is not known.
+    pub answer_bill: Option<f64>,
+    /// The bill of those that would have been given without us, too.
+    pub without_answer_bill: Option<f64>,
 }
 
 /// The requests of one day.

@@ -78,7 +78,8 @@ pub static TABLES: [&Table; 15] = [
         blocks Integer),
     &table!(requests, 1,
         id Integer, session Integer, at Integer, is_measured Flag, sent Integer, without Integer, overhead Integer,
-        fetched Integer, sent_bill Real, without_bill Real, usd Real),
+        fetched Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, weighed_told Integer,
+        weighed_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill Real),
     &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer),
     &table!(folded, 3, session Integer, day Integer, kind Text, tokens_before Integer, tokens_after Integer),
     &table!(warnings, 1, id Integer, at Integer, text Text),
@@ -86,7 +87,9 @@ pub static TABLES: [&Table; 15] = [
     &table!(swept_requests, 1,
         day Integer, requests Integer, measured Integer, sent Integer, without Integer, overhead Integer,
         fetched Integer, sent_bill Real, without_bill Real, sent_usd Real, without_usd Real, unpriced Integer,
-        fetches Integer),
+        fetches Integer, bypassed Integer, compacting Integer, answered Integer, answer_tokens Integer,
+        unpriced_answers Integer, under_bill Real, over_bill Real, answer_bill Real, without_answer_bill Real,
+        under_usd Real, over_usd Real, answer_usd Real, without_answer_usd Real),
 ];
 
 impl Table {

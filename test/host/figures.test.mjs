@@ -1,21 +1,26 @@
-// What people are shown is what the provider counted, to the token, and what would have been is what the host alone really sends.
+// What people are shown is what the provider counted, to the token, and what would have been is what the host alone really sends, also where it
+// compacts. Calls made by another engine are credited with nothing.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 
 import { countTokens } from "../../index.js";
-import { chapterOfCode, readingChapters } from "./chapters.mjs";
+import { chapterOfCode, chapterOfWords, readingChapters } from "./chapters.mjs";
 import { readRows } from "./dialects.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
-import { conversation, idsIn } from "./reading.mjs";
+import { conversation, idsIn, partsOf } from "./reading.mjs";
 
 const SESSION = "agent:main:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const TURNS = 30;
+const WINDOW = 200_000;
+/** Turns with long messages of a person, which nothing folds: together they outgrow the window of the host alone. */
+const LONG = 12;
 
 /** Tokens of a message or of the list of tools, as a provider counts them: of texts and arguments. */
 function count(part) {
@@ -26,6 +31,8 @@ function count(part) {
 }
 
 const turns = readingChapters(TURNS);
+const longTurns = Array.from({ length: LONG }, (_, at) => ({ user: `Here is part ${at}. ${chapterOfWords(at, 400, "in the old harbour.")}`, steps: ["I have read it."] }));
+const legacyTurns = Array.from({ length: 5 }, (_, at) => ({ user: `And ${at}?`, steps: ["Yes."] }));
 
 const hosts = [];
 const providers = [];
@@ -33,14 +40,18 @@ let with_;
 let alone;
 let fetching;
 let figures;
+/** The same of the whole session, with the long turns. */
+let grown;
 let ofSession;
 let analysis;
 let health;
+/** How many requests there were before the long turns. */
+let shortOf;
 
 async function startHost(name, plugin) {
   const provider = await startProvider({ count });
   providers.push(provider);
-  const host = new Host({ name, provider, cost: COST });
+  const host = new Host({ name, provider, cost: COST, contextWindow: WINDOW });
   hosts.push(host);
   for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapterOfCode(at, 90));
   if (plugin) await host.install(packedPlugin(), { skipCommands: ["seq 1 3000*"] });
@@ -68,11 +79,14 @@ before(async () => {
     playTurns(with_.host, with_.provider, SESSION, [fetching, thanks]),
     playTurns(alone.host, alone.provider, SESSION, [{ ...fetching, steps: ["This."] }, thanks]),
   ]);
-  await alone.host.stop();
   // Each is a process of its own: at once.
   [figures, ofSession, analysis, health] = await Promise.all(
     [["stats"], ["stats", "--session", SESSION], ["analyze", "--session", SESSION], ["status"]].map((args) => with_.host.openclawJson(["concertina", ...args])),
   );
+  shortOf = { with_: with_.provider.requests.length, alone: alone.provider.requests.length };
+  await Promise.all([with_, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, longTurns)));
+  await alone.host.stop();
+  grown = await with_.host.openclawJson(["concertina", "stats"]);
 });
 
 after(async () => {
@@ -81,7 +95,8 @@ after(async () => {
 });
 
 test("tokens and bill are what the provider counted, exactly", () => {
-  const { requests, failures } = with_.provider;
+  const { failures } = with_.provider;
+  const requests = with_.provider.requests.slice(0, shortOf.with_);
   assert.deepEqual(failures, []);
   const { unit, total, days, sessions } = figures;
   assert.equal(total.requests, requests.length);
@@ -96,7 +111,7 @@ test("tokens and bill are what the provider counted, exactly", () => {
 
 test("what would have been sent and billed is what the host alone sends and is billed", () => {
   const { total, kinds, fetched } = figures;
-  const { requests } = alone.provider;
+  const requests = alone.provider.requests.slice(0, shortOf.alone);
   say(`sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokensOf(requests)} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled, ${dollars(requests).toFixed(4)} really`);
   near(total.withoutTokens, tokensOf(requests), 0.01);
   near(total.withoutBill, dollars(requests), 0.01);
@@ -107,12 +122,48 @@ test("what would have been sent and billed is what the host alone sends and is b
   assert.ok(kinds.some(({ kind, before, after }) => kind === "tool results" && before > 2 * after), JSON.stringify(kinds));
 });
 
+test("what would have been is within a tenth of what the host alone sends and is billed also where it compacts", () => {
+  const { total } = grown;
+  const { requests, others } = alone.provider;
+  const summaries = others.filter((json) => json.includes("context summarization assistant")).map((json) => ({ tokens: sum(partsOf(JSON.parse(json)), count), cached: 0 }));
+  const [tokens, bill] = [tokensOf(requests) + tokensOf(summaries), dollars(requests) + dollars(summaries)];
+  say(`sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokens} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled (${total.withoutLeast.toFixed(4)} to ${total.withoutMost.toFixed(4)}), ${bill.toFixed(4)} really`);
+  assert.ok(summaries.length > 0 && total.compacting > 0, `${summaries.length} summaries, ${total.compacting} modelled`);
+  assert.equal(total.sentTokens, tokensOf(with_.provider.requests.slice(0, total.requests)));
+  near(total.withoutTokens, tokens, 0.1);
+  near(total.withoutBill, bill, 0.1);
+  assert.ok(total.withoutLeast <= total.withoutBill && total.withoutBill <= total.withoutMost);
+  assert.ok(total.sentTokens < tokens);
+});
+
+/** What the rows of the store that match come to. */
+function rowsOf(condition) {
+  const database = new DatabaseSync(figures.store.path, { readOnly: true });
+  try {
+    return database.prepare(`SELECT count(*) AS requests, max(without) AS largest, sum(sent) AS sent, sum(without) AS without FROM requests WHERE ${condition}`).get();
+  } finally {
+    database.close();
+  }
+}
+
+test("no request of the host alone is larger than the window", () => {
+  const { requests, largest } = rowsOf("true");
+  assert.ok(requests > TURNS && largest > 100_000 && largest <= WINDOW, String(largest));
+});
+
+test("answers are in no bill of prompts, and in one beside it", async () => {
+  const { answered, answerTokens, answerBill, withoutAnswerBill } = figures.total;
+  assert.equal(answered, figures.total.requests);
+  assert.ok(answerTokens > 100 && Math.abs(answerBill - (answerTokens * COST.output) / 1e6) < 1e-9 && withoutAnswerBill < answerBill, JSON.stringify(figures.total));
+  assert.match((await commands("stats")).output, /and answers +\$[\d.]+, \$[\d.]+ without: /);
+});
+
 test("the chat shows whether it is active, and the same figures", async () => {
   const text = await slash("");
   assert.match(text, /Concertina +\d+\.\d+\.\d+, active/);
   assert.match(text, /warnings +none today/);
-  const { total } = figures;
-  assert.ok(text.includes(`tokens sent  ${total.sentTokens.toLocaleString("en-US")}, `), text);
+  const { total } = grown;
+  assert.match(text, new RegExp(`tokens sent +${total.sentTokens.toLocaleString("en-US")}, `));
   assert.match(text, /measured, as the provider reported them/);
 });
 
@@ -125,8 +176,31 @@ test("status says that it is active", () => {
 test("a session is analysed as the plugin would fold it", () => {
   const { read, failed, total, unit } = analysis;
   assert.deepEqual([read.length, failed.length, total.measured, unit], [1, 0, 0, "usd"]);
-  assert.equal(total.requests, with_.provider.requests.length);
+  assert.equal(total.requests, shortOf.with_);
   assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
+});
+
+/** Lets the host use another engine from now on. */
+async function useEngine(contextEngine) {
+  const { host } = with_;
+  await host.stop();
+  const config = host.readConfig();
+  host.writeConfig({ ...config, plugins: { ...config.plugins, slots: { ...config.plugins.slots, contextEngine } } });
+  await host.start();
+}
+
+test("calls that another engine made are credited with nothing, and counted", async () => {
+  await useEngine("legacy");
+  const played = await playTurns(with_.host, with_.provider, SESSION, legacyTurns);
+  await useEngine("concertina");
+  await playTurns(with_.host, with_.provider, SESSION, [{ user: "Back?", steps: ["Yes."] }]);
+  const { total } = await with_.host.openclawJson(["concertina", "stats"]);
+  const others = played.flatMap(({ requests }) => requests);
+  const bypassed = rowsOf("weighed_told IS NULL AND sent > 0");
+  assert.deepEqual([total.bypassed, bypassed.requests], [others.length, others.length]);
+  assert.deepEqual([bypassed.sent, bypassed.without], [tokensOf(others), tokensOf(others)]);
+  assert.equal(total.sentTokens, tokensOf(with_.provider.requests));
+  assert.equal(total.requests, with_.provider.requests.length);
 });
 
 test("a session that is switched off is folded no more, until it is switched on", async () => {

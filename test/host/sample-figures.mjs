@@ -18,11 +18,12 @@ const hex = (roll) => Array.from({ length: 16 }, () => Math.floor(roll(16)).toSt
 function amounts(roll, requests) {
   const withoutTokens = Math.round(requests * (40_000 + roll(50_000)));
   const sentTokens = Math.round(withoutTokens * (0.4 + roll(0.25)));
-  return { requests, sentTokens, withoutTokens, sentBill: sentTokens * 4.1e-7, withoutBill: withoutTokens * 4.6e-7 };
+  const withoutBill = withoutTokens * 4.6e-7;
+  return { requests, bypassed: Math.round(requests / 50), sentTokens, withoutTokens, sentBill: sentTokens * 4.1e-7, withoutBill, withoutLeast: withoutBill * 0.93, withoutMost: withoutBill * 1.2 };
 }
 
 function total(all) {
-  const names = ["requests", "sentTokens", "withoutTokens", "sentBill", "withoutBill"];
+  const names = ["requests", "bypassed", "sentTokens", "withoutTokens", "sentBill", "withoutBill", "withoutLeast", "withoutMost"];
   return Object.fromEntries(names.map((name) => [name, all.reduce((sum, one) => sum + one[name], 0)]));
 }
 
@@ -49,7 +50,7 @@ export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed
   const all = total(byDay);
   return {
     unit: "usd",
-    total: { ...all, measured: all.requests - 37, fetches: fetched.length, fetchTokens: fetched.reduce((sum, { tokens }) => sum + tokens, 0), overheadTokens: all.requests * 612 },
+    total: { ...all, measured: all.requests - 37, fetches: fetched.length, fetchTokens: fetched.reduce((sum, { tokens }) => sum + tokens, 0), overheadTokens: all.requests * 612, compacting: 21, answered: all.requests - 37, answerTokens: all.requests * 240, answerBill: all.requests * 0.0036, withoutAnswerBill: all.requests * 0.0035 },
     days: byDay,
     sessions: bySession.slice(0, 100),
     epochs,

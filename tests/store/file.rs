@@ -124,7 +124,7 @@ fn a_file_of_a_newer_version_is_said_to_be_one_and_never_set_aside() {
     for further in ["", no_sql] {
         let dir = tempfile::tempdir().unwrap();
         drop(open(dir.path()).unwrap());
-        let newer = format!("PRAGMA user_version = 7; PRAGMA journal_mode = DELETE; {further}");
+        let newer = format!("PRAGMA user_version = 8; PRAGMA journal_mode = DELETE; {further}");
         sql(dir.path()).execute_batch(&newer).unwrap();
         let before = fs::read(dir.path().join(FILE)).unwrap();
         let names =
@@ -137,7 +137,7 @@ fn a_file_of_a_newer_version_is_said_to_be_one_and_never_set_aside() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "the store at {} was written by a newer version: its version is 7; this program knows versions 1 to 5: \
+                    "the store at {} was written by a newer version: its version is 8; this program knows versions 1 to 6: \
                      update it and start it again, or use another directory",
                     dir.path().join(FILE).display()
                 )

@@ -15,7 +15,7 @@ use crate::hosts;
 use crate::suite::{START, batch_of, options, projection, scope};
 
 /// The newest version.
-const VERSIONS: u32 = 5;
+const VERSIONS: u32 = 6;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/store/version-{version}.sqlite"))

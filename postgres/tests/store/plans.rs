@@ -26,8 +26,8 @@ INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
 INSERT INTO turns SELECT 1 + id % 1000, hash, 'turn', 1700000000000 FROM originals;
 INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
   SELECT 1 + id % 1000, 1700000000000, 'stale', 2, 1, 1 FROM originals;
-INSERT INTO requests (session, at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill)
-  SELECT 1 + id % 1000, 1700000000000, true, 1, 2, 0, 0, 1, 2 FROM originals;
+INSERT INTO requests (session, at, is_measured, counted, sent, without, overhead, fetched, sent_bill, without_bill)
+  SELECT 1 + id % 1000, 1700000000000, true, 1, 1, 2, 0, 0, 1, 2 FROM originals;
 INSERT INTO fetches (session, at, ref_id, tokens) SELECT 1 + id % 1000, 1700000000000, ref_id, 1 FROM originals;
 INSERT INTO folded SELECT 1 + id % 1000, id / 1000, 'result', 2, 1 FROM originals;
 ANALYZE";
@@ -44,7 +44,7 @@ const BLOCKS_MAX: [(&str, u64); 11] = [
     ("printed", 2700),
     ("projections", 3400),
     ("receipts", 410),
-    ("requests", 24),
+    ("requests", 48),
     ("sessions", 1700),
     ("turns", 18),
 ];

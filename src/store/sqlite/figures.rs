@@ -1,7 +1,5 @@
 //! Requests as rows, and what they come to.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::failure::Outcome;
@@ -9,35 +7,70 @@ use super::read::{is_theirs, row_of, stored};
 use super::row::{Count, count};
 use super::session::find_session;
 use crate::store::figures::{
-    Amount, Day, FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request,
-    SessionAmount, SessionEpoch, Stored, Total,
+    FetchedOriginal, Figures, FiguresQuery, FoldedKind, KindTokens, KnownSession, Recent, Request, SessionEpoch, Stored,
 };
-use crate::store::sums::{DAY_MS, Sums, date};
+use crate::store::sums::{DAY_MS, Days, Rest, SUMS, SessionSums, Sums, SumsSql, WIDTH};
 use crate::store::{Millis, Scope};
 
-/// The sums of requests, in this order; `swept_requests` has them as columns.
-const SUMS: &str = "count(*), sum(is_measured), sum(sent), sum(without), sum(overhead), sum(fetched), \
-    total(sent_bill), total(without_bill), total(sent_bill * usd), total(without_bill * usd), count(*) - count(usd)";
+/// A request as a row has it.
+const REQUEST: &str =
+    "at, is_measured, counted, weighed_told, weighed_counted, sent, without, dropped, overhead, fetched,
+    sent_bill, without_bill, without_under, without_over, answered, answer_bill, usd";
 
 pub(super) fn insert_request(transaction: &Transaction<'_>, session: i64, request: &Request) -> Outcome<()> {
     transaction
-        .prepare_cached(
-            "INSERT INTO requests (session, at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        )?
+        .prepare_cached(&format!(
+            "INSERT INTO requests (session, {REQUEST})
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+        ))?
         .execute(params![
             session,
             request.at,
             request.is_measured,
+            request.counted.map(Count),
+            request.weighed.map(|(told, _)| Count(told)),
+            request.weighed.map(|(_, counted)| Count(counted)),
             Count(request.sent),
             Count(request.without),
+            request.dropped,
             Count(request.overhead),
             Count(request.fetched),
             request.sent_bill,
             request.without_bill,
+            request.without_under,
+            request.without_over,
+            request.answered.map(Count),
+            request.answer_bill,
             request.usd
         ])?;
     Ok(())
+}
+
+/// Tokens as a column has them.
+fn unsigned(tokens: i64) -> u64 {
+    tokens.max(0) as u64
+}
+
+fn read_request(row: &Row<'_>) -> rusqlite::Result<Request> {
+    let tokens = |column: usize| row.get::<_, Option<i64>>(column).map(|tokens| tokens.map(unsigned));
+    Ok(Request {
+        at: row.get(0)?,
+        is_measured: row.get(1)?,
+        counted: tokens(2)?,
+        weighed: tokens(3)?.zip(tokens(4)?),
+        sent: count(row, 5)?,
+        without: count(row, 6)?,
+        dropped: row.get(7)?,
+        overhead: count(row, 8)?,
+        fetched: count(row, 9)?,
+        sent_bill: row.get(10)?,
+        without_bill: row.get(11)?,
+        without_under: row.get(12)?,
+        without_over: row.get(13)?,
+        answered: tokens(14)?,
+        answer_bill: row.get(15)?,
+        usd: row.get(16)?,
+    })
 }
 
 pub(super) fn insert_fetch(
@@ -71,25 +104,10 @@ pub(super) fn add_folded(
 /// What a session did since a moment, and how it stood before.
 pub(super) fn recent(connection: &Connection, scope: &Scope, since: Millis) -> Outcome<Recent> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Recent::default()) };
-    let last = |condition: &str| -> Outcome<Option<Request>> {
+    let one = |which: &str| -> Outcome<Option<Request>> {
         Ok(connection
-            .prepare_cached(&format!(
-                "SELECT at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill, usd FROM requests
-                 WHERE session = ?1 {condition} ORDER BY id DESC LIMIT 1"
-            ))?
-            .query_row((session,), |row| {
-                Ok(Request {
-                    at: row.get(0)?,
-                    is_measured: row.get(1)?,
-                    sent: count(row, 2)?,
-                    without: count(row, 3)?,
-                    overhead: count(row, 4)?,
-                    fetched: count(row, 5)?,
-                    sent_bill: row.get(6)?,
-                    without_bill: row.get(7)?,
-                    usd: row.get(8)?,
-                })
-            })
+            .prepare_cached(&format!("SELECT {REQUEST} FROM requests WHERE session = ?1 {which} LIMIT 1"))?
+            .query_row((session,), read_request)
             .optional()?)
     };
     let timed = |sql: &str| -> Outcome<Vec<(Millis, u64)>> {
@@ -98,8 +116,10 @@ pub(super) fn recent(connection: &Connection, scope: &Scope, since: Millis) -> O
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     };
     Ok(Recent {
-        last: last("")?,
-        last_without: last("AND without > 0")?,
+        first: one("AND counted IS NOT NULL ORDER BY id")?,
+        begun: one("AND counted IS NOT NULL ORDER BY id DESC")?,
+        last: one("AND sent > 0 ORDER BY id DESC")?,
+        last_without: one("AND without > 0 ORDER BY id DESC")?,
         admitted: timed(
             "SELECT at, max(tokens_before - tokens_after, 0) FROM receipts
              WHERE session = ?1 AND kind = 'admit' AND at >= ?2 ORDER BY id",
@@ -110,18 +130,13 @@ pub(super) fn recent(connection: &Connection, scope: &Scope, since: Millis) -> O
 
 /// Adds the requests of a session that is about to be forgotten to the totals.
 pub(super) fn keep_sums(transaction: &Transaction<'_>, session: i64) -> Outcome<()> {
+    let SumsSql { selected, columns, added } = &*SUMS;
     transaction
         .prepare_cached(&format!(
-            "INSERT INTO swept_requests SELECT at / {DAY_MS} AS day, {SUMS},
+            "INSERT INTO swept_requests (day, {columns}, fetches) SELECT at / {DAY_MS} AS day, {selected},
                (SELECT count(*) FROM fetches WHERE fetches.session = ?1 AND fetches.at / {DAY_MS} = requests.at / {DAY_MS})
              FROM requests WHERE session = ?1 GROUP BY 1
-             ON CONFLICT (day) DO UPDATE SET
-               requests = requests + excluded.requests, measured = measured + excluded.measured,
-               sent = sent + excluded.sent, without = without + excluded.without,
-               overhead = overhead + excluded.overhead, fetched = fetched + excluded.fetched,
-               sent_bill = sent_bill + excluded.sent_bill, without_bill = without_bill + excluded.without_bill,
-               sent_usd = sent_usd + excluded.sent_usd, without_usd = without_usd + excluded.without_usd,
-               unpriced = unpriced + excluded.unpriced, fetches = fetches + excluded.fetches"
+             ON CONFLICT (day) DO UPDATE SET {added}, fetches = swept_requests.fetches + excluded.fetches"
         ))?
         .execute((session,))?;
     Ok(())
@@ -129,21 +144,7 @@ pub(super) fn keep_sums(transaction: &Transaction<'_>, session: i64) -> Outcome<
 
 /// Reads [`SUMS`], from a column on.
 fn read_sums(row: &Row<'_>, from: usize) -> rusqlite::Result<Sums> {
-    let amount = Amount {
-        requests: count(row, from)?,
-        sent_tokens: count(row, from + 2)?,
-        without_tokens: count(row, from + 3)?,
-        sent_bill: row.get(from + 6)?,
-        without_bill: row.get(from + 7)?,
-    };
-    Ok(Sums {
-        amount,
-        measured: count(row, from + 1)?,
-        overhead: count(row, from + 4)?,
-        fetched: count(row, from + 5)?,
-        usd: (row.get(from + 8)?, row.get(from + 9)?),
-        unpriced: count(row, from + 10)?,
-    })
+    Sums::read(|column| count(row, from + column), |column| row.get(from + column))
 }
 
 /// The figures; `max_bytes` and `path` are the store's.
@@ -154,51 +155,47 @@ pub(super) fn figures(
 ) -> Outcome<Figures> {
     // Rows of the session ?1, where one is asked for, from ?2 on and before ?3.
     let session = row_of(connection, query.session.as_ref())?;
-    let since = query.since.map_or(Millis::MIN, |at| at as Millis);
-    let until = query.until.map_or(Millis::MAX, |at| at as Millis);
-    let range = params![session, since, until];
-    let days_range = params![session, since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS)];
+    let ((since, until), (first_day, last_day)) = (query.range(), query.days());
+    let (range, days_range) = (params![session, since, until], params![session, first_day, last_day]);
     let is_theirs = is_theirs(session);
     let of_session = format!("{is_theirs} AND at >= ?2 AND at < ?3");
 
-    let mut by_day: BTreeMap<i64, Sums> = connection
-        .prepare_cached(&format!(
-            "SELECT at / {DAY_MS}, {SUMS} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
-        ))?
-        .query_map(range, |row| Ok((row.get(0)?, read_sums(row, 1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut fetches: u64 = connection
+    let SumsSql { selected, columns, .. } = &*SUMS;
+
+    let mut days = Days::default();
+    let mut by_day = connection.prepare_cached(&format!(
+        "SELECT at / {DAY_MS}, {selected} FROM requests JOIN sessions ON sessions.id = session WHERE {of_session} GROUP BY 1"
+    ))?;
+    for row in by_day.query_map(range, |row| Ok((row.get(0)?, read_sums(row, 1)?)))? {
+        let (day, sums) = row?;
+        days.add(day, sums);
+    }
+    days.fetches = connection
         .prepare_cached(&format!(
             "SELECT count(*) FROM fetches JOIN sessions ON sessions.id = session WHERE {of_session}"
         ))?
         .query_row(range, |row| count(row, 0))?;
-    let swept: Vec<(i64, Sums, u64)> = connection
-        .prepare_cached(
-            "SELECT day, requests, measured, sent, without, overhead, fetched, sent_bill, without_bill, sent_usd,
-               without_usd, unpriced, fetches FROM swept_requests WHERE ?1 IS NULL AND day >= ?2 AND day <= ?3",
-        )?
-        .query_map(days_range, |row| Ok((row.get(0)?, read_sums(row, 1)?, count(row, 12)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (day, sums, fetched) in swept {
-        let of_day = by_day.entry(day).or_default();
-        *of_day = of_day.plus(sums);
-        fetches += fetched;
+    let mut swept = connection.prepare_cached(&format!(
+        "SELECT day, {columns}, fetches FROM swept_requests WHERE ?1 IS NULL AND day >= ?2 AND day <= ?3"
+    ))?;
+    for row in swept.query_map(days_range, |row| Ok((row.get(0)?, read_sums(row, 1)?, count(row, 1 + WIDTH)?)))? {
+        let (day, sums, fetches) = row?;
+        days.add(day, sums);
+        days.fetches += fetches;
     }
-    let all = by_day.values().fold(Sums::default(), |all, sums| all.plus(*sums));
-    let in_usd = all.amount.requests > 0 && all.unpriced == 0;
 
     let sessions = connection
         .prepare_cached(&format!(
-            "SELECT session_id, session_key, max(at), {SUMS} FROM requests JOIN sessions ON sessions.id = session
+            "SELECT session_id, session_key, max(at), {selected} FROM requests JOIN sessions ON sessions.id = session
              WHERE {of_session} GROUP BY session
              ORDER BY total((without_bill - sent_bill) * iif(?4, usd, 1)) DESC, max(at) DESC LIMIT 100"
         ))?
-        .query_map(params![session, since, until, in_usd], |row| {
-            Ok(SessionAmount {
+        .query_map(params![session, since, until, days.is_in_usd()], |row| {
+            Ok(SessionSums {
                 session_id: row.get(0)?,
                 session_key: row.get(1)?,
                 last_at: row.get(2)?,
-                amount: read_sums(row, 3)?.amount(in_usd),
+                sums: read_sums(row, 3)?,
             })
         })?
         .collect::<rusqlite::Result<_>>()?;
@@ -248,23 +245,8 @@ pub(super) fn figures(
                SELECT at FROM receipts JOIN sessions ON sessions.id = session WHERE kind IN ('admit', 'assemble') AND {of_session})"
         ))?
         .query_row(range, |row| row.get(0))?;
-    Ok(Figures {
-        unit: if in_usd { "usd" } else { "input tokens" },
-        total: Total {
-            amount: all.amount(in_usd),
-            measured: all.measured,
-            fetches,
-            fetch_tokens: all.fetched,
-            overhead_tokens: all.overhead,
-        },
-        days: by_day.into_iter().map(|(day, sums)| Day { day: date(day), amount: sums.amount(in_usd) }).collect(),
-        sessions,
-        epochs,
-        kinds,
-        fetched,
-        store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
-        last_fold_at,
-    })
+    let store = Stored { originals, original_bytes, stored_bytes, max_bytes, path };
+    Ok(days.figures(sessions, Rest { epochs, kinds, fetched, store, last_fold_at }))
 }
 
 /// How long warnings are kept.

@@ -19,12 +19,13 @@ use super::failure::{Failure, Outcome};
 const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("version_1.sql"),
     include_str!("version_2.sql"),
     include_str!("version_3.sql"),
     include_str!("version_4.sql"),
     include_str!("version_5.sql"),
+    include_str!("version_6.sql"),
 ];
 
 /// The newest version that this program knows.

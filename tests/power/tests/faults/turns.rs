@@ -91,8 +91,15 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
         }
         let key = format!("turn {turn}");
         let messages = &history[3 * turn..];
-        let finished =
-            FinishedTurn { advancement_key: &key, session_key: None, messages, prices: None, usd: None, tool: "{}" };
+        let finished = FinishedTurn {
+            advancement_key: &key,
+            session_key: None,
+            messages,
+            prices: None,
+            usd: None,
+            tool: "{}",
+            ..FinishedTurn::default()
+        };
         life.insist("commit_turn", || engine.commit_turn(&me, &finished, now + 2));
     }
     assert!(decided.len() >= 4, "{}", decided.len());
