@@ -7,6 +7,7 @@ import { awaiting, badArgument, calling, crossingOptions, needArray, needObject,
 import { apply, applyInSlices, handOver, handOverInSlices, reallyDone } from "./handover.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
+import { beforeTransport } from "./transport.js";
 
 /** Options as they cross: the caller's stages by name and order only. */
 function crossing(options: CompressOptions): string {
@@ -145,12 +146,25 @@ function kept(originals: unknown): Pick<Original, "data" | "mimeType">[] {
   });
 }
 
-/** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
+/**
+ * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
+ *
+ * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it was before.
+ */
 export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
   needString("text", text);
   const given = kept(originals);
   if (!text.isWellFormed()) return text;
-  return calling(() => native().restore(text, given.map(({ data }) => data)));
+  const data = given.map((original) => original.data);
+  return calling(() => {
+    const addon = native();
+    const restored = addon.restore(text, data);
+    for (const before of beforeTransport(restored)) {
+      const undone = addon.restore(before, data);
+      if (undone !== before) return undone;
+    }
+    return restored;
+  });
 }
 
 /**
