@@ -297,6 +297,25 @@ test("of several ids those that are there are printed, and one that is not is a 
     assert.deepEqual([parts.stdout, parts.status], ["", 2]);
     assert.match(parts.stderr, new RegExp(`--${name} and --chars exclude each other`));
   }
+  // Parts that there are not, by each option and behind the id; and beside them ones that there are.
+  for (const [args, says] of [
+    [[refId, "--lines", "9999-"], /has 400 lines; lines 9999 and after do not exist/],
+    [[refId, "--lines", "401-500"], /lines 401-500 do not exist/],
+    [[refId, "--chars", "999999-"], /characters 999999 and after do not exist/],
+    [[refId, "--pattern", "no such words"], /No line of the original/],
+    [[refId, "--pattern", "took", "--lines", "9999-"], /No line of the original/],
+    [[`${refId}:9999-`], /lines 9999 and after do not exist/],
+    [[`${refId}:c999999-`], /characters 999999 and after do not exist/],
+    [[`${refId}:/no such words/`], /No line of the original/],
+  ]) {
+    const { stdout, stderr, status } = run("fetch", ...args, "--dir", dir);
+    assert.deepEqual([stdout, status], ["", 1], args.join(" "));
+    assert.match(stderr, says);
+  }
+  for (const args of [["--lines", "1-2"], ["--lines", "400"], ["--chars", "1-20"], ["--pattern", "unit"], ["--lines", "1-400", "--max-chars", "300"]]) {
+    const { stdout, stderr, status } = run("fetch", refId, ...args, "--dir", dir);
+    assert.deepEqual([stdout.endsWith("]"), stderr, status], [true, "", 0], args.join(" "));
+  }
   assert.deepEqual([run("fetch", refId, "--dir", dir).status, JSON.parse(run("fetch", refId, "--dir", dir, "--json").stdout)[0].text], [0, text]);
 });
 
