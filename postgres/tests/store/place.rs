@@ -101,18 +101,19 @@ fn a_roles_time_limits_cost_no_call() {
     let Some(cluster) = Cluster::start() else { return };
     let limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"];
     let sets = limits.iter().map(|limit| vec![*limit]).chain([limits.to_vec()]);
+    cluster.sql("CREATE ROLE hurried LOGIN SUPERUSER");
     for (number, set) in sets.enumerate() {
         for limit in &set {
-            cluster.sql(&format!("ALTER ROLE postgres SET {limit} = '20ms'"));
+            cluster.sql(&format!("ALTER ROLE hurried SET {limit} = '20ms'"));
         }
-        let store = cluster.open(&format!("limits_{number}"));
+        let store = PostgresStore::open(&cluster.url_of("hurried"), &format!("limits_{number}"), options()).unwrap();
         for pause in [0, 100, 1300] {
             std::thread::sleep(Duration::from_millis(pause));
             for (name, call) in CALLS {
                 call(&store, number).unwrap_or_else(|error| panic!("{name}, {set:?}, after {pause} ms: {error}"));
             }
         }
-        cluster.sql("ALTER ROLE postgres RESET ALL");
+        cluster.sql("ALTER ROLE hurried RESET ALL");
     }
 }
 
@@ -139,10 +140,11 @@ fn a_limit_of_connections_is_waited_for_and_then_named() {
                 });
             }
         });
-        let others: Vec<_> = (1..limit).map(|_| cluster.url_of("worker")).collect();
-        let held: Vec<_> = others.iter().map(|url| PostgresStore::open(url, "limited", options())).collect();
+        // Whatever is free yet, others have.
         let brief = PostgresOptions { connect_timeout: Duration::from_millis(300), ..options() };
-        let error = PostgresStore::open(&cluster.url_of("worker"), "limited", brief).map(drop).unwrap_err();
+        let open = || PostgresStore::open(&cluster.url_of("worker"), "limited", brief.clone());
+        let held: Vec<_> = (1..limit).map(|_| open()).collect();
+        let error = open().map(drop).unwrap_err();
         assert!(matches!(error, Error::StoreUnavailable { .. }), "{error}");
         assert!(error.to_string().contains("(53300)") && error.to_string().ends_with("; waited 300 ms"), "{error}");
         drop(held);
@@ -188,7 +190,7 @@ fn a_right_that_is_missing_is_said_and_is_no_damage() {
         }
     }
     println!("of {} rights {said} were missed", taken.len());
-    assert!(said > 20, "{said}");
+    assert!(said > 10, "{said}");
 }
 
 #[test]
