@@ -1166,7 +1166,11 @@ export declare function compressSync(text: string, options?: CompressOptions): C
 export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
 /** {@link compressMessages} on the calling thread. */
 export declare function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
-/** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
+/**
+ * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
+ *
+ * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it was before.
+ */
 export declare function restore(text: string, originals?: Pick<Original, "data">[]): string;
 /**
  * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for

@@ -213,9 +213,9 @@ async function analyze(state: PluginState, store: Concertina | undefined, { sess
 async function sessionToAnalyse(state: PluginState, store: Concertina | undefined, session: HostSession): Promise<SessionToAnalyse> {
   const { sessionId, sessionKey } = session;
   const recorded = readTranscript(sessionId, await transcriptOf(session));
-  const { messages, missing } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded })) ?? { messages: recorded, missing: [] };
+  const { messages, missing } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded.messages })) ?? { ...recorded, missing: [] };
   if (missing.length > 0) throw new Error(`its transcript shows ${counted(missing.length, "placeholder")} whose originals are gone: what its tools printed is not known`);
-  return { name: sessionId, sessionId, sessionKey, messages, prices: pricesOf(state.config, { sessionId, sessionKey, messages }) };
+  return { ...recorded, name: sessionId, sessionId, sessionKey, messages, prices: pricesOf(state.config, { sessionId, sessionKey, messages }) };
 }
 
 function freeDirectory(): string {

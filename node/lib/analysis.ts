@@ -13,6 +13,7 @@ import { HOST_DEFAULTS } from "./host-defaults.js";
 import { originalsOf } from "./originals.js";
 import { writeReport } from "./page.js";
 import { type Fold, replay } from "./replay.js";
+import { unreadableText } from "./session-rows.js";
 import { number, percent, rows, table } from "./table.js";
 
 /** The signals of a user who has seen enough. */
@@ -24,6 +25,8 @@ export interface SessionToAnalyse {
   sessionId: string;
   sessionKey?: string;
   messages: Message[];
+  /** Numbers of the lines of its recording that hold what is not JSON, counted from 1. */
+  unreadable?: number[];
   /** By the family of the session's model when absent. */
   prices?: Prices;
 }
@@ -47,7 +50,7 @@ export interface Proof {
 /** The figures of all sessions together, as modelled, and what they rest on. */
 export interface Analysis extends Figures {
   /** What was read. */
-  read: { name: string; sessionId: string; messages: number }[];
+  read: { name: string; sessionId: string; messages: number; skippedLines: number }[];
   /** What could not be. */
   failed: { name: string; error: string }[];
   /** Where the tokens of the sessions are, as recorded. */
@@ -72,7 +75,7 @@ export async function analyse(sessions: { name: string; read(): Promise<SessionT
     let proof: { fold: Fold; endedAt: number } | undefined;
     for (const session of sessions) {
       try {
-        const { name, sessionId: own, sessionKey, messages, prices } = await session.read();
+        const { name, sessionId: own, sessionKey, messages, unreadable = [], prices } = await session.read();
         // Files in two folders may have one name.
         const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
         const sessionId = count === 0 ? own : `${own} #${count + 1}`;
@@ -83,7 +86,8 @@ export async function analyse(sessions: { name: string; read(): Promise<SessionT
           if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore) proof = { fold, endedAt: outcome.endedAt };
         }
         for (const line of outcome.warnings) warnings.add(line);
-        read.push({ name, sessionId, messages: messages.length });
+        if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; what is torn was skipped`);
+        read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length });
       } catch (error) {
         failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
       }
@@ -147,7 +151,10 @@ function titleOf({ read }: Analysis): string {
 /** Shows an analysis: as a page where a file is named, and as JSON; in words where neither is asked for. Of nothing there is the JSON only. */
 export function showAnalysis(analysis: Analysis, html: string | undefined, { json, words }: { json?: (shown: Analysis) => void; words: (text: string) => void }): void {
   const isEmpty = analysis.read.length === 0;
-  if (html !== undefined && !isEmpty) writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+  if (html !== undefined && !isEmpty) {
+    writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+    if (json === undefined) for (const line of analysis.warnings) console.error(`warning: ${line}`);
+  }
   if (json !== undefined) json(analysis);
   else if (html === undefined && !isEmpty) words(analysisText(analysis));
 }

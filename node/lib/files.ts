@@ -36,6 +36,18 @@ export function textIn(name: string, bytes: Buffer): string {
   return text;
 }
 
+/** The text of bytes in UTF-16 that begin with its byte order mark; `undefined` for others. @throws an Error that names what is no UTF-16 to the last byte */
+export function utf16Of(name: string, bytes: Buffer): string | undefined {
+  const mark = bytes.toString("hex", 0, 2);
+  const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : undefined;
+  if (encoding === undefined) return undefined;
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Error(`${name} is not UTF-16, though it begins as such`, { cause: error });
+  }
+}
+
 /** What a JSON text says. @throws an Error that names it and says what was `expected`; no character of the text acts on a terminal */
 export function jsonOf(name: string, text: string, expected: string): unknown {
   try {

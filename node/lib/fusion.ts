@@ -11,6 +11,7 @@ import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone
 import type { LightMessage } from "./light.js";
 import { native } from "./native.js";
 import { remember } from "./rewind.js";
+import { beforeTransport } from "./transport.js";
 
 /** A stage of the caller's, and how it is called. */
 interface Stage {
@@ -173,12 +174,25 @@ const COMPRESSED = {
   messages: messagesOf, originals: originalsOf, report: (name: string, value: unknown) => takenOf(name, value, REPORT, `${name}.`),
 };
 
-/** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
+/**
+ * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
+ *
+ * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it was before.
+ */
 export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
   string("text", text);
   const given = originalsOf("originals", originals);
   if (!text.isWellFormed()) return text;
-  return calling(() => native().restore(text, given.map(({ data }) => data)));
+  const data = given.map((original) => original.data);
+  return calling(() => {
+    const addon = native();
+    const restored = addon.restore(text, data);
+    for (const before of beforeTransport(restored)) {
+      const undone = addon.restore(before, data);
+      if (undone !== before) return undone;
+    }
+    return restored;
+  });
 }
 
 /**

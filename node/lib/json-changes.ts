@@ -78,7 +78,8 @@ function afterBlanks(json: string, from: number): number {
   return at;
 }
 
-function valueEnd(json: string, at: number): number {
+/** Where the value ends that starts at `at`: behind its last character; 0 where it does not end. */
+export function valueEnd(json: string, at: number): number {
   if (json[at] === '"') return stringEnd(json, at);
   if (json[at] !== "[" && json[at] !== "{") {
     const scalar = /[^\s,\]}]*/y;

@@ -22,7 +22,10 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
   const found: FoundOriginals = { blocks: [], missing: [] };
   for (const refId of refIds) {
     const answer = await concertina.fetch({ ...asked, maxChars: asked.maxChars ?? ALL_CHARS, refIds: [refId] });
-    if (answer.found > 0) found.blocks.push(...answer.content);
+    const asksPart = [asked.lines, asked.chars, asked.pattern].some((part) => part !== undefined) || refId.includes(":");
+    // A part ends with a line in brackets that says which one it is; an answer without one says that there is no such part.
+    const isThere = answer.found > 0 && !(asksPart && answer.content.every((block) => block.type === "text" && !block.text.endsWith("]")));
+    if (isThere) found.blocks.push(...answer.content);
     else found.missing.push(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
   }
   return found;

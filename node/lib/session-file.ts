@@ -1,11 +1,11 @@
 /** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of the Responses API, `.gz` of any; an agent's database of OpenClaw. */
 import path from "node:path";
-import { gunzipSync } from "node:zlib";
 
 import type { Message } from "./api.js";
 import { isResponseItem, isRolloutLine, messagesOf, messagesOfItems, type RolloutLine } from "./codex.js";
-import { bytesOf, isPlain, jsonOf, nameOf } from "./files.js";
+import { isPlain, nameOf } from "./files.js";
 import { type NamedSession, sessionsNamed } from "./named-sessions.js";
+import { rowsOf, rowsOfLines, type SessionRows, unreadableText } from "./session-rows.js";
 import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
 
 /** A recorded session. */
@@ -15,6 +15,8 @@ export interface RecordedSession {
   sessionId: string;
   sessionKey?: string;
   messages: Message[];
+  /** Numbers of the lines that hold what is not JSON, counted from 1; that was skipped. */
+  unreadable: number[];
 }
 
 interface Row {
@@ -30,30 +32,23 @@ interface Row {
 
 const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
 
-/** The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some editors write. */
-export function sessionBytes(file: string): Buffer {
-  const read = bytesOf(file);
-  const bytes = file.endsWith(".gz") ? unpacked(file, read) : read;
-  const mark = bytes.toString("latin1", 0, 3);
-  if (mark === "\u00ef\u00bb\u00bf") return bytes.subarray(3);
-  const encoding = mark.startsWith("\u00ff\u00fe") ? "utf-16le" : mark.startsWith("\u00fe\u00ff") ? "utf-16be" : undefined;
-  return encoding === undefined ? bytes : Buffer.from(new TextDecoder(encoding).decode(bytes));
+/** What a file or a transcript tells. */
+export interface Read {
+  messages: Message[];
+  /** Numbers of the lines that hold what is not JSON, counted from 1; that was skipped. */
+  unreadable: number[];
 }
 
-function unpacked(file: string, bytes: Buffer): Buffer {
-  try {
-    return gunzipSync(bytes);
-  } catch (error) {
-    throw new Error(`${file} cannot be unpacked: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-/** Reads a session. @throws an Error that names the file, and the line where one is not JSON. */
+/** Reads a session, past what is torn. @throws an Error that names the file, where it holds no messages */
 export function readSession(file: string): Message[] {
-  const text = sessionBytes(file).toString("utf8");
-  const messages = text.trimStart().startsWith("[") ? readArray(file, text) : readLines(nameOf(file), text);
-  if (messages.length === 0) throw new Error(`${nameOf(file)} holds no messages; ${FORMS}`);
-  return messages;
+  return readFile(file).messages;
+}
+
+function readFile(file: string): Read {
+  const read = told(rowsOf(file, FORMS));
+  const torn = read.unreadable.length > 0 ? `, and ${unreadableText(read.unreadable)}` : "";
+  if (read.messages.length === 0) throw new Error(`${nameOf(file)} holds no messages${torn}; ${FORMS}`);
+  return read;
 }
 
 /**
@@ -66,16 +61,16 @@ export async function recordedSessions(file: string, asked?: string): Promise<{ 
   if (!isFile || !isDatabase(file)) {
     const name = nameOf(file);
     // A pipe is read here: later signals are caught, and none would be heard while it waits for its writer.
-    const early = isFile ? undefined : readSession(file);
+    const early = isFile ? undefined : readFile(file);
     if (asked !== undefined) throw new Error(`${name} is no database of OpenClaw, in which a session could be chosen`);
-    return [{ name, read: async () => ({ name, sessionId: path.basename(file), messages: early ?? readSession(file) }) }];
+    return [{ name, read: async () => ({ name, sessionId: path.basename(file), ...(early ?? readFile(file)) }) }];
   }
   const known = await sessionsIn(file);
   const chosen = asked === undefined ? known : named(file, asked, known);
   if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
   return chosen.map(({ sessionId, sessionKey }) => {
     const name = `${file}: ${sessionId}`;
-    return { name, read: async () => ({ name, sessionId, sessionKey, messages: readTranscript(name, await eventsOf(file, sessionId)) }) };
+    return { name, read: async () => ({ name, sessionId, sessionKey, ...readTranscript(name, await eventsOf(file, sessionId)) }) };
   });
 }
 
@@ -87,20 +82,23 @@ function named<Known extends NamedSession>(file: string, asked: string, known: K
   }
 }
 
-/** The messages of the lines of a transcript. @throws an Error that names the file and the line that is not JSON. */
-export function readTranscript(name: string, lines: string[]): Message[] {
-  return readLines(name, lines.join("\n"));
+/** The messages of the lines of a transcript, past those that are torn. @throws an Error that names it, where no line is JSON */
+export function readTranscript(name: string, lines: string[]): Read {
+  return told(rowsOfLines(name, Buffer.from(lines.join("\n")), FORMS));
 }
 
-function readArray(file: string, text: string): Message[] {
+function told({ pieces, unreadable, isArray }: SessionRows): Read {
+  const rows = pieces.flatMap(({ row }) => (row === undefined ? [] : [row]));
+  return { messages: isArray ? messagesOfArray(rows as Message[]) : messagesOfLines(rows as Row[]), unreadable };
+}
+
+function messagesOfArray(rows: Message[]): Message[] {
   const tools = new Map<string, string>();
-  const rows = jsonOf(nameOf(file), text, FORMS) as Message[];
   if (rows.some(isResponseItem)) return messagesOfItems(rows as Parameters<typeof messagesOfItems>[0]);
   return rows.filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
 }
 
-function readLines(file: string, text: string): Message[] {
-  const rows = text.split("\n").flatMap((line, index) => (line.trim() === "" ? [] : [jsonOf(`${file}, line ${index + 1}`, line, FORMS) as Row]));
+function messagesOfLines(rows: Row[]): Message[] {
   const rollout = rows.filter(isRolloutLine);
   if (rollout.length > 0) return messagesOf(rollout as RolloutLine[]);
   const messages: Message[] = [];

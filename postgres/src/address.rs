@@ -100,6 +100,82 @@ fn percent_encoded(text: &str) -> String {
     encoded
 }
 
+/// The parameters that an address may have.
+const PARAMETERS: [&str; 20] = [
+    "user",
+    "password",
+    "dbname",
+    "options",
+    "application_name",
+    "sslmode",
+    "sslrootcert",
+    "sslnegotiation",
+    "host",
+    "hostaddr",
+    "port",
+    "connect_timeout",
+    "tcp_user_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "target_session_attrs",
+    "channel_binding",
+    "load_balance_hosts",
+];
+
+/// Those that libpq knows beside them.
+const OF_LIBPQ: [&str; 24] = [
+    "service",
+    "servicefile",
+    "passfile",
+    "require_auth",
+    "client_encoding",
+    "fallback_application_name",
+    "keepalives_count",
+    "replication",
+    "gssencmode",
+    "sslcompression",
+    "sslcert",
+    "sslkey",
+    "sslpassword",
+    "sslcertmode",
+    "sslcrl",
+    "sslcrldir",
+    "sslsni",
+    "requirepeer",
+    "ssl_min_protocol_version",
+    "ssl_max_protocol_version",
+    "krbsrvname",
+    "gsslib",
+    "gssdelegation",
+    "authtype",
+];
+
+/// Names a parameter of an address that is none. What stands behind a password may be part of it, and is named only where it is a name of
+/// libpq's.
+pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
+    let is_url = ["postgres://", "postgresql://"].iter().any(|prefix| address.starts_with(prefix));
+    let pairs = if is_url {
+        let behind_names = address.rfind('@').map_or(0, |at| at + 1);
+        let query = address[behind_names..].split_once('?').map_or("", |(_, query)| query);
+        query.split('&').filter_map(|pair| pair.split_once('=')).collect()
+    } else {
+        pairs(address).unwrap_or_default()
+    };
+    let is_name = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let mut is_behind_password = false;
+    for (key, _) in pairs {
+        let is_told = OF_LIBPQ.contains(&key) || !is_behind_password && is_name(key);
+        if is_told && !PARAMETERS.contains(&key) {
+            let expected = format!("one whose parameters are among {}", PARAMETERS.join(", "));
+            return Err(Error::bad_argument("url", format!("an address with the unknown parameter {key}"), expected));
+        }
+        is_behind_password |= ["user", "password"].contains(&key);
+    }
+    Ok(())
+}
+
 /// An address without what the library does not know, and that: the key, and an address that has the value as `application_name`.
 fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
     let is_url = PREFIXES.iter().any(|prefix| address.starts_with(prefix));
@@ -231,6 +307,30 @@ mod tests {
         }
         let read = Address::parse("host=h sslrootcert=x password='se cret' dbname=d").unwrap().config;
         assert_eq!((read.get_password(), read.get_dbname()), (Some(&b"se cret"[..]), Some("d")));
+    }
+
+    /// Names that are none, and all of libpq's that are not understood, in both forms of an address and at three places.
+    #[test]
+    fn an_unknown_parameter_is_named_and_what_may_be_of_a_password_is_not() {
+        for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(OF_LIBPQ) {
+            let is_of_libpq = OF_LIBPQ.contains(&key);
+            for (address, is_named) in [
+                (format!("postgresql://me:hidden@h/x?{key}=hidden"), true),
+                (format!("postgres://h?sslmode=require&{key}=hidden"), true),
+                (format!("host=h {key}='hid den' password=hidden"), true),
+                (format!("postgresql://h/x?password=a&{key}=hidden"), is_of_libpq),
+                (format!("host=h password=hidden {key}=hidden"), is_of_libpq),
+                (format!("postgresql://me:a?{key}=hidden@h/x"), false),
+            ] {
+                let told = refuse_unknown(&address).err().map(|error| error.to_string()).unwrap_or_default();
+                assert_eq!(told.contains(&format!("the unknown parameter {key};")), is_named, "{address}: {told}");
+                assert!(!told.contains("hid"), "{told}");
+            }
+        }
+        for key in PARAMETERS {
+            refuse_unknown(&format!("postgresql://h/x?{key}=1")).unwrap();
+            refuse_unknown(&format!("host=h {key}=1")).unwrap();
+        }
     }
 
     #[test]

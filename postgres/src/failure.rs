@@ -5,13 +5,16 @@
 use std::error::Error as _;
 
 use concertina::error::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// The result of work on a connection, before the error knows its server.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The reason of [`Failure::NoRoom`].
 pub(crate) const NO_ROOM: &str = "its limit is reached and sessions still show what it holds";
+
+/// What to do about a right that is missing.
+pub(crate) const GRANTS: &str = "let the schema's owner run postgres/roles.sql for this role";
 
 /// Why work on a connection did not succeed.
 #[derive(Debug)]
@@ -24,6 +27,8 @@ pub(crate) enum Failure {
     Unheard(String),
     /// What the transaction was made for is no longer so.
     Outdated,
+    /// The database, or what the role may do in it, is not as it must be: what is so, and what to do.
+    Unfit(String),
     /// Not intact, or another program's: what was found.
     Damaged(String),
     /// Of a version that this program does not know and cannot work on: what was found.
@@ -59,9 +64,10 @@ impl Failure {
     /// Whether the connection is gone, so that nobody knows what became of the statement.
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            Self::Sql(error) => error.code().is_none_or(|state| {
-                [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW].contains(state)
-                    || state.code().starts_with("08")
+            // The server ends a connection with whatever is fatal: a shutdown, or a time limit of idle sessions and transactions.
+            Self::Sql(error) => error.as_db_error().is_none_or(|error| {
+                matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+                    || error.code().code().starts_with("08")
             }),
             Self::Unheard(_) => true,
             _ => false,
@@ -84,6 +90,17 @@ impl Failure {
             })
     }
 
+    /// Whether a connection that was not had may be had in a moment: there are as many as are allowed, or a time limit of the role, which
+    /// counts until ours is set, ended its beginning.
+    pub(crate) fn is_momentary(&self) -> bool {
+        self.state().is_some_and(|state| [SqlState::TOO_MANY_CONNECTIONS, SqlState::QUERY_CANCELED].contains(state))
+    }
+
+    /// Whether the role may not do what was asked.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.state() == Some(&SqlState::INSUFFICIENT_PRIVILEGE)
+    }
+
     /// Whether the same transaction may succeed when it is made again: others were in its way.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, Self::Outdated)
@@ -101,10 +118,12 @@ impl Failure {
     /// The error of the crate, for a server that is waited for `waited_ms`.
     pub(crate) fn at(self, server: &str, waited_ms: u64) -> Error {
         let path = server.to_owned();
-        let is_conflict = self.is_conflict();
+        let (is_conflict, is_lost) = (self.is_conflict(), self.is_lost());
         let error = match self {
             Self::Sql(error) => error,
-            Self::Away(reason) | Self::Unheard(reason) => return Error::StoreUnavailable { path, reason },
+            Self::Away(reason) | Self::Unheard(reason) | Self::Unfit(reason) => {
+                return Error::StoreUnavailable { path, reason };
+            }
             Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
             Self::Newer(reason) => return Error::StoreNewer { path, reason },
             Self::Replaced => return Error::StoreReplaced { path },
@@ -117,7 +136,10 @@ impl Failure {
             _ if is_conflict => Error::StoreLocked { path, waited_ms },
             Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::StoreLocked { path, waited_ms },
             Some(&SqlState::DISK_FULL) => Error::StoreFull { path, reason },
-            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::StoreUnavailable { path, reason },
+            // Who may not even connect needs another right than those on the schema.
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) if !is_lost => {
+                Error::StoreUnavailable { path, reason: format!("{reason}; {GRANTS}") }
+            }
             // Our statements are constant: one that does not compile met foreign tables.
             Some(state) if state.code().starts_with("XX") || state.code().starts_with("42") => {
                 Error::StoreDamaged { path, reason }
@@ -132,9 +154,11 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sql(error) => f.write_str(&reason(error)),
-            Self::Away(reason) | Self::Unheard(reason) | Self::Damaged(reason) | Self::Newer(reason) => {
-                f.write_str(reason)
-            }
+            Self::Away(reason)
+            | Self::Unheard(reason)
+            | Self::Unfit(reason)
+            | Self::Damaged(reason)
+            | Self::Newer(reason) => f.write_str(reason),
             Self::Outdated => f.write_str("others were in the way"),
             Self::Replaced => f.write_str("it was replaced"),
             Self::NoRoom => f.write_str(NO_ROOM),

@@ -26,6 +26,7 @@ mod figures;
 mod inherit;
 mod link;
 mod options;
+mod places;
 mod pool;
 mod read;
 mod refusal;

@@ -11,11 +11,11 @@ use futures_util::poll;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Row, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, Config, NoTls, Row, SimpleQueryMessage, Statement};
 
 use crate::failure::{Failure, Outcome};
 use crate::refusal::understood;
-use crate::server::Server;
+use crate::server::{Server, is_on_socket};
 
 /// A statement with its parameters.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ impl Link {
     pub(crate) fn open(server: &Server) -> Outcome<Self> {
         let hosts = server.hosts();
         let count = hosts.len();
-        let mut reasons = Vec::new();
+        let (mut reasons, mut momentary) = (Vec::new(), None);
         for (host, config) in hosts {
             match Self::open_at(server, config) {
                 Ok(link) => {
@@ -82,10 +82,13 @@ impl Link {
                     return Ok(link);
                 }
                 Err(failure) if count == 1 => return Err(failure),
-                Err(failure) => reasons.push(failure.to_string()),
+                Err(failure) => {
+                    reasons.push(failure.to_string());
+                    momentary = momentary.or(Some(failure).filter(Failure::is_momentary));
+                }
             }
         }
-        Err(Failure::Away(reasons.join("; ")))
+        Err(momentary.unwrap_or_else(|| Failure::Away(reasons.join("; "))))
     }
 
     fn open_at(server: &Server, config: &Config) -> Outcome<Self> {
@@ -93,9 +96,16 @@ impl Link {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
         let patience = server.connect_timeout;
         let connecting = async {
-            let (client, connection) = config.connect(server.tls.clone()).await?;
-            // Its error comes back from the call that it fails.
-            drop(tokio::spawn(connection));
+            // The connection's error comes back from the call that it fails.
+            let client = if is_on_socket(config) {
+                let (client, connection) = config.connect(NoTls).await?;
+                drop(tokio::spawn(connection));
+                client
+            } else {
+                let (client, connection) = config.connect(server.tls.clone()).await?;
+                drop(tokio::spawn(connection));
+                client
+            };
             let answers = client.simple_query(&format!("{}; {BACKEND}", server.setup)).await?;
             Ok::<_, tokio_postgres::Error>((client, answers))
         };

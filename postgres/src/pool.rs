@@ -1,22 +1,19 @@
-//! Connections, and what becomes of a call whose connection is lost.
-//!
-//! The pool holds places for connections, not connections: whoever takes an empty place connects, so that an error comes at once and
-//! with its reason, and a connection that is lost is replaced where it was.
+//! Calls on connections, and what becomes of one whose connection is lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use concertina::error::{Error, Result};
 use concertina::reference::ContentHash;
 use concertina::store::Millis;
-use r2d2::ManageConnection;
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
 use crate::link::{Backend, Call, Link, SURVEY, call};
 use crate::options::{Clock, PostgresOptions};
+use crate::places::{Known, Place, Places};
 use crate::row::{at, first};
 use crate::schema;
 use crate::server::Server;
@@ -25,29 +22,8 @@ use crate::text::escaped;
 /// How often a transaction that was in the way of another is made again.
 const CONFLICTS_MAX: u32 = 10;
 
-/// A place for a connection, with how many had fallen silent when it was made.
-#[derive(Default)]
-pub(crate) struct Place(Option<(u64, Link)>);
-
-/// Makes places, which cannot fail.
-pub(crate) struct Places;
-
-impl ManageConnection for Places {
-    type Connection = Place;
-    type Error = std::convert::Infallible;
-
-    fn connect(&self) -> std::result::Result<Place, Self::Error> {
-        Ok(Place::default())
-    }
-
-    fn is_valid(&self, _: &mut Place) -> std::result::Result<(), Self::Error> {
-        Ok(())
-    }
-
-    fn has_broken(&self, _: &mut Place) -> bool {
-        false
-    }
-}
+/// How long to wait before a connection is asked for again that the server has no room for.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// Who may write meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +37,7 @@ pub(crate) enum Gate {
 /// The connections to one server.
 pub(crate) struct Pool {
     pub(crate) server: Server,
-    places: r2d2::Pool<Places>,
+    places: Places,
     clock: Clock,
     /// Who holds the sessions that are written to, where they are held.
     pub(crate) host: Option<String>,
@@ -130,14 +106,7 @@ impl Pool {
     pub(crate) fn open(server: Server, options: &PostgresOptions) -> Result<Self> {
         let PostgresOptions { store, pool_size: size, clock, .. } = options;
         let host = store.holder().map(|host| escaped(host).into_owned());
-        let places = r2d2::Pool::builder()
-            .max_size((*size).max(1))
-            .connection_timeout(server.connect_timeout)
-            .test_on_check_out(false)
-            .max_lifetime(None)
-            .idle_timeout(None)
-            .build(Places)
-            .map_err(|error| Error::StoreUnavailable { path: server.name.clone(), reason: error.to_string() })?;
+        let places = Places::new((*size).max(1) as usize);
         let busy_timeout_ms = store.busy_timeout_ms;
         let [replaced, silent] = [0; 2].map(AtomicU64::new);
         let (seen, abandoned) = (Mutex::default(), Mutex::default());
@@ -164,6 +133,30 @@ impl Pool {
             link.run(&[call!(END, process, began)])?;
         }
         Ok(link)
+    }
+
+    /// Connects. Where the server has no room for a further connection, this one waits for room, or for a connection of another place.
+    fn connected(&self, place: &Place<'_>) -> Outcome<Link> {
+        let (began, patience) = (Instant::now(), self.server.connect_timeout);
+        loop {
+            let failure = match self.connect() {
+                Err(failure) if failure.is_momentary() => failure,
+                connected => return connected,
+            };
+            let left = patience.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Err(Failure::Away(format!("{failure}; waited {} ms", patience.as_millis())));
+            }
+            let borrowed = place.borrow(left.min(AGAIN));
+            if let Some((_, link)) = borrowed.filter(|known| self.is_good(known)) {
+                return Ok(link);
+            }
+        }
+    }
+
+    /// Whether a connection may be used again.
+    fn is_good(&self, (before, link): &Known) -> bool {
+        *before == self.silent.load(Ordering::Relaxed) && link.is_usable()
     }
 
     /// Gives a connection up.
@@ -213,20 +206,19 @@ impl Pool {
     /// connection when its own is lost, and when others were in its way.
     pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Link) -> Outcome<T>) -> Result<T> {
         let named = |failure| self.named(failure);
-        let busy = |_| Failure::Away(format!("all {} connections of the pool are in use", self.places.max_size()));
-        let mut place = self.places.get().map_err(busy).map_err(named)?;
+        let busy = || Failure::Away(format!("all {} connections of the pool are in use", self.places.size));
+        let mut place = self.places.take(self.server.connect_timeout).ok_or_else(busy).map_err(named)?;
         let (mut conflicts, mut is_second) = (0, false);
         loop {
             let silent = self.silent.load(Ordering::Relaxed);
-            let is_good = |(before, link): &(u64, Link)| *before == silent && link.is_usable();
             // Taken out, so that a panic closes it with all that it began.
-            let mut link = match place.0.take().filter(is_good) {
+            let mut link = match place.link.take().filter(|known| self.is_good(known)) {
                 Some((_, link)) => link,
-                None => self.connect().map_err(named)?,
+                None => self.connected(&place).map_err(named)?,
             };
             let failure = match work(&mut link) {
                 Ok(done) => {
-                    place.0 = Some((silent, link));
+                    place.link = Some((silent, link));
                     return Ok(done);
                 }
                 Err(failure) => failure,
@@ -239,7 +231,7 @@ impl Pool {
                 continue;
             }
             if link.is_usable() && !failure.is_stale() && link.batch("ROLLBACK").is_ok() {
-                place.0 = Some((silent, link));
+                place.link = Some((silent, link));
             }
             if !failure.is_conflict() || conflicts == CONFLICTS_MAX {
                 return Err(named(failure));

@@ -10,7 +10,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, GRANTS, Outcome};
 use crate::link::{Link, call};
 use crate::row::at;
 
@@ -65,8 +65,14 @@ fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome
     if matches!(recognise(link, namespace, versions)?, Found::Ours(version) if version >= versions.len()) {
         return Ok(());
     }
-    link.batch("BEGIN")?;
-    let migrated = migrate(link, namespace, versions);
+    link.batch("BEGIN READ WRITE")?;
+    let migrated = migrate(link, namespace, versions).map_err(|failure| match failure.is_forbidden() {
+        true => Failure::Unfit(format!(
+            "{failure}; this role may not make or migrate the schema {namespace}: let its owner open the store once, and then run \
+             postgres/roles.sql for this role"
+        )),
+        false => failure,
+    });
     let ended = link.batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
     migrated.and(ended)
 }
@@ -97,13 +103,18 @@ fn migrate(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()
 fn recognise(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<Found> {
     const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
            WHERE relnamespace = pg_namespace.oid AND relname = 'store' AND attname = 'identity'),
-         (SELECT count(*) FROM pg_class WHERE relnamespace = pg_namespace.oid),
-         getdatabaseencoding()::text FROM pg_database LEFT JOIN pg_namespace ON nspname = $1::text WHERE datname = current_database()";
+         (SELECT count(*) FROM pg_class WHERE relnamespace = pg_namespace.oid), getdatabaseencoding()::text,
+         coalesce(has_schema_privilege(pg_namespace.oid, 'USAGE'), true) FROM pg_database LEFT JOIN pg_namespace ON nspname = $1::text WHERE datname = current_database()";
     let rows = link.run(&[call!(LOOK, namespace)])?.remove(0);
     let Some(row) = rows.first() else { return Ok(Found::Blank) };
     let (is_ours, tables, encoding): (bool, i64, String) = (at(row, 0)?, at(row, 1)?, at(row, 2)?);
     if encoding != "UTF8" {
-        return Err(Failure::Damaged(format!("the database's encoding is {encoding}; it must be UTF8")));
+        return Err(Failure::Unfit(format!(
+            "the database's encoding is {encoding}; it must be UTF8, as of CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+        )));
+    }
+    if !at::<bool>(row, 3)? {
+        return Err(Failure::Unfit(format!("this role may not use the schema {namespace}; {GRANTS}")));
     }
     if !is_ours {
         return match tables {

@@ -13,7 +13,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::address::{Address, Root, each_host};
+use crate::address::{Address, Root, each_host, refuse_unknown};
 use crate::options::PostgresOptions;
 
 /// A server with a database, and what every session on it begins with.
@@ -38,6 +38,9 @@ impl Server {
     /// [`Error::BadArgument`] for an address or a namespace that is none; [`Error::StoreUnavailable`] for certificates that cannot be
     /// read.
     pub(crate) fn new(url: &str, namespace: &str, options: &PostgresOptions) -> Result<Self> {
+        // An address that was read from a file may end with a line end.
+        let url = url.trim();
+        refuse_unknown(url)?;
         let Address { mut config, root } = Address::parse(url)?;
         if !is_namespace(namespace) {
             let expected = "1 to 63 of a-z, 0-9 and _, beginning with a letter and not with pg_";
@@ -56,16 +59,19 @@ impl Server {
         // Nobody waits longer for a flight's answers, so no transaction of a living client is idle for so long.
         let idle_ms = statement_ms.saturating_add(1000).min(2_147_483_647);
         let lock_ms = options.store.busy_timeout_ms.clamp(1, 2_147_483_647);
-        // What is acknowledged is on disk, whatever the server's default is. What is asked at every turn is looked up by an index, also in
+        // What is acknowledged is on disk, whatever the server's default is. Times that a role has shorter than a flight takes are for others;
+        // an idle session may end, because its connection is replaced. What is asked at every turn is looked up by an index, also in
         // a table that has grown since the server last counted its rows: `link::SURVEY` lets the rest read whole tables.
         let setup = format!(
-            "SET search_path TO \"{namespace}\", pg_temp; SET statement_timeout = {statement_ms}; SET lock_timeout = {lock_ms}; \
+            "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; SET lock_timeout = {lock_ms}; \
              SET idle_in_transaction_session_timeout = {idle_ms}; SET client_min_messages = warning; SET jit = off; \
              SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
-             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
+             SELECT set_config(name, CASE name WHEN 'transaction_timeout' THEN '0' ELSE '1s' END, false) FROM pg_settings \
+             WHERE name = 'transaction_timeout' AND setting <> '0' OR name = 'idle_session_timeout' AND setting::integer BETWEEN 1 AND 999"
         );
         Ok(Self {
-            hosts: each_host(&config),
+            hosts: each_host(&config).into_iter().map(plain_on_socket).collect(),
             last: AtomicUsize::new(0),
             tls,
             name,
@@ -88,6 +94,22 @@ impl Server {
     pub(crate) fn connected(&self, host: usize) {
         self.last.store(host, Ordering::Relaxed);
     }
+}
+
+/// Whether all hosts are Unix sockets.
+pub(crate) fn is_on_socket(config: &Config) -> bool {
+    #[cfg(unix)]
+    return !config.get_hosts().is_empty() && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+    #[cfg(not(unix))]
+    return false;
+}
+
+/// Without TLS where a Unix socket is connected to, whatever `sslmode` says, as in libpq: there is no network, and no name to be checked.
+fn plain_on_socket(mut config: Config) -> Config {
+    if is_on_socket(&config) {
+        config.ssl_mode(SslMode::Disable);
+    }
+    config
 }
 
 /// Whether a name can stand in SQL as it is, and is not the system's.

@@ -75,7 +75,7 @@ const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
  */
 export function placeNamed(name: string, namespace: string | undefined): StorePlace {
   const [, variable] = /^env:(.+)$/.exec(name) ?? [];
-  const place = variable === undefined ? name : (process.env[variable] ?? "");
+  const place = variable === undefined ? name : (process.env[variable] ?? "").trim();
   if (variable !== undefined && place === "") throw new UsageError(`the environment variable ${variable} is not set`);
   if (/^postgres(ql)?:\/\//.test(place)) return { url: place, namespace };
   if (ADDRESS.test(place)) throw new UsageError("a store's address must begin with postgresql://");

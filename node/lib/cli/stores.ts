@@ -9,6 +9,7 @@ import { sessionsOfAgent } from "../named-sessions.js";
 import { charsOf, originalsOf } from "../originals.js";
 import { periodsOf, writeReport } from "../page.js";
 import { withClock } from "../progress.js";
+import { unreadableText } from "../session-rows.js";
 import { counted, number } from "../table.js";
 import { unfoldFile } from "../unfold-file.js";
 import { type Command, mayRemove, needStore, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
@@ -135,7 +136,7 @@ export const unfold: Command = {
       else writeNew(out, done.bytes);
       const { unfolded, missing, unreadable } = done;
       if (values.json) printJson({ unfolded, missing, unreadable });
-      for (const line of unreadable) console.error(`${nameOf(file)}, line ${line} is not JSON and stays as it is`);
+      if (unreadable.length > 0) console.error(`${nameOf(file)}: ${unreadableText(unreadable)}; what is torn stays as it is`);
       for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
       console.error(`${counted(unfolded, "placeholder")} unfolded, ${number(missing.length)} left`);
       if (missing.length > 0) process.exitCode = 1;

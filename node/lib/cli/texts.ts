@@ -1,10 +1,11 @@
 /** The commands on texts and messages, without a store. */
 import type { CompressOptions, Message, Original } from "../api.js";
-import { jsonOf, nameOf, needAbsent, writeNew } from "../files.js";
+import { bytesOf, jsonOf, nameOf, needAbsent, textIn, utf16Of, writeNew } from "../files.js";
 import { compress as compressText, restore as restoreText } from "../fusion.js";
 import { withClock } from "../progress.js";
 import { squeeze as squeezeMessages } from "../pure.js";
 import { number, percent } from "../table.js";
+import { utf16Transported } from "../transport.js";
 import { type Command, objectOf, print, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
 
 const PRESETS = ["lossless", "balanced", "max"] as const;
@@ -15,8 +16,11 @@ const MARKER = /\[\[REWIND:sha256:[0-9a-f]{16,64}\]\]/g;
 /** A longer text is not folded, because it could not be unfolded again: `UNFOLDED_MAX_BYTES` of the core. */
 const MOST_BYTES = 16 << 20;
 
-/** The first line of a fold. */
-const FOLD = /^\[\[FOLD:.*$/gm;
+/** The first line of a fold, also where it was indented or quoted. */
+const FOLD = /^[^\S\r\n]*[>|]?[^\S\r\n]*\[\[FOLD:\w+ \d+\]\].*$/gm;
+
+/** Where lines end, for a text whose line ends may have been changed. */
+const LINE_END = /[\n\r\u2028\u2029]/;
 
 /** An original in a file. */
 interface Kept {
@@ -59,19 +63,21 @@ export const compress: Command = {
 
 export const restore: Command = {
   usage: "FILE|-",
-  about: ["print what `compress` was given", "--originals FILE     what it kept", "--json"],
+  about: ["print what `compress` was given, also where line ends or the encoding were changed since", "--originals FILE     what it kept", "--json"],
   options: { originals: TEXT, json: SWITCH },
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const kept = textOf(values, "originals");
     const originals = kept === undefined ? [] : keptIn(kept);
-    const given = readText(file);
+    const bytes = bytesOf(file);
+    const given = utf16Transported(nameOf(file), bytes) ?? textIn(nameOf(file), bytes);
     const text = restoreText(given, originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })));
     const markers = text.match(MARKER)?.length ?? 0;
-    const lines = new Set(text.split("\n"));
-    const folds = (given.match(FOLD) ?? []).filter((line) => lines.has(line)).length;
+    const lines = new Set(text.split(LINE_END));
+    const folds = (given.match(FOLD) ?? []).filter((line) => lines.has(line.split(LINE_END).at(-1) ?? "")).length;
+    if (text === given && markers + folds === 0) console.error(`${nameOf(file)}: nothing in it is folded; it stays as it is`);
     if (values.json) printJson({ text, left: markers + folds });
-    else print(text);
+    else print(text === given ? bytes : text);
     if (markers > 0) console.error(`${nameOf(file)}: ${number(markers)} markers stay: the originals that they name were not given`);
     if (folds > 0) console.error(`${nameOf(file)}: ${number(folds)} folds stay: they were changed since, or only look like folds`);
     if (markers + folds > 0) process.exitCode = 1;
@@ -98,7 +104,9 @@ export const squeeze: Command = {
 /** What `--originals` wrote. @throws an Error that names a file that holds anything else */
 function keptIn(file: string): Kept[] {
   const expected = "it must be what compress --originals wrote";
-  const kept = jsonOf(nameOf(file), readText(file), expected);
+  const bytes = bytesOf(file);
+  const text = utf16Of(nameOf(file), bytes) ?? textIn(nameOf(file), bytes).replace(/^\ufeff/, "");
+  const kept = jsonOf(nameOf(file), text, expected);
   const isKept = (row: Partial<Kept> | null) => [row?.refId, row?.label, row?.data].every((value) => typeof value === "string");
   if (!Array.isArray(kept) || !kept.every(isKept)) throw new Error(`${nameOf(file)} holds something else; ${expected}`);
   return kept;

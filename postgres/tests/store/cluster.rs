@@ -177,7 +177,8 @@ impl Cluster {
 
     /// Whether it could be started.
     pub(crate) fn try_up(&self) -> bool {
-        let settings = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''", self.port);
+        let sockets = self.dir.path().display();
+        let settings = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets}", self.port);
         let (data, log) = (self.data(), self.dir.path().join("log"));
         let mut command = self.command("pg_ctl");
         command.args(["-w", "-t", "60", "-D"]).arg(&data).arg("-l").arg(&log).args(["-o", &settings, "start"]);

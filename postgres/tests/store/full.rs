@@ -139,7 +139,9 @@ fn no_more_connections_than_allowed_is_an_error_that_says_so() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("roles.sql");
     cluster.psql(&script, &["namespace=many", "role=worker"]);
     cluster.sql("ALTER ROLE worker LOGIN CONNECTION LIMIT 2");
-    let open = || PostgresStore::open(&cluster.url_of("worker"), "many", options());
+    let patience = std::time::Duration::from_millis(500);
+    let brief = PostgresOptions { connect_timeout: patience, ..options() };
+    let open = || PostgresStore::open(&cluster.url_of("worker"), "many", brief.clone());
     let until_refused = |words: &str| {
         let mut stores = Vec::new();
         let error = loop {
@@ -150,6 +152,7 @@ fn no_more_connections_than_allowed_is_an_error_that_says_so() {
         };
         assert!(matches!(error, Error::StoreUnavailable { .. }), "{error}");
         assert!(error.to_string().contains(words) && !error.to_string().contains("hidden"), "{error}");
+        assert!(error.to_string().ends_with("; waited 500 ms"), "{error}");
         let count = stores.len();
         stores.pop();
         // The server counts a connection until its process has ended.

@@ -14,6 +14,7 @@ mod full;
 mod hostile;
 #[path = "../../../tests/store/hosts.rs"]
 mod hosts;
+mod place;
 mod plans;
 mod proxy;
 mod shared;

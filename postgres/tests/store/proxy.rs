@@ -17,6 +17,8 @@ pub(crate) enum Fault {
     Break,
     /// The connection breaks, and the server does not hear of it.
     Vanish,
+    /// The connection is ended before the server gets what the client sends, with an error of this code, as servers end it.
+    End(&'static str),
 }
 
 /// When it happens.
@@ -166,13 +168,18 @@ impl State {
                 self.trips.fetch_add(1, Ordering::SeqCst);
             }
             let fault = self.fault(commits.is_in(&buffer[..length]));
+            if let Some(Fault::End(code)) = fault {
+                client.write_all(&fatal(code)).ok();
+                client.shutdown(Shutdown::Both).ok();
+                break;
+            }
             match fault {
                 Some(Fault::Lose | Fault::Vanish) => {
                     lane.loses_questions.store(true, Ordering::SeqCst);
                     lane.loses_answers.store(true, Ordering::SeqCst);
                 }
                 Some(Fault::LoseAnswer) => lane.loses_answers.store(true, Ordering::SeqCst),
-                Some(Fault::Break) | None => {}
+                Some(Fault::Break | Fault::End(_)) | None => {}
             }
             if !lane.loses_questions.load(Ordering::SeqCst) && server.write_all(&buffer[..length]).is_err() {
                 break;
@@ -216,6 +223,13 @@ impl State {
             }
         }
     }
+}
+
+/// The message with which a server ends a connection.
+fn fatal(code: &str) -> Vec<u8> {
+    let fields = format!("SFATAL\0VFATAL\0C{code}\0Mterminating connection\0\0");
+    let length = u32::try_from(fields.len() + 4).expect("a short message");
+    [b"E".as_slice(), &length.to_be_bytes(), fields.as_bytes()].concat()
 }
 
 /// Finds where a client runs the statement that it has prepared from the word COMMIT. Messages as short as these come whole.

@@ -1,0 +1,109 @@
+// Folds whose line ends, first bytes or encoding were changed on their way: by an editor, by git, by PowerShell's `>`.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+
+import { compressSync, restore } from "openclaw-concertina";
+
+import { root } from "../scripts/steps.mjs";
+import { run } from "./cli.mjs";
+import { freshDir, noise, written } from "./conversation.mjs";
+
+/** Texts that are folded, by what folds them: one for each stage whose folds a lossless rewrite may hold. */
+function folded() {
+  const folders = ["detection", "prefixes", "sections", "reports", "terminal", "prose"].map((name) => path.join(root, "fixtures", name));
+  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath ?? entry.path, entry.name)));
+  const texts = files.map((file) => readFileSync(file)).filter((bytes) => Buffer.from(bytes.toString()).equals(bytes)).map(String);
+  const byStage = new Map();
+  for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length)]) {
+    const short = compressSync(text, { preset: "lossless" }).text;
+    for (const [, stage] of short.matchAll(/^\[\[FOLD:(\w+) \d+\]\]/gm)) if (!byStage.has(stage)) byStage.set(stage, { text, short });
+  }
+  return byStage;
+}
+
+/** What a mark before a fold leaves: nothing, but where the text does not begin with the fold and may have begun with the mark itself. */
+const markLeft = (short, mark) => (short.startsWith("[[FOLD:") ? "" : mark);
+
+/** What becomes of a text on its way: its line ends by what is put in their place, and its bytes. */
+const lineEnds = { "LF": (text) => text, "CRLF": (text) => text.replaceAll("\n", "\r\n"), "CR before every line end and at the end": (text) => `${text.replaceAll("\n", "\r\n")}\r` };
+const utf16 = (text, isBig) => (isBig ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, "utf16le"));
+const encodings = {
+  "UTF-8": (text) => Buffer.from(text),
+  "UTF-8 with a byte order mark": (text) => Buffer.from(`\ufeff${text}`),
+  "UTF-16LE": (text) => utf16(text, false),
+  "UTF-16BE": (text) => utf16(text, true),
+  "UTF-16LE with a byte order mark": (text) => utf16(`\ufeff${text}`, false),
+  "UTF-16BE with a byte order mark": (text) => utf16(`\ufeff${text}`, true),
+};
+
+// Neighbours: the fold of each stage, by three line ends and with and without a byte order mark, in the library.
+test("the library restores a fold whose line ends and first character were changed", () => {
+  const byStage = folded();
+  for (const stage of ["rle", "semanticDedup", "ionizer", "logCrunch", "searchCrunch", "diffCrunch", "structuralCollapse"]) assert.ok(byStage.has(stage), stage);
+  for (const [stage, { text, short }] of byStage) {
+    for (const [name, changed] of Object.entries(lineEnds)) {
+      for (const mark of ["", "\ufeff"]) {
+        const expected = name === "LF" ? markLeft(short, mark) + text : text;
+        assert.equal(restore(mark + changed(short)), expected, `${stage}, ${name}, ${mark.length}`);
+      }
+    }
+  }
+});
+
+// Neighbours: the same by three line ends and six encodings, on the command line; and each of these with the fold changed, too.
+test("the command line restores it, also from UTF-16, and ends with 1 where it was changed otherwise", () => {
+  const byStage = folded();
+  // A program is started for each: two stages take all ways, the others the one of PowerShell.
+  for (const [index, [stage, { text, short }]] of [...byStage].entries()) {
+    for (const [name, changed] of Object.entries(lineEnds)) {
+      for (const [encoding, bytes] of Object.entries(encodings)) {
+        if (index > 1 && !(name === "CRLF" && encoding === "UTF-16LE with a byte order mark")) continue;
+        const { stdout, stderr, status } = run("restore", written("fold.txt", bytes(changed(short))));
+        assert.ok(short.startsWith("[[FOLD:") || index > 1, stage);
+        assert.deepEqual([status, stderr, stdout === text], [0, "", true], `${stage}, ${name}, ${encoding}`);
+        const broken = run("restore", written("fold.txt", bytes(changed(short.replace(/(\[\[FOLD:\w+ )(\d+)/, "$19$2")))));
+        assert.deepEqual([broken.status, /folds stay/.test(broken.stderr)], [1, true], `${stage}, ${name}, ${encoding}`);
+      }
+    }
+  }
+});
+
+test("a marker is restored behind changed line ends, and with line ends behind it", () => {
+  const report = `${Array.from({ length: 200 }, (_, at) => `test suite::case_${at} ... ok`).join("\n")}\ntest suite::last ... FAILED\n\ntest result: FAILED. 200 passed; 1 failed\n`;
+  const kept = path.join(freshDir(), "originals.json");
+  const short = run("compress", written("report.txt", report), "--command", "cargo test", "--originals", kept).stdout;
+  assert.match(short, /\[\[REWIND:sha256:/);
+  for (const [name, changed] of Object.entries(lineEnds)) {
+    for (const end of ["", "\n", "\n\n"]) {
+      const { stdout, stderr, status } = run("restore", written("short.txt", `\ufeff${changed(short + end)}`), "--originals", kept);
+      assert.deepEqual([status, stderr, stdout === report], [0, "", true], `${name}, ${JSON.stringify(end)}`);
+    }
+  }
+  const saved = written("kept.json", utf16(`\ufeff${readFileSync(kept, "utf8").replaceAll("\n", "\r\n")}`, false));
+  assert.equal(run("restore", written("short.txt", short), "--originals", saved).stdout, report);
+});
+
+test("what is not folded stays byte for byte, which is said", () => {
+  for (const bytes of [noise(20), `\ufeff${noise(20).replaceAll("\n", "\r\n")}\r\n`, "[[FOLD:", ""].map((text) => Buffer.from(text)).concat(utf16(`\ufeff${noise(3)}`, false))) {
+    const { stdout, stderr, status } = run("restore", written("plain.txt", bytes));
+    assert.equal(status, 0);
+    assert.match(stderr, /^\S+plain\.txt: nothing in it is folded; it stays as it is\n$/);
+    if (Buffer.from(bytes.toString()).equals(bytes)) assert.equal(stdout, bytes.toString());
+  }
+  for (const text of [`\ufeff${noise(20)}\r\n`, `${noise(20).replaceAll("\n", "\r\n")}`]) assert.equal(restore(text), text);
+  const cut = run("restore", written("cut.txt", utf16("\ufeff[[FOLD:rle 2]] x\n", false).subarray(0, -1)));
+  assert.deepEqual([cut.status, /cut\.txt is not UTF-16/.test(cut.stderr)], [1, true], cut.stderr);
+});
+
+test("a text with line ends of its own comes back with them, folded and restored", () => {
+  for (const { text } of folded().values()) {
+    for (const own of [text.replaceAll("\n", "\r\n"), `\ufeff${text}`, `\ufeff${text.replaceAll("\n", "\r\n")}`]) {
+      const { text: short } = compressSync(own, { preset: "lossless" });
+      assert.equal(restore(short), own);
+      // A carriage return before every line end is one too many, and goes again; so does a mark that may be of the same editor.
+      if (short.includes("[[FOLD:")) assert.equal(restore(short.replaceAll("\n", "\r\n")), short.startsWith("\ufeff") ? own.slice(1) : own);
+    }
+  }
+});
