@@ -1110,7 +1110,9 @@ export declare function compressMessages<M extends AnyMessage>(messages: readonl
 /** {@link compressMessages} on the calling thread. */
 export declare function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
 /** Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is. */
-export declare function restore(text: string, originals?: Pick<Original, "data">[]): string;
+export declare function restore(text: string, originals?: {
+	data: Uint8Array;
+}[]): string;
 /**
  * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
  * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been

@@ -58,9 +58,12 @@ function lineEnd(text: string, most: number): number {
 }
 
 /** A message with the texts of its content, or of its output, masked; the same object where nothing is. */
-export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<M> {
-  return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as M;
+export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<Boxed<M>> {
+  return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as Boxed<M>;
 }
+
+/** What a caller made, on its way out of a promise: by itself, one with a field `then` would be taken for a promise. */
+type Boxed<T> = [T];
 
 /** The parts of one message. What does not cross, because it cannot be read, holds itself or is too large, stays as it is. */
 class Masking {
@@ -73,46 +76,48 @@ class Masking {
   }
 
   /** An object with some of its fields masked. */
-  async fields(of: object, names: string[], depth: number): Promise<unknown> {
+  async fields(of: object, names: string[], depth: number): Promise<Boxed<unknown>> {
     const values = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]));
-    if (values === undefined) return of;
+    if (values === undefined) return [of];
     const changed: [string, unknown][] = [];
     for (const [index, value] of values.entries()) {
-      const shown = await this.#value(value, depth);
+      const [shown] = await this.#value(value, depth);
       if (shown !== value) changed.push([names[index] as string, shown]);
     }
-    return changed.length > 0 ? (attempt(() => ({ ...of, ...Object.fromEntries(changed) })) ?? of) : of;
+    return [changed.length > 0 ? (attempt(() => ({ ...of, ...Object.fromEntries(changed) })) ?? of) : of];
   }
 
-  async #value(value: unknown, depth: number): Promise<unknown> {
-    if (typeof value === "string") return masked(value, this.#redactor);
-    if (value === null || typeof value !== "object" || depth === 0) return value;
-    if (this.#met.has(value)) return this.#met.get(value);
+  async #value(value: unknown, depth: number): Promise<Boxed<unknown>> {
+    if (typeof value === "string") return [await masked(value, this.#redactor)];
+    if (value === null || typeof value !== "object" || depth === 0) return [value];
+    if (this.#met.has(value)) return [this.#met.get(value)];
     this.#met.set(value, value);
-    const shown = Array.isArray(value) ? await this.#list(value, depth - 1) : await this.fields(value, ["text", "content"], depth - 1);
+    const isList = attempt(() => Array.isArray(value)) === true;
+    const parts = isList ? this.#list(value as unknown[], depth - 1) : this.fields(value, ["text", "content"], depth - 1);
+    const [shown] = await parts;
     this.#met.set(value, shown);
-    return shown;
+    return [shown];
   }
 
-  async #list(list: unknown[], depth: number): Promise<unknown> {
+  async #list(list: unknown[], depth: number): Promise<Boxed<unknown>> {
     const blocks = attempt(() => (list.length > MOST_VALUES ? undefined : Array.from(list)));
-    if (blocks === undefined) return list;
+    if (blocks === undefined) return [list];
     const shown: unknown[] = [];
     // A string in a list is no text of the message.
-    for (const block of blocks) shown.push(typeof block === "string" ? block : await this.#value(block, depth));
-    return shown.every((block, index) => block === blocks[index]) ? list : shown;
+    for (const block of blocks) shown.push(typeof block === "string" ? block : (await this.#value(block, depth))[0]);
+    return [shown.every((block, index) => block === blocks[index]) ? list : shown];
   }
 }
 
 /** Arguments with their strings masked; the same object where nothing is. Only what stands in them directly is ever printed. */
-export async function maskedArguments(args: unknown, redactor: Redactor): Promise<unknown> {
-  if (args === null || typeof args !== "object" || Array.isArray(args)) return args;
+export async function maskedArguments(args: unknown, redactor: Redactor): Promise<Boxed<unknown>> {
+  if (args === null || typeof args !== "object" || attempt(() => Array.isArray(args)) !== false) return [args];
   const changed: [string, unknown][] = [];
   for (const [key, value] of attempt(() => Object.entries(args)) ?? []) {
     const shown = typeof value === "string" ? await masked(value, redactor) : value;
     if (shown !== value) changed.push([key, shown]);
   }
-  return changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args;
+  return [changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args];
 }
 
 /** What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is masked. */

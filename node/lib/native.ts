@@ -18,7 +18,10 @@ export function platformName(): string {
 /** An executable names its loader, and so its C library, within this many bytes. */
 const HEAD_BYTES = 4096;
 
-/** Whether a Linux executable runs on musl; one that may not be read is taken for one that does not. Read from its head: making Node's own report takes longer than loading the addon. */
+/**
+ * Whether a Linux executable runs on musl; one that may not be read is taken for one that does not. Read from its
+ * head: making Node's own report takes longer than loading the addon.
+ */
 export function usesMusl(executable: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
   let file: number;
@@ -70,8 +73,9 @@ function resolve(separate: string): string | undefined {
 }
 
 function noBinary(name: string, what: string, cause?: unknown): Error {
-  const allow = "permission" in process ? " With --permission, Node also needs --allow-addons, and --allow-fs-read for this package." : "";
-  const error = new Error(`openclaw-concertina has no binary for ${name} (Node ${process.version}): ${what}.${allow}`, { cause });
+  const flags = " With --permission, Node also needs --allow-addons, and --allow-fs-read for this package.";
+  const words = `${what}.${"permission" in process ? flags : ""}`;
+  const error = new Error(`openclaw-concertina has no binary for ${name} (Node ${process.version}): ${words}`, { cause });
   return Object.assign(error, { code: "CONCERTINA_NO_BINARY" });
 }
 
