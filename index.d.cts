@@ -1171,7 +1171,9 @@ export declare function compressMessagesSync<M extends AnyMessage>(messages: rea
  *
  * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it was before.
  */
-export declare function restore(text: string, originals?: Pick<Original, "data">[]): string;
+export declare function restore(text: string, originals?: {
+	data: Uint8Array;
+}[]): string;
 /**
  * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
  * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been

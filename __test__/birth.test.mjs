@@ -78,7 +78,7 @@ test("a tool that the message names itself needs no other name, and a bad one is
     assert.equal((await concertina.admitToolResult({ sessionId: "s", message })).message, message);
   }
   await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: shapes.OpenAI("c"), toolName: 7 }), {
-    name: "TypeError", message: "toolName is number; it must be a string",
+    name: "TypeError", message: "toolName is 7; it must be a string",
   });
 });
 
@@ -98,7 +98,7 @@ test("what the model asks for beyond what the host accepts is cut to it", async 
 
 test("a number of characters that is none is answered in words", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
-  for (const [max_chars, shown] of [[0, '"0"'], [-1, '"-1"'], [2.5, '"2.5"'], [Number.NaN, '"NaN"'], ["many", '"many"'], [{}, "object"]]) {
+  for (const [max_chars, shown] of [[0, "0"], [-1, "-1"], [2.5, "2.5"], [Number.NaN, "NaN"], ["many", '"many"'], [{}, "object"]]) {
     const answer = await answerFetch(concertina, { ref_ids: ["0123456789abcdef"], max_chars }, {});
     assert.deepEqual(answer, [{ type: "text", text: `max_chars is ${shown}; it must be a whole number of at least 1 and at most 15900` }]);
   }

@@ -162,7 +162,7 @@ test("an option that JSON would leave out, and what cannot be read, is named", a
   const takes = [squeeze, library.compressMessages, library.compressMessagesSync, (_, options) => library.compress("x", options), (_, options) => library.compressSync("x", options)];
   for (const [options, says] of [
     [{ preset: 10n }, /^preset is bigint; it must be a value that JSON has/], [{ preset: () => 1 }, /^preset is function/], [{ preset: Symbol("x") }, /^preset is symbol/],
-    [loop, /^models cannot be read: Converting circular/], [throwing, /^preset cannot be read: do not look/], [new Map(), /^options is "a Map"/],
+    [loop, /^models cannot be read: it holds itself/], [throwing, /^preset cannot be read: do not look/], [new Map(), /^options is object; it must be a plain object/],
     [{ toJSON() {} }, /^toJSON is function/],
   ]) {
     for (const take of takes) await assert.rejects(async () => take([], options), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: says });
@@ -227,7 +227,7 @@ test("what a model gets wrong is answered in words", async () => {
   for (const [parameters, says] of [
     [null, /^ref_ids is undefined/], [{}, /^ref_ids is undefined/], [{ ref_ids: "x" }, /^ref_ids is "x"; it must be an array of ids/],
     [{ ref_ids, pattern: "[" }, /^the pattern "\[" is not a regular expression/], [{ ref_ids: [`${ref_ids[0]}:/[/`] }, /is not a regular expression/],
-    [{ ref_ids, lines: "x" }, /^lines is "x"/], [{ ref_ids, lines: [1, 2] }, /^lines is object; it must be a string/],
+    [{ ref_ids, lines: "x" }, /^lines is "x"/], [{ ref_ids, lines: [1, 2] }, /^lines is an array; it must be a string/],
   ]) {
     const [{ type, text }] = await library.answerFetch(concertina, parameters, {});
     assert.equal(type, "text");

@@ -1,5 +1,6 @@
-// The JavaScript face evaluated in a vm context, as jest and vitest's vm pools do: its `Error`, `TypeError` and `Object` are others than those of
-// the addon and of this file. Prints what it does not survive. See `arguments.test.mjs`.
+// The JavaScript face evaluated in a vm context, as jest and vitest's vm pools do: its `Error`, `TypeError` and
+// `Object` are others than those of the addon and of this file. Prints what it does not survive. See
+// `arguments.test.mjs`.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -40,7 +41,8 @@ try {
   }
   assert.equal(await library.answerFetch(store, { ref_ids: [refId] }, { form: "openai" }), text);
   await assert.rejects(store.fetch({ refIds: [refId], pattern: "[" }), code("CONCERTINA_BAD_PATTERN"));
-  const { text: folded, originals } = await library.compress(text, { custom: [{ name: "mine", order: 50, apply: () => "short\n" }] });
+  const { text: folded, originals } = await library.compress(text, { custom: [{ name: "mine", order: 1, apply: () => "short\n" }] });
+  assert.equal(originals.length, 1);
   assert.equal(library.restore(folded, structuredClone(originals)), text);
   await store.close();
   console.log("right");

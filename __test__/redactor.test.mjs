@@ -78,7 +78,7 @@ test("the output of an item of the Responses API is masked, too", async () => {
 
 test("a redactor that returns no text is named", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
-  await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), { name: "TypeError", message: /^what the redactor returned is number/ });
+  await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), { name: "TypeError", message: /^what the redactor returned is 5/ });
 });
 
 test("with `redact` what is stored, shown and named is what the redactor returned", async () => {

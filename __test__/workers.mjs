@@ -1,5 +1,5 @@
-// Threads of Node's that end while exports of the addon are under way: `node workers.mjs ROUNDS`. See `threads.test.mjs`, which runs this as a
-// process of its own, because what is looked for ends the process.
+// Threads of Node's that end while exports of the addon are under way: `node workers.mjs ROUNDS`. See
+// `threads.test.mjs`, which runs this as a process of its own, because what is looked for ends the process.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,9 @@ import { noise } from "./conversation.mjs";
 const lib = createRequire(new URL("../dist/node/lib/index.js", import.meta.url));
 const { native } = lib("./native.js");
 const { handOver } = lib("./handover.js");
-const addon = native();
+/** Alone, threads load the addon, and the main thread does not: then each takes it along when it ends. */
+const isAlone = isMainThread && process.argv[3] === "alone";
+const addon = isAlone ? undefined : native();
 
 const session = { sessionId: "s", agentId: "main" };
 const big = noise(1500);
@@ -22,6 +24,8 @@ const history = [
   { role: "assistant", content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "x" } }], timestamp: now - 8 },
   { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text: big }], timestamp: now - 7 },
 ];
+/** So much light JSON that reading it begins while it crosses. */
+const wide = Array.from({ length: 800 }, (_, at) => ({ role: "user", content: `message ${at} of many, each a little longer than a few words` }));
 const asked = { referOversize: true, turnBegins: false };
 const prose = "In order to do it, the server is really restarted. ".repeat(400);
 const custom = JSON.stringify({ custom: [{ name: "mine", order: 20 }] });
@@ -67,6 +71,8 @@ const FUNCTIONS = {
   compressProseOnWorker: () => addon.compressProseOnWorker(prose, {}),
   preprocessOnWorker: () => addon.preprocessOnWorker(prose, { level: 3 }),
   compressRulesOnWorker: () => addon.compressRulesOnWorker([{ name: "a.md", text: prose }], {}),
+  squeeze: () => addon.squeeze(handOver(addon, wide), "{}"),
+  advanceSync: () => new addon.CompressJob(big, custom).advanceSync(),
   __panicOnWorker: () => addon.__panicOnWorker(),
   run: (dir) => new addon.NativeMigration().run({ dir }, { dir: `${dir}-${Math.random()}` }),
 };
@@ -77,7 +83,7 @@ const NAMES = [...Object.keys(FUNCTIONS), ...Object.keys(METHODS)];
 /** Starts many calls of one export, and ends a few turns of the event loop later. */
 async function endAmidst({ dir, name, way, turns }) {
   const store = name in METHODS ? await addon.NativeConcertina.open({ dir }, "{}") : undefined;
-  for (let call = 0; call < 6; call++) (METHODS[name]?.(store) ?? FUNCTIONS[name](dir)).catch(() => undefined);
+  for (let call = 0; call < 6; call++) (METHODS[name]?.(store) ?? FUNCTIONS[name](dir)).catch?.(() => undefined);
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => void setImmediate(resolve));
   if (way === "exit") process.exit(5);
   if (way === "throw") throw new Error("on purpose");
@@ -105,6 +111,7 @@ async function rounds(count) {
       }
     };
     await Promise.all([lane(), lane(), lane()]);
+    if (isAlone) return console.log(`alive after ${count} rounds`);
     // Whoever is left still has its turns, and the store its file.
     const job = new addon.CompressJob(big, "{}");
     assert.ok((await job.advance()).result);
@@ -112,7 +119,7 @@ async function rounds(count) {
     await Promise.all(Array.from({ length: 6 }, (_, at) => store.assemble(handOver(addon, history), { sessionId: `u${at}` }, asked, now)));
     await store.check();
     await store.close();
-    console.log(`alive after ${count} rounds`);
+    return console.log(`alive after ${count} rounds`);
   } finally {
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   }

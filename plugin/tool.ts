@@ -4,8 +4,9 @@
  * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
  */
 
+import { isMisuse } from "../node/lib/errors.js";
 import { FETCH_DEFINITION } from "../node/lib/fetch-tool.js";
-import { agentOf, answerFetch } from "../node/lib/index.js";
+import { agentOf, answerFetch, describe } from "../node/lib/index.js";
 import type { CallContext, ContentBlock, Tool } from "./host.js";
 import { roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
@@ -25,9 +26,9 @@ async function fetchOriginals(state: PluginState, context: CallContext, given: u
     return answer ?? unreachable("the store cannot be opened");
   } catch (error) {
     // The model's own mistake: the host shows it the message, and it can call again properly.
-    if (error instanceof TypeError) throw error;
+    if (isMisuse(error)) throw error;
     state.complain("fetching an original", error, "the model was told so");
-    return unreachable(error instanceof Error ? error.message : String(error));
+    return unreachable(describe(error));
   }
 }
 

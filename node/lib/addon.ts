@@ -168,8 +168,8 @@ export interface Step {
 /**
  * One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`.
  *
- * Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice. It keeps its place
- * among the heavy jobs until it is done, `end` is called or this object goes.
+ * Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice.
+ * It keeps its place among the heavy jobs until it is done, `end` is called or this object goes.
  */
 export declare class CompressJob {
   /** A job for a text. */

@@ -1,7 +1,8 @@
 /**
- * The one way in for arguments. A call names its fields and what each may be; {@link taken} reads every field once, checks it, and returns
- * plain values that nobody else holds. Whatever a caller hands over, a mistake is a TypeError that names the field: objects without a
- * prototype, proxies that throw or are revoked, arrays that say that they have four billion elements.
+ * The one way in for arguments. A call names its fields and what each may be; {@link taken} reads every field once,
+ * checks it, and returns plain values that nobody else holds. Whatever a caller hands over, a mistake is a TypeError
+ * that names the field: objects without a prototype, proxies that throw or are revoked, arrays that say that they
+ * have four billion elements.
  */
 import { types } from "node:util";
 
@@ -40,12 +41,15 @@ export function takenOf<F extends Fields>(name: string, given: unknown, fields: 
 
 function refuseOthers(name: string, given: object, fields: Fields): void {
   const unknown = reading(name, () => Object.keys(given)).find((field) => !Object.hasOwn(fields, field));
-  if (unknown !== undefined) throw misuse(`${unknown} is not an option${["input", "options"].includes(name) ? "" : ` of ${name}`}; it must be one of ${Object.keys(fields).join(", ")}`);
+  if (unknown === undefined) return;
+  const of = name === "input" || name === "options" ? "" : ` of ${name}`;
+  throw misuse(`${unknown} is not an option${of}; it must be one of ${Object.keys(fields).join(", ")}`);
 }
 
 function fieldsOf<F extends Fields>(prefix: string, given: unknown, fields: F): Taken<F> {
-  const read = Object.entries(fields).map(([field, kind]) => [field, named(`${prefix}${field}`, () => (given as Record<string, unknown>)[field], kind)]);
-  return Object.fromEntries(read) as Taken<F>;
+  const from = given as Record<string, unknown>;
+  const read = (field: string, kind: Kind<unknown>) => named(`${prefix}${field}`, () => from[field], kind);
+  return Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, read(field, kind)])) as Taken<F>;
 }
 
 function named<T>(name: string, read: () => unknown, kind: Kind<T>): T {
@@ -65,9 +69,14 @@ export function nullable<T>(kind: Kind<T>): Kind<T | undefined> {
 /** Whatever it is: messages and arguments of tools cross in a way of their own. */
 export const anything: Kind<unknown> = (_, value) => value;
 
+/** A revoked proxy does not even tell this. */
+function isArray(name: string, value: unknown): value is unknown[] {
+  return reading(name, () => Array.isArray(value));
+}
+
 /** An object, which is not read here. */
 export const object = ((name: string, value: unknown) => {
-  if (value === null || typeof value !== "object" || reading(name, () => Array.isArray(value))) badArgument(name, value, "an object");
+  if (value === null || typeof value !== "object" || isArray(name, value)) badArgument(name, value, "an object");
   return value;
 }) satisfies Kind<object>;
 
@@ -76,7 +85,10 @@ export const string = ((name: string, value: unknown) => {
   return value;
 }) satisfies Kind<string>;
 
-/** The name of a session or of an agent. Lone surrogates have no form outside JavaScript: two such names would be one. */
+/**
+ * The name of a session, an agent or a place. Lone surrogates have no form outside JavaScript: two such names would
+ * be one.
+ */
 export const identity = ((name: string, value: unknown) => {
   if (!string(name, value).isWellFormed()) badArgument(name, value, "a string without lone surrogates");
   return value as string;
@@ -99,7 +111,8 @@ export function callable<F>(name: string, value: unknown): F {
 /** One of some words or numbers. */
 export function oneOf<const W extends string | number>(...words: W[]): Kind<W> {
   return (name, value) => {
-    if (!words.includes(value as W)) badArgument(name, value, `one of ${words.map((word) => JSON.stringify(word)).join(", ")}`);
+    const expected = words.map((word) => JSON.stringify(word)).join(", ");
+    if (!words.includes(value as W)) badArgument(name, value, `one of ${expected}`);
     return value as W;
   };
 }
@@ -155,8 +168,9 @@ function elements(name: string, value: unknown, what: string): unknown[] {
 
 /** Names by any iterable. One that never ends is cut off. */
 export const names: Kind<string[]> = (name, value) => {
-  if (typeof value !== "object" || value === null || !reading(name, () => Symbol.iterator in value)) badArgument(name, value, "a list of names");
-  if (reading(name, () => Array.isArray(value))) return list(string)(name, value);
+  const isList = typeof value === "object" && value !== null && reading(name, () => Symbol.iterator in value);
+  if (!isList) badArgument(name, value, "a list of names");
+  if (isArray(name, value)) return list(string)(name, value);
   return reading(name, () => {
     const found: string[] = [];
     for (const item of value as Iterable<unknown>) {
@@ -171,7 +185,7 @@ export const names: Kind<string[]> = (name, value) => {
 export const strings: Kind<Record<string, string>> = (name, value) => {
   const given = object(name, value) as Record<string, unknown>;
   const keys = list(string)(name, reading(name, () => Object.keys(given)));
-  return Object.fromEntries(keys.map((key) => [key, named(`${name}.${key}`, () => given[key], string)]));
+  return Object.fromEntries(keys.map((key) => [key, named(`${name}[${JSON.stringify(key)}]`, () => given[key], string)]));
 };
 
 /** A budget of tokens. */
@@ -180,7 +194,10 @@ export const budget: Kind<number> = (name, value) => Math.trunc(number("of at le
 /** What tokens cost. */
 export const prices: Kind<Prices> = (name, value) => {
   const cost = number("of at least 0");
-  const fields = { input: number("above 0"), cacheRead: cost, cacheWrite: cost, cacheTtlMs: cost, output: optional(cost), usdPerMillion: nullable(flag) };
+  const fields = {
+    input: number("above 0"), cacheRead: cost, cacheWrite: cost, cacheTtlMs: cost, output: optional(cost),
+    usdPerMillion: nullable(flag),
+  };
   return takenOf(name, value, fields, `${name}.`);
 };
 
@@ -197,7 +214,9 @@ export const SESSION_IF_ANY = { sessionId: optional(identity), agentId: optional
 export const session: Kind<Session> = (name, value) => takenOf(name, value, SESSION, `${name}.`);
 
 /** Where a store lives, as fields. */
-export const PLACE = { dir: optional(string), url: optional(string), namespace: optional(string), host: optional(string) };
+export const PLACE = {
+  dir: optional(identity), url: optional(identity), namespace: optional(identity), host: optional(identity),
+};
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
 export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): AddonPlace {
@@ -211,36 +230,52 @@ export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): Add
 }
 
 /**
- * Options as they cross, some fields with another value `instead`. @throws TypeError for what JSON would leave out or cannot hold: no option is
- * lost in silence.
+ * Options as they cross, some fields with another value `instead`. @throws TypeError for what JSON would leave out or
+ * cannot hold: no option is lost in silence.
  */
 export function crossingOptions(given: unknown, instead: Record<string, unknown> = {}): string {
   const options = object("options", given) as Record<string, unknown>;
-  if (types.isMap(options)) badArgument("options", "a Map", "an object");
-  const json = reading("options", () => Object.keys(options)).flatMap((name) => {
-    const value = named(name, () => (Object.hasOwn(instead, name) ? instead[name] : options[name]), inJson);
-    return value === undefined ? [] : [`${JSON.stringify(name)}:${value}`];
-  });
-  return `{${json.join()}}`;
+  const read = (name: string) => (Object.hasOwn(instead, name) ? instead[name] : options[name]);
+  return JSON.stringify(copyOf("options", options, [], read, ""));
 }
-
-/** A value as JSON; nothing of what is undefined. */
-const inJson: Kind<string | undefined> = (name, value) => JSON.stringify(value, (key, part: unknown) => {
-  if (["bigint", "function", "symbol"].includes(typeof part)) badArgument(key || name, part, "a value that JSON has");
-  if (Array.isArray(part) ? part.length > MOST : ArrayBuffer.isView(part)) badArgument(key || name, part, `a value of at most ${MOST} elements`);
-  return part;
-}) as string | undefined;
 
 /** The session that a call names; undefined where it names none. @throws TypeError for an agent without a session */
 export function sessionIfAny({ sessionId, agentId }: { sessionId?: string; agentId?: string }): Session | undefined {
-  if (sessionId === undefined && agentId !== undefined) badArgument("agentId", agentId, "absent where there is no sessionId");
+  if (sessionId === undefined && agentId !== undefined) {
+    badArgument("agentId", agentId, "absent where there is no sessionId");
+  }
   return sessionId === undefined ? undefined : { sessionId, agentId };
 }
 
 /** An object as a copy that JSON can hold. */
-export const copied: Kind<object> = (name, value) => JSON.parse(inJson(name, object(name, value)) ?? "") as object;
+export const copied: Kind<object> = (name, value) => json(name, object(name, value), []) as object;
 
-/** Calls a function of the caller's, which answers at once. Whoever makes it async is told so, and its failure ends nobody's process. */
+/** How deep options are nested at most. */
+const DEEPEST = 64;
+
+/** A copy of a value that JSON can hold; `within` are the objects around it. */
+function json(name: string, value: unknown, within: object[]): unknown {
+  if (typeof value === "string") return identity(name, value);
+  if (value === null || value === undefined || typeof value === "boolean" || Number.isFinite(value)) return value;
+  if (typeof value !== "object") badArgument(name, value, "a value that JSON has");
+  if (within.includes(value)) throw misuse(`${name} cannot be read: it holds itself`);
+  if (within.length === DEEPEST) throw misuse(`${name} cannot be read: it is nested too deep`);
+  if (isArray(name, value)) return list((element, item) => json(element, item, [...within, value]) ?? null)(name, value);
+  return copyOf(name, value, within, (key) => (value as Record<string, unknown>)[key], `${name}.`);
+}
+
+function copyOf(name: string, value: object, within: object[], read: (key: string) => unknown, prefix: string): object {
+  const isExotic = types.isMap(value) || types.isSet(value) || types.isDate(value) || ArrayBuffer.isView(value);
+  if (isExotic) badArgument(name, value, "a plain object");
+  const keys = list(string)(name, reading(name, () => Object.keys(value)));
+  const part: Kind<unknown> = (inner, item) => json(inner, item, [...within, value]);
+  return Object.fromEntries(keys.map((key) => [identity(name, key), named(`${prefix}${key}`, () => read(key), part)]));
+}
+
+/**
+ * Calls a function of the caller's, which answers at once. Whoever makes it async is told so, and its failure ends
+ * nobody's process.
+ */
 export function asked<T>(name: string, kind: Kind<T>, body: () => unknown): T {
   const answer = body();
   if (answer !== null && typeof answer === "object") {

@@ -4,8 +4,9 @@ import type {
   AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
 } from "./api.js";
 import {
-  anything, budget, copied, count, crossingOptions, flag, identity, list, messagesOf, moment, names, now, nullable, number, object, oneOf, optional,
-  PLACE, placeOf, prices, redactor, SESSION, SESSION_IF_ANY, session, sessionIfAny, string, taken, takenOf, units,
+  anything, budget, copied, count, crossingOptions, flag, identity, list, messagesOf, moment, names, now, nullable,
+  number, object, oneOf, optional, PLACE, placeOf, prices, redactor, SESSION, SESSION_IF_ANY, session, sessionIfAny,
+  string, taken, takenOf, units,
 } from "./arguments.js";
 import { awaiting, badArgument, calling } from "./errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
@@ -24,23 +25,29 @@ const NOW = { now };
 
 /** The fields of each method's argument. */
 const TAKES = {
-  open: { ...PLACE, retention: optional(oneOf("clock", "host")), today: optional(string), journalDir: optional(string) },
+  open: {
+    ...PLACE, retention: optional(oneOf("clock", "host")), today: optional(string), journalDir: optional(identity),
+  },
   admitToolResult: {
-    ...SESSION, message: object, toolName: optional(string), args: anything, caller: anything, hostCutAt: optional(units), hostKeeps: optional(units),
+    ...SESSION, message: object, toolName: optional(string), args: anything, caller: anything,
+    hostCutAt: optional(units), hostKeeps: optional(units),
     model: nullable(string), redactor: nullable(redactor), ...NOW,
   },
   assemble: {
-    ...SESSION, messages: messagesOf, tokenBudget: nullable(budget), model: nullable(string), prices: nullable(prices), promptCache: anything,
-    availableTools: nullable(names), referOversize: nullable(flag), turnBegins: nullable(flag), redactor: nullable(redactor), ...NOW,
+    ...SESSION, messages: messagesOf, tokenBudget: nullable(budget), model: nullable(string), prices: nullable(prices),
+    promptCache: anything,
+    availableTools: nullable(names), referOversize: nullable(flag), turnBegins: nullable(flag),
+    redactor: nullable(redactor), ...NOW,
   },
   commitTurn: {
-    ...SESSION, sessionKey: optional(string), advancementKey: string, messages: optional(list(object)), prices: nullable(prices),
-    contextWindow: nullable(budget), ...NOW,
+    ...SESSION, sessionKey: optional(identity), advancementKey: identity, messages: nullable(list(object)),
+    prices: nullable(prices), contextWindow: nullable(budget), ...NOW,
   },
   inherit: { parent: session, child: session, named: optional(list(string)), ...NOW },
   recordRules: { ...SESSION, report: copied, ...NOW },
   fetch: {
-    refIds: list(string), sessionId: nullable(identity), agentId: nullable(identity), lines: nullable(string), chars: nullable(string),
+    refIds: list(string), sessionId: nullable(identity), agentId: nullable(identity), lines: nullable(string),
+    chars: nullable(string),
     pattern: nullable(string), maxChars: nullable(count()), ...NOW,
   },
   unfold: { ...SESSION_IF_ANY, messages: messagesOf, ...NOW },
@@ -89,10 +96,12 @@ export class Concertina {
     const { retention, today, journalDir, ...place } = takenOf("options", options, TAKES.open);
     const at = placeOf(place);
     if (journalDir !== undefined && place.url === undefined) {
-      badArgument("journalDir", journalDir, "absent where there is no url: a store in a directory keeps its notes there");
+      const expected = "absent where there is no url: a store in a directory keeps its notes there";
+      badArgument("journalDir", journalDir, expected);
     }
     const crossed = crossingOptions(options, NO_OPTIONS);
-    return awaiting(async () => new Concertina(await native().NativeConcertina.open(at, crossed, retention, today, journalDir)));
+    const open = () => native().NativeConcertina.open(at, crossed, retention, today, journalDir);
+    return awaiting(async () => new Concertina(await open()));
   }
 
   /** Runs a call. Whoever closes the store waits for it. */
@@ -141,7 +150,9 @@ export class Concertina {
     redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
-    const { sessionId, agentId, toolName, args, caller, hostCutAt, hostKeeps, model, redactor, now, ...rest } = taken("input", input, TAKES.admitToolResult);
+    const {
+      sessionId, agentId, toolName, args, caller, hostCutAt, hostKeeps, model, redactor, now, ...rest
+    } = taken("input", input, TAKES.admitToolResult);
     const message = rest.message as M;
     return this.#call(async () => {
       const asIs = { message, args };
@@ -150,7 +161,8 @@ export class Concertina {
       const call = callOf(message, toolName, shown.args, caller);
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
-      const { change, report } = await this.#native.admit(handover, { sessionId, agentId }, { hostCutAt, hostKeeps, isMasked, model }, now);
+      const options = { hostCutAt, hostKeeps, isMasked, model };
+      const { change, report } = await this.#native.admit(handover, { sessionId, agentId }, options, now);
       const came = crossed.slice(1, 2);
       const { messages, changedMeanwhile } = await applyInSlices([shown.message], came, change);
       return { message: messages?.[0] ?? message, report: reportOf(report, came, changedMeanwhile) };
@@ -161,8 +173,8 @@ export class Concertina {
   async #masked<M extends AnyMessage>(asIs: { message: M; args: unknown }, toolName: string | undefined, redactor: Redactor) {
     const { secrets, storesTexts } = this.#native.atBirth(toolName ?? toolOf(asIs.message));
     if (secrets === "store") return asIs;
-    const args = await maskedArguments(asIs.args, redactor);
-    const message = storesTexts ? await maskedMessage(asIs.message, redactor) : asIs.message;
+    const [args] = await maskedArguments(asIs.args, redactor);
+    const [message] = storesTexts ? await maskedMessage(asIs.message, redactor) : [asIs.message];
     return secrets === "redact" || (args === asIs.args && message === asIs.message) ? { message, args } : undefined;
   }
 
@@ -201,11 +213,13 @@ export class Concertina {
     const { sessionId, agentId, messages, redactor, now, ...rest } = taken("input", input, TAKES.assemble);
     const { availableTools, model, prices, tokenBudget } = rest;
     const options = {
-      availableTools, model, prices, tokenBudget, referOversize: rest.referOversize ?? false, turnBegins: rest.turnBegins ?? false,
+      availableTools, model, prices, tokenBudget, referOversize: rest.referOversize ?? false,
+      turnBegins: rest.turnBegins ?? false,
     };
     return this.#call(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
-      const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, { sessionId, agentId }, { ...options, unheard }, now);
+      const session = { sessionId, agentId };
+      const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, session, { ...options, unheard }, now);
       const { secrets } = this.#native.atBirth("");
       const hears = secrets === "store" ? undefined : (redactor as Redactor | undefined);
       let folded = await fold(hears && "ask");
@@ -215,7 +229,8 @@ export class Concertina {
       }
       const applied = await applyInSlices(messages as M[], crossed, folded.change);
       const report = reportOf(folded.report, crossed, applied.changedMeanwhile);
-      return { messages: applied.messages ?? (input.messages as M[]), estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
+      const shown = applied.messages ?? (input.messages as M[]);
+      return { messages: shown, estimatedTokens: report.tokensAfter, systemPromptAddition: "", report };
     });
   }
 
@@ -239,7 +254,8 @@ export class Concertina {
     const contextWindow = turn.contextWindow || undefined;
     return this.#call(async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
-      return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, { ...turn, contextWindow, tool: FETCH_TOOL_JSON }, now) };
+      const told = { ...turn, contextWindow, tool: FETCH_TOOL_JSON };
+      return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, told, now) };
     });
   }
 

@@ -5,7 +5,7 @@
  */
 import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
 import type { Concertina } from "./concertina.js";
-import { callable, object, optional, takenOf } from "./arguments.js";
+import { callable, nullable, object, takenOf } from "./arguments.js";
 import { describe } from "./errors.js";
 import { scopeOf } from "./scope.js";
 
@@ -89,7 +89,8 @@ export function createContextEngine<C extends Compact>(
 ): ContextEngine<C> {
   if (typeof concertina !== "function") object("concertina", concertina);
   const { compact, pricesOf, redactor: redactorOf, complain = warned } = takenOf("options", options, {
-    compact: callable<C>, complain: optional(callable<Complain>), pricesOf: optional(callable<PricesOf>), redactor: optional(callable<RedactorOf>),
+    compact: callable<C>, complain: nullable(callable<Complain>), pricesOf: nullable(callable<PricesOf>),
+    redactor: nullable(callable<RedactorOf>),
   });
   const open = typeof concertina === "function" ? concertina : async () => concertina;
   return {

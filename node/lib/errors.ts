@@ -1,4 +1,7 @@
-/** Native errors -> JavaScript errors with a stable `code`. Errors are told by their shape and code: a host may run us in a realm of its own. */
+/**
+ * Native errors -> JavaScript errors with a stable `code`. Errors are told by their shape and code: a host may run
+ * us in a realm of its own.
+ */
 
 /** What the addon puts into the message of an error it raises. */
 interface Raised {
@@ -62,7 +65,8 @@ export function isMisuse(error: unknown): error is CodedError {
 function shapeOf(thrown: unknown): { code?: string; message?: string } {
   try {
     const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown };
-    return { code: typeof code === "string" ? code : undefined, message: typeof message === "string" ? message : undefined };
+    const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+    return { code: text(code), message: text(message) };
   } catch {
     return {};
   }
@@ -73,7 +77,8 @@ export function reading<T>(name: string, body: () => T): T {
   try {
     return body();
   } catch (raised) {
-    throw shapeOf(raised).code === MISUSE ? raised : misuse(`${name} cannot be read: ${shapeOf(raised).message ?? typeof raised}`);
+    const { code, message = typeof raised } = shapeOf(raised);
+    throw code === MISUSE ? raised : misuse(`${name} cannot be read: ${message}`);
   }
 }
 
@@ -82,15 +87,21 @@ export function badArgument(name: string, got: unknown, expected: string): never
   throw misuse(`${name} is ${shown(got)}; it must be ${expected}`);
 }
 
-/** A value in a few words. Nothing of an object is read. */
+/** A value in a few words. Nothing of an object is read; a revoked proxy is not even known for an array. */
 function shown(got: unknown): string {
   if (typeof got === "string") return JSON.stringify(got.slice(0, 80));
-  return got === null || typeof got === "number" ? String(got) : typeof got;
+  if (got === null || typeof got === "number") return String(got);
+  try {
+    return Array.isArray(got) ? "an array" : typeof got;
+  } catch {
+    return typeof got;
+  }
 }
 
 /** Message and code of an error, on one line of at most 500 characters. */
 export function describe(error: unknown): string {
   const { code, message } = shapeOf(error);
-  const words = message ?? (error !== null && ["object", "function"].includes(typeof error) ? "an object" : String(error));
+  const isObject = error !== null && (typeof error === "object" || typeof error === "function");
+  const words = message ?? (isObject ? "an object" : String(error));
   return `${words}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 500);
 }

@@ -1,6 +1,8 @@
 /** `fetch_original_data` as hosts register it: definition and handler. */
 import type { ContentBlock } from "./api.js";
-import { anything, count, identity, type Kind, list, nullable, oneOf, optional, string, taken, takenOf } from "./arguments.js";
+import {
+  anything, count, identity, type Kind, list, nullable, oneOf, optional, string, taken, takenOf,
+} from "./arguments.js";
 import { badArgument, isMisuse, reading } from "./errors.js";
 import { type Concertina, FETCH_CHARS } from "./concertina.js";
 
@@ -74,7 +76,8 @@ export async function answerFetch(concertina: Concertina, parameters: unknown, s
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
 export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<OpenAIAnswer | (AnthropicBlock | ContentBlock | ResponsesPart)[]> {
-  if (reading("concertina", () => typeof concertina?.fetch) !== "function") badArgument("concertina", concertina, "an open Concertina");
+  const isOpen = reading("concertina", () => typeof concertina?.fetch === "function");
+  if (!isOpen) badArgument("concertina", concertina, "an open Concertina");
   const { agentId, sessionId, maxChars = FETCH_CHARS, form } = taken("scope", scope, SCOPE);
   const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
   if (form === "openai") return toOpenAI(content);
@@ -83,7 +86,8 @@ export async function answerFetch(concertina: Concertina, parameters: unknown, s
 }
 
 const SCOPE = {
-  agentId: nullable(identity), sessionId: nullable(identity), maxChars: optional(count()), form: optional(oneOf("anthropic", "openai", "responses")),
+  agentId: nullable(identity), sessionId: nullable(identity), maxChars: optional(count()),
+  form: optional(oneOf("anthropic", "openai", "responses")),
 };
 
 /** All of an answer as one text; undefined where there is an image. */
@@ -111,7 +115,8 @@ function toResponses(block: ContentBlock): ResponsesPart {
 const text: Kind<string> = (name, value) => string(name, typeof value === "number" ? String(value) : value);
 
 const PARAMETERS = {
-  ref_ids: list(text, "an array of ids"), lines: nullable(text), chars: nullable(text), pattern: nullable(text), max_chars: anything,
+  ref_ids: list(text, "an array of ids"), lines: nullable(text), chars: nullable(text), pattern: nullable(text),
+  max_chars: anything,
 };
 
 /** What the model gave, where its provider hands it over as JSON. */
@@ -126,7 +131,9 @@ function parsed(parameters: unknown): unknown {
 
 async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
   try {
-    const { ref_ids: refIds, max_chars: most, ...wanted } = takenOf("the arguments", parsed(parameters) ?? {}, PARAMETERS);
+    const {
+      ref_ids: refIds, max_chars: most, ...wanted
+    } = takenOf("the arguments", parsed(parameters) ?? {}, PARAMETERS);
     const { content } = await concertina.fetch({ ...asks, ...wanted, refIds, maxChars: charsOf(most, maxChars) });
     return content;
   } catch (error) {

@@ -3,9 +3,12 @@ import { types } from "node:util";
 
 import type { CompressedMessages, CompressJob, Question, Step } from "./addon.js";
 import type {
-  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage, Original, StageContext, StageInfo,
+  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage,
+  StageContext, StageInfo,
 } from "./api.js";
-import { anything, asked, callable, crossingOptions, type Kind, list, messagesOf, nullable, optional, string, takenOf } from "./arguments.js";
+import {
+  anything, asked, callable, crossingOptions, type Kind, list, messagesOf, nullable, optional, string, takenOf,
+} from "./arguments.js";
 import { awaiting, badArgument, calling } from "./errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone } from "./handover.js";
 import type { LightMessage } from "./light.js";
@@ -22,7 +25,9 @@ interface Stage {
   shouldApply?: (context: StageContext) => unknown;
 }
 
-const STAGE = { name: string, order: anything, apply: callable<Stage["apply"]>, shouldApply: nullable(callable<Stage["apply"]>) };
+const STAGE = {
+  name: string, order: anything, apply: callable<Stage["apply"]>, shouldApply: nullable(callable<Stage["apply"]>),
+};
 
 const stage: Kind<Stage> = (name, own) => ({ ...takenOf(name, own, STAGE, `${name}.`), own: own as CustomStage });
 
@@ -34,14 +39,18 @@ function crossing(options: CompressOptions): { crossed: string; stages: Stage[] 
 }
 
 /** What is true, or is not; a promise is neither. */
-const verdict: Kind<boolean> = (name, value) => (value !== null && typeof value === "object" ? badArgument(name, value, "true or false") : Boolean(value));
+const verdict: Kind<boolean> = (name, value) => {
+  if (value !== null && typeof value === "object") badArgument(name, value, "true or false");
+  return Boolean(value);
+};
 
 /** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
 function ask(stages: Stage[], { stage: wanted, context }: Question): string | null {
   const found = stages.find(({ name }) => name === wanted);
   if (found === undefined) return null;
   const { own, name, apply, shouldApply } = found;
-  if (shouldApply && !asked(`what shouldApply of stage ${name} returned`, verdict, () => shouldApply.call(own, context))) return null;
+  const look = `what shouldApply of stage ${name} returned`;
+  if (shouldApply && !asked(look, verdict, () => shouldApply.call(own, context))) return null;
   return asked(`what stage ${name} returned`, nullable(string), () => apply.call(own, context)) ?? null;
 }
 
@@ -153,7 +162,10 @@ export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[
 }
 
 /** Bytes: a Buffer, or a `Uint8Array` of any realm, which a structured clone makes of one. */
-const bytes: Kind<Buffer> = (name, value) => (types.isUint8Array(value) ? (value as Buffer) : badArgument(name, value, "a Buffer or a Uint8Array"));
+const bytes: Kind<Buffer> = (name, value) => {
+  if (!types.isUint8Array(value)) badArgument(name, value, "a Buffer or a Uint8Array");
+  return value as Buffer;
+};
 
 const ORIGINAL = { data: bytes, mimeType: nullable(string) };
 
@@ -161,7 +173,8 @@ const ORIGINAL = { data: bytes, mimeType: nullable(string) };
 const originalsOf = list((name, value) => takenOf(name, value ?? {}, ORIGINAL, `${name}.`));
 
 const index: Kind<number> = (name, value) => {
-  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) >= 2 ** 32) badArgument(name, value, "an index");
+  const isIndex = Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32;
+  if (!isIndex) badArgument(name, value, "an index");
   return value as number;
 };
 
@@ -171,15 +184,18 @@ const REPORT = { blocks: list((name, value) => takenOf(name, value, ROW, `${name
 
 /** What `compressMessages` resolved to. */
 const COMPRESSED = {
-  messages: messagesOf, originals: originalsOf, report: (name: string, value: unknown) => takenOf(name, value, REPORT, `${name}.`),
+  messages: messagesOf,
+  originals: originalsOf,
+  report: (name: string, value: unknown) => takenOf(name, value, REPORT, `${name}.`),
 };
 
 /**
  * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
  *
- * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it was before.
+ * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
+ * was before.
  */
-export function restore(text: string, originals: Pick<Original, "data">[] = []): string {
+export function restore(text: string, originals: { data: Uint8Array }[] = []): string {
   string("text", text);
   const given = originalsOf("originals", originals);
   if (!text.isWellFormed()) return text;
@@ -207,7 +223,8 @@ export function restoreMessages<M extends AnyMessage>(compressed: CompressMessag
   return calling(() => {
     const addon = native();
     const { handover, crossed } = handOver(addon, messages);
-    return apply(messages as M[], crossed, addon.restoreMessages(handover, originals, report.blocks)) ?? compressed.messages;
+    const change = addon.restoreMessages(handover, originals, report.blocks);
+    return apply(messages as M[], crossed, change) ?? compressed.messages;
   });
 }
 

@@ -58,9 +58,12 @@ function lineEnd(text: string, most: number): number {
 }
 
 /** A message with the texts of its content, or of its output, masked; the same object where nothing is. */
-export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<M> {
-  return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as M;
+export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<Boxed<M>> {
+  return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as Boxed<M>;
 }
+
+/** What a caller made, on its way out of a promise: by itself, one with a field `then` would be taken for a promise. */
+type Boxed<T> = [T];
 
 /** The parts of one message. What does not cross, because it cannot be read, holds itself or is too large, stays as it is. */
 class Masking {
@@ -73,56 +76,59 @@ class Masking {
   }
 
   /** An object with some of its fields masked. */
-  async fields(of: object, names: string[], depth: number): Promise<unknown> {
+  async fields(of: object, names: string[], depth: number): Promise<Boxed<unknown>> {
     // A copy would be no instance of its class, and such an object does not cross.
-    if (attempt(() => isPlain(of)) !== true) return of;
+    if (attempt(() => isPlain(of)) !== true) return [of];
     const values = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]));
-    if (values === undefined) return of;
+    if (values === undefined) return [of];
     const changed: [string, unknown][] = [];
     for (const [index, value] of values.entries()) {
-      const shown = await this.#value(value, depth);
+      const [shown] = await this.#value(value, depth);
       if (shown !== value) changed.push([names[index] as string, shown]);
     }
-    return changed.length > 0 ? (attempt(() => ({ ...of, ...Object.fromEntries(changed) })) ?? of) : of;
+    return [changed.length > 0 ? (attempt(() => ({ ...of, ...Object.fromEntries(changed) })) ?? of) : of];
   }
 
-  async #value(value: unknown, depth: number): Promise<unknown> {
-    if (typeof value === "string") return masked(value, this.#redactor);
-    if (value === null || typeof value !== "object" || depth === 0) return value;
-    if (this.#met.has(value)) return this.#met.get(value);
+  async #value(value: unknown, depth: number): Promise<Boxed<unknown>> {
+    if (typeof value === "string") return [await masked(value, this.#redactor)];
+    if (value === null || typeof value !== "object" || depth === 0) return [value];
+    if (this.#met.has(value)) return [this.#met.get(value)];
     this.#met.set(value, value);
-    const shown = Array.isArray(value) ? await this.#list(value, depth - 1) : await this.fields(value, ["text", "content"], depth - 1);
+    const isList = attempt(() => Array.isArray(value)) === true;
+    const parts = isList ? this.#list(value as unknown[], depth - 1) : this.fields(value, ["text", "content"], depth - 1);
+    const [shown] = await parts;
     this.#met.set(value, shown);
-    return shown;
+    return [shown];
   }
 
-  async #list(list: unknown[], depth: number): Promise<unknown> {
+  async #list(list: unknown[], depth: number): Promise<Boxed<unknown>> {
     const blocks = attempt(() => (list.length > MOST_VALUES ? undefined : Array.from(list)));
-    if (blocks === undefined) return list;
+    if (blocks === undefined) return [list];
     const shown: unknown[] = [];
     // A string in a list is no text of the message.
-    for (const block of blocks) shown.push(typeof block === "string" ? block : await this.#value(block, depth));
-    return shown.every((block, index) => block === blocks[index]) ? list : shown;
+    for (const block of blocks) shown.push(typeof block === "string" ? block : (await this.#value(block, depth))[0]);
+    return [shown.every((block, index) => block === blocks[index]) ? list : shown];
   }
 }
 
 /**
- * Arguments with their strings masked; the same value where nothing is. Only strings and lists of words that stand in them directly are ever
- * printed. The redactor sees plain strings: in JSON it would miss a secret that has a quote, a backslash or a line end.
+ * Arguments with their strings masked; the same value where nothing is. Only strings and lists of words that stand in
+ * them directly are ever printed. The redactor sees plain strings: in JSON it would miss a secret that has a quote, a
+ * backslash or a line end.
  */
-export async function maskedArguments(args: unknown, redactor: Redactor): Promise<unknown> {
+export async function maskedArguments(args: unknown, redactor: Redactor): Promise<Boxed<unknown>> {
   if (typeof args === "string") {
     const read = attempt(() => JSON.parse(args) as unknown);
-    const shown = typeof read === "object" ? await maskedArguments(read, redactor) : read;
-    return masked(shown === read ? args : JSON.stringify(shown), redactor);
+    const [shown] = typeof read === "object" ? await maskedArguments(read, redactor) : [read];
+    return [await masked(shown === read ? args : JSON.stringify(shown), redactor)];
   }
-  if (args === null || typeof args !== "object" || Array.isArray(args)) return args;
+  if (args === null || typeof args !== "object" || attempt(() => Array.isArray(args)) !== false) return [args];
   const changed: [string, unknown][] = [];
   for (const [key, value] of attempt(() => Object.entries(args)) ?? []) {
     const shown = typeof value === "string" ? await masked(value, redactor) : Array.isArray(value) ? await maskedWords(value, redactor) : value;
     if (shown !== value) changed.push([key, shown]);
   }
-  return changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args;
+  return [changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args];
 }
 
 /** A list of words, each masked, or, where a secret spans several, what they are together, masked; the same list where nothing is. */

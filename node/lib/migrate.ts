@@ -16,7 +16,8 @@ const TAKES = { from: place, to: place, progress: optional(callable<(originals: 
  * to either meanwhile. The source is never changed. A copy that does not end leaves the target empty; one that reads otherwise is an
  * error that says where.
  *
- * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all are
+ * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all
+ * are
  * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty
  */
 export async function migrate(input: { from: StorePlace; to: StorePlace; progress?: (originals: number) => void }): Promise<Migrated> {

@@ -88,7 +88,7 @@ function load(): Native {
   try {
     return createRequire(found)(found) as Native;
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     const what = code === "ERR_DLOPEN_DISABLED" ? "start Node with --allow-addons" : 'install again, or build it in a clone with "npm run build" (needs Rust)';
     throw noBinary(name, `${found} does not load: ${cause instanceof Error ? message : String(cause)}; ${what}`, cause);
   }

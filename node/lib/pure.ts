@@ -1,6 +1,8 @@
 /** Functions without a store. */
 import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
-import { count, crossingOptions, type Fields, type Kind, messagesOf, nullable, optional, string, taken } from "./arguments.js";
+import {
+  count, crossingOptions, type Fields, type Kind, messagesOf, nullable, optional, string, taken,
+} from "./arguments.js";
 import { calling } from "./errors.js";
 import { apply, handOver, leftAlone } from "./handover.js";
 import { native } from "./native.js";
@@ -59,14 +61,19 @@ export function countMessageTokens(messages: readonly AnyMessage[], options: { m
   });
 }
 
-const HINTS = { toolName: nullable(string), path: nullable(string), command: nullable(string), contentType: nullable(string), language: nullable(string) } satisfies Fields;
+const HINTS = {
+  toolName: nullable(string), path: nullable(string), command: nullable(string), contentType: nullable(string),
+  language: nullable(string),
+} satisfies Fields;
 
 const hintsOf: Kind<Hints> = (name, value) => taken(name, value, HINTS);
 
 /** Says in at most `maxChars` characters (300 by default) what a text is. */
 export function summarize(text: string, options: { maxChars?: number; hints?: Hints } = {}): string {
   string("text", text);
-  const { maxChars = 300, hints = {} } = taken("options", options, { maxChars: optional(count()), hints: optional(hintsOf) });
+  const {
+    maxChars = 300, hints = {},
+  } = taken("options", options, { maxChars: optional(count()), hints: optional(hintsOf) });
   return calling(() => native().summarize(text, hints, maxChars));
 }
 

@@ -54,7 +54,8 @@ interface Handler {
 async function handle(call: RewindCall | RewindItem): Promise<object> {
   return reading("call", () => {
     object("call", call);
-    const named = object("call.function", "function" in call ? call.function : call) as { name?: unknown; arguments?: unknown };
+    const asked = object("call.function", "function" in call ? call.function : call);
+    const named = asked as { name?: unknown; arguments?: unknown };
     if (named.name !== "rewind_retrieve") badArgument("name", named.name, '"rewind_retrieve"');
     const content = answer(named.arguments);
     if ("call_id" in call) return { type: "function_call_output", call_id: call.call_id, output: content };

@@ -52,7 +52,9 @@ const logger: Kind<Logger> = (name, value) => {
 /** A copy: the store is opened later. */
 const config: Kind<Partial<OpenOptions>> = (name, value) => reading(name, () => ({ ...object(name, value) }));
 
-const TAKES = { logger, cfg: optional(config), agentId: nullable(string), sessionKey: nullable(string), sessionId: nullable(string) };
+const TAKES = {
+  logger, cfg: optional(config), agentId: nullable(string), sessionKey: nullable(string), sessionId: nullable(string),
+};
 
 /**
  * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.

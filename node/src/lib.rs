@@ -1,7 +1,8 @@
 //! The Node addon: the only crate that names napi.
 //!
 //! It is a thin face over the core. Messages arrive as light JSON with their long strings lifted out ([`handover`]), work runs
-//! on libuv workers and threads of ours ([`work`]), and what goes back is a patch list. Every body runs under one guard ([`guard`]): a panic becomes a
+//! on libuv workers and threads of ours ([`work`]), and what goes back is a patch list. Every body runs under one
+//! guard ([`guard`]): a panic becomes a
 //! JavaScript error instead of the end of the process.
 //!
 //! The JavaScript face in `node/lib` wraps these functions; nobody else calls them. The records here are the public types:

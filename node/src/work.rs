@@ -1,24 +1,37 @@
-//! Where work runs, always guarded. What rewrites texts runs on libuv workers, whose end an environment awaits before it goes. What
-//! waits for the store runs on threads of our own, so that a slow disk or database holds up neither file reads nor a host that ends.
+//! Where work runs, always guarded. What rewrites texts runs on libuv workers, whose end an environment awaits before
+//! it goes. What waits for the store runs on threads of our own, so that a slow disk or database holds up neither
+//! file reads nor a host that ends.
 //!
-//! A thread of Node's may end at any moment, and its JavaScript objects with it. So a body owns all that it needs before its promise
-//! exists. A future of `&self` would not: napi's own runtime, which polls such futures, is not compiled in.
+//! A thread of Node's may end at any moment, and its JavaScript objects with it. So a body owns all that it needs
+//! before its promise exists. A future of `&self` would not: napi's own runtime, which polls such futures, is not
+//! compiled in.
 
 use std::sync::LazyLock;
 
 use concertina::error::Result;
-use napi::bindgen_prelude::{AsyncTask, JsValue, PromiseRaw, ToNapiValue, TypeName, sys};
+use napi::bindgen_prelude::{
+    AsyncTask, JsValue, Object, PromiseRaw, ToNapiValue, TypeName, retain_current_module_for_unload_safety, sys,
+};
 use napi::{Env, Task};
+use napi_derive::napi;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::guard::guard;
 
+/// Node unloads an addon with the last environment that loaded it. Threads of ours, and those of the core, outlast
+/// that: this one stays.
+#[napi(module_exports)]
+pub fn stay_loaded(_exports: Object) -> napi::Result<()> {
+    retain_current_module_for_unload_safety();
+    Ok(())
+}
+
 /// A place among the heavy jobs. Whoever drops it lets the next job in.
 pub(crate) type Place = SemaphorePermit<'static>;
 
-/// Places for heavy jobs. libuv has four workers unless told otherwise: two stay free for the host's file reads, and the host keeps the
-/// rest of its cores, however many threads of Node's and copies of the JavaScript face ask.
+/// Places for heavy jobs. libuv has four workers unless told otherwise: two stay free for the host's file reads, and
+/// the host keeps the rest of its cores, however many threads of Node's and copies of the JavaScript face ask.
 static PLACES: Semaphore = Semaphore::const_new(2);
 
 /// Lives as long as the process: a thread that waits for a disk outlasts the environment that asked.
@@ -40,7 +53,8 @@ pub(crate) fn blocking<T: ToNapiValue + Send + 'static>(
     Ok(PromiseRaw::new(env.raw(), promise.raw()))
 }
 
-/// Runs a heavy job on a libuv worker, in a place. What it comes to (`D`) is a `T` to JavaScript: the same, or [`Then`].
+/// Runs a heavy job on a libuv worker, in a place. What it comes to (`D`) is a `T` to JavaScript: the same, or
+/// [`Then`].
 pub(crate) fn heavy<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
     job: impl FnOnce() -> Result<D> + Send + 'static,
@@ -90,8 +104,9 @@ pub(crate) fn aside(body: impl FnOnce() + Send + 'static) -> napi::Result<()> {
     })
 }
 
-/// Starts something with a place, back on the thread of JavaScript, in the order in which places were asked for. Until then nothing of
-/// it waits in libuv's queue. Where the environment has gone meanwhile it is dropped, and the place with it.
+/// Starts something with a place, back on the thread of JavaScript, in the order in which places were asked for.
+/// Until then nothing of it waits in libuv's queue. Where the environment has gone meanwhile it is dropped, and the
+/// place with it.
 fn in_turn<T: ToNapiValue, D: ToNapiValue + 'static>(
     env: &Env,
     start: impl FnOnce(Place) -> D + Send + 'static,

@@ -1,7 +1,7 @@
 //! Stages that the caller runs, between native ones, wherever their order puts them.
 //!
-//! The caller is called back in the middle of the work, and asked once for each text that a stage of its has to see: the same text
-//! gets the same answer.
+//! The caller is called back in the middle of the work, and asked once for each text that a stage of its has to see:
+//! the same text gets the same answer.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
