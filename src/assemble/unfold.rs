@@ -419,7 +419,7 @@ pub(super) fn may_be_fetched(result: &ToolResult, original: ContentHash) -> bool
 
 /// The arguments of the call that a result answers as JSON, as far as they are known.
 pub(super) fn asked_by(result: &ToolResult) -> Option<String> {
-    result.arguments.map(|arguments| arguments.to_json().into_owned())
+    result.arguments.map(|arguments| arguments.to_json())
 }
 
 /// Whether a call with these arguments may have asked for an original: they name it, or say nothing.
