@@ -7,6 +7,7 @@
 //! [`Config::overlay`] treats all options so.
 
 pub mod models;
+mod nearest;
 pub mod settings;
 mod store_url;
 
@@ -606,7 +607,10 @@ impl Config {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
                     None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
-                    None => format!("{name} is not an option; it is ignored"),
+                    None => {
+                        let known = nearest::nearest(&name, knobs().iter().map(|knob| knob.name)).unwrap_or_default();
+                        format!("{name} is not an option; it is ignored. The nearest option is {known}")
+                    }
                 });
             }
         }
@@ -784,9 +788,9 @@ mod tests {
             "staleTurns is 0; it must be a whole number of at least 1; using the default 7",
             "sccsCompressThreshold is \"abc\"; it must be a whole number of at least 2000; using the default 10000",
             "sccsMaxEntries is 5; lifted to the minimum 1000",
-            "typo is not an option; it is ignored",
+            "typo is not an option; it is ignored. The nearest option is compat",
             "rules.level is 9; it must be one of 0, 1, 2, 3, \"off\", \"light\", \"standard\", \"aggressive\"; using the default 2",
-            "rules.nope is not an option; it is ignored",
+            "rules.nope is not an option; it is ignored. The nearest option is rules.scope",
             "fusion is 3; it must be an object; using the defaults",
         ];
         assert_eq!(warnings, lines);

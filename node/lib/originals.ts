@@ -25,9 +25,17 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
   for (const refId of refIds) {
     const answer = await concertina.fetch({ ...asked, maxChars: asked.maxChars ?? ALL_CHARS, refIds: [refId] });
     if (answer.found > 0) found.blocks.push(...answer.content);
-    else found.missing.push(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"));
+    else found.missing.push(forPerson(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"), asked.agentId));
   }
   return found;
+}
+
+/** What a fetch answers the model where nothing is found, said to a person, who can look for other reasons and runs no tool again. */
+function forPerson(answer: string, agentId: string | undefined): string {
+  const [, unknown] = /^No original is stored under ([0-9a-f]+)/.exec(answer) ?? [];
+  if (unknown !== undefined) return `no original is stored under ${unknown} for agent ${agentOf(agentId)}: it expired, was purged, or belongs to another agent (--agent), or the store's file was replaced`;
+  if (/^No valid REF_ID|is not a valid REF_ID/.test(answer)) return answer.replace(/ ?No valid REF_ID was provided; nothing was fetched\./, "").replace("REF_ID", "id").trim() || "no id was given";
+  return answer.replace(/^\[1 id did not fit in (\d+) characters:.*$/, "the original did not fit in $1 characters; --max-chars takes more, and without it all of it is printed");
 }
 
 /** The whole original that an agent may see under this id; undefined where there is none. */
