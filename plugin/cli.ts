@@ -156,7 +156,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
 /** Prints the status. What keeps the store from being used is a failure. */
 async function status(state: PluginState, options: { json?: boolean }): Promise<void> {
   const found = await statusOf(state);
-  print(options.json ? json({ ...found, values: state.hasLibrary ? state.options : null }) : statusText(found));
+  print(options.json ? json({ ...found, options: state.hasLibrary ? state.options : null }) : statusText(found));
   if (found.store.path === "") process.exitCode = 1;
 }
 

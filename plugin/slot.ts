@@ -5,6 +5,15 @@ import type { HostConfig } from "./host.js";
 const SLOT = "plugins.slots.contextEngine";
 const SET = `"openclaw config set ${SLOT} concertina"`;
 
+/** What whoever leaves has to know: placeholders stay in transcripts. */
+export const UNFOLD_FIRST = 'Before you uninstall it, "openclaw concertina unfold" writes copies of transcripts with the originals in place of placeholders';
+
+/** Whether the host's configuration no longer has the plugin, or has it disabled. */
+export function isLeaving({ plugins }: HostConfig): boolean {
+  const entry = plugins?.entries?.concertina;
+  return plugins !== undefined && (entry === undefined || entry.enabled === false);
+}
+
 /** Why the host does not use the engine, and what to do; undefined where it does. */
 export function whyUnused({ plugins }: HostConfig): string | undefined {
   const engine = plugins?.slots?.contextEngine;

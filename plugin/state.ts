@@ -23,7 +23,7 @@ import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
 import { noteOfMove } from "./moved.js";
 import { ownDirectory, withOwner } from "./own-files.js";
 import { resolvedSecret } from "./secret.js";
-import { whyUnused } from "./slot.js";
+import { isLeaving, UNFOLD_FIRST, whyUnused } from "./slot.js";
 import { type Scope, Sessions } from "./sessions.js";
 import { isOfStore, STORE, troubleOf } from "./store-trouble.js";
 
@@ -128,6 +128,7 @@ export class PluginState {
 
   /** Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way. */
   letGo(): Promise<void> {
+    if (this.config !== undefined && this.hasStore && isLeaving(this.config)) this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
     return this.#held.letGo();
   }
 

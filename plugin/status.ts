@@ -10,6 +10,7 @@ import { counted } from "../node/lib/table.js";
 import { matchesAny, prunerWarning } from "./host-pruner.js";
 import { transcriptOf } from "./host-sessions.js";
 import { leftBehind } from "./left-behind.js";
+import { UNFOLD_FIRST } from "./slot.js";
 import type { PluginState } from "./state.js";
 import { probe, STORE, troubleOf } from "./store-trouble.js";
 
@@ -45,7 +46,7 @@ export async function statusOf(state: PluginState, { sessionId }: { sessionId?: 
     lastFoldAt: read?.figures.lastFoldAt ?? null,
     store: read?.figures.store ?? noStore(unusable === undefined ? state.storeFile() : ""),
     conditions: [...conditions.list(), ...atHand],
-    options: state.hasLibrary ? state.optionWarnings : [],
+    wrongOptions: state.hasLibrary ? state.optionWarnings : [],
     skipped: (read?.skipped ?? []).map(skippedText),
   };
 }
@@ -104,9 +105,9 @@ function noStore(path: string): Figures["store"] {
 /** What the configuration says against it. */
 function whyNot(state: PluginState): string | undefined {
   const { plugins, tools } = state.config ?? {};
-  if (plugins?.entries?.concertina?.enabled === false) return "the plugin is disabled: openclaw plugins enable concertina";
+  if (plugins?.entries?.concertina?.enabled === false) return `the plugin is disabled: openclaw plugins enable concertina. ${UNFOLD_FIRST}`;
   const unused = state.unused();
-  if (unused !== undefined) return unused;
+  if (unused !== undefined) return `${unused}. ${UNFOLD_FIRST}`;
   if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
   if (matchesAny(tools?.deny, FETCH_TOOL)) return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
   return state.hasLibrary ? undefined : "the native library does not load: the gateway's log says why";

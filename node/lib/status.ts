@@ -30,20 +30,20 @@ export interface Status {
   /** What is wrong now, the oldest first. */
   conditions: Condition[];
   /** Options that are unknown or wrong: a line for each, with what is used instead. */
-  options: string[];
+  wrongOptions: string[];
   /** Parsers and libraries that are not given every text: a line for each. */
   skipped: string[];
 }
 
 /** The status in words. */
-export function statusText({ version, engine, why, lastFoldAt, store, conditions, options, skipped }: Status): string {
+export function statusText({ version, engine, why, lastFoldAt, store, conditions, wrongOptions, skipped }: Status): string {
   // What is the reason is not said twice.
   const others = conditions.filter(({ text }) => !why?.startsWith(text));
   const ofStore: [string, string][] = [["last fold", lastFoldAt === null ? "none yet" : timeText(lastFoldAt)], ["store", storeText(store)]];
   return rows([
     ["Concertina", `${version}, ${engine}${why === null ? "" : `: ${why}`}`],
     ...(store.path === "" ? [] : ofStore),
-    ...options.map((line): [string, string] => ["option", line]),
+    ...wrongOptions.map((line): [string, string] => ["option", line]),
     ...skipped.map((line): [string, string] => ["skipped", line]),
     ...(others.length === 0 ? [["warnings", why === null ? "none" : "no other"] as [string, string]] : others.map((condition): [string, string] => ["warning", conditionText(condition)])),
   ]).join("\n");

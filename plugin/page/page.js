@@ -229,7 +229,7 @@ function showHealth() {
     ...(store.path === "" ? [] : [["File", make("code", {}, store.path)]]),
     ["Version", health.version],
     ...health.skipped.map((line) => ["Skipped", line]),
-    ...health.options.map((line) => ["Option", line]),
+    ...health.wrongOptions.map((line) => ["Option", line]),
     ["Warnings", health.conditions.length === 0 ? "None." : make("ul", { class: "warnings" }, ...health.conditions.map(conditionItem))],
   ]);
 }

@@ -117,7 +117,7 @@ test("the chat shows whether it is active, and the same figures", async () => {
 });
 
 test("status says that it is active", () => {
-  assert.deepEqual([health.engine, health.why, health.warnings], ["active", null, []]);
+  assert.deepEqual([health.engine, health.why, health.conditions], ["active", null, []]);
   assert.ok(health.lastFoldAt > Date.now() - 3_600_000);
   assert.ok(fs.existsSync(health.store.path));
 });
