@@ -182,3 +182,16 @@ test("a condition is raised by one process and read by another, and what was rai
   other.end("b");
   assert.deepEqual([one.list(), fs.existsSync(path.join(dir, "concertina", "concertina.conditions.json"))], [[], false]);
 });
+
+test("who disables or uninstalls the plugin is reminded of unfold, and nobody else", async () => {
+  const withEntry = (entry) => ({ plugins: { ...IN_USE.plugins, entries: { concertina: entry } } });
+  for (const [now, isReminded] of [[withEntry({ enabled: false }), true], [withEntry(undefined), true], [withEntry({ config: { staleTurns: 9 } }), false]]) {
+    const lines = [];
+    const { state } = registered(freshDir(), { config: withEntry({}), logger: { warn: (line) => lines.push(line) } });
+    await state.store();
+    const api = { config: withEntry({}), pluginConfig: {}, logger: { warn: (line) => lines.push(line) }, runtime: { state: { resolveStateDir: () => state.stateDir }, config: { current: () => now } } };
+    await new PluginState(api).letGo();
+    assert.equal(lines.some((line) => line.includes('"openclaw concertina unfold"')), isReminded, JSON.stringify(now));
+    await state.letGo();
+  }
+});

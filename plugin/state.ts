@@ -128,7 +128,7 @@ export class PluginState {
 
   /** Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way. */
   letGo(): Promise<void> {
-    if (this.config !== undefined && this.hasStore && isLeaving(this.config)) this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
+    if (this.hasStore && isLeaving(this.#api.config, this.config)) this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
     return this.#held.letGo();
   }
 

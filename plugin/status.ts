@@ -8,14 +8,16 @@ import { readTranscript } from "../node/lib/session-file.js";
 import type { Condition, Status } from "../node/lib/status.js";
 import { counted } from "../node/lib/table.js";
 import { matchesAny, prunerWarning } from "./host-pruner.js";
-import { transcriptOf } from "./host-sessions.js";
+import { type HostSession, transcriptOf } from "./host-sessions.js";
 import { leftBehind } from "./left-behind.js";
 import { UNFOLD_FIRST } from "./slot.js";
 import type { PluginState } from "./state.js";
 import { probe, STORE, troubleOf } from "./store-trouble.js";
 
-/** Transcripts that are searched for placeholders without an original, where no session is named. */
-const SEARCHED = 50;
+/** Transcripts that are searched for placeholders without an original, where no session is named: the gateway does nothing else meanwhile. */
+const SEARCHED = 10;
+/** What each placeholder in a transcript holds. */
+const MARK = "REF_ID";
 
 /** What the store said. */
 interface Read {
@@ -87,14 +89,20 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
   for (const { key } of conditions.list()) if (key.startsWith("originals of ") && !keys.has(key)) conditions.end(key);
   for (const session of sessions.filter((one) => sessionId === undefined || one.sessionId === sessionId).slice(0, SEARCHED)) {
     const key = keyOf(session);
-    const messages = readTranscript(session.sessionId, await transcriptOf(session));
-    const { missing } = await store.unfold({ sessionId: session.sessionId, agentId: agentOf(session.sessionKey), messages });
+    const events = await transcriptOf(session);
+    const missing = events.some((event) => event.includes(MARK)) ? await missingIn(store, session, events) : [];
     if (missing.length === 0) conditions.end(key);
     else {
       const text = `chat ${session.sessionKey} shows ${counted(missing.length, "placeholder")} whose originals the store does not have: its file was deleted or replaced, or they expired`;
       conditions.raise({ key, text, remedy: "Put the store's file back from a backup; until then the model is told to run the tool again" });
     }
   }
+}
+
+/** The ids of placeholders in a transcript that lead to nothing. */
+async function missingIn(store: Concertina, { sessionId, sessionKey }: HostSession, events: string[]): Promise<string[]> {
+  const { missing } = await store.unfold({ sessionId, agentId: agentOf(sessionKey), messages: readTranscript(sessionId, events) });
+  return missing;
 }
 
 /** The path is where it will be, and empty for one that is there and cannot be used. */
