@@ -1,13 +1,19 @@
-//! The known name that a mistyped or renamed one most likely means.
+//! The option that a mistyped or renamed one most likely means.
 
-/// The nearest of `known`: the one that contains the closest match of `name`, and of equals the one with the fewest edits in all. Letter case
-/// does not count. `None` only where nothing is known.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name: Vec<char> = name.to_lowercase().chars().take(100).collect();
-    known.min_by_key(|known| {
-        let known: Vec<char> = known.to_lowercase().chars().collect();
-        (edits(&name, &known, true), edits(&name, &known, false))
-    })
+use super::{knobs, settings::SQUEEZE_ONLY};
+
+/// Weight of the edits to the closest part of a name beside those to the whole: a part of a long name is nearer than a short name.
+const OF_PART: usize = 4;
+
+/// The option of a host that is nearest to `name` by edits, to its whole name and to the closest part of it. Letter case does not count.
+pub(super) fn nearest(name: &str) -> &'static str {
+    let typed: Vec<char> = name.to_lowercase().chars().take(100).collect();
+    let options = knobs().into_iter().map(|knob| knob.name).filter(|name| !SQUEEZE_ONLY.contains(name));
+    let distance = |option: &&'static str| {
+        let letters: Vec<char> = option.to_lowercase().chars().collect();
+        OF_PART * edits(&typed, &letters, true) + edits(&typed, &letters, false)
+    };
+    options.min_by_key(distance).unwrap_or_default()
 }
 
 /// The least number of inserted, removed and replaced characters between two texts, or between the first and any part of the second.
@@ -26,13 +32,12 @@ fn edits(name: &[char], known: &[char], in_part: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
-    use crate::config::knobs;
+    use super::{SQUEEZE_ONLY, knobs, nearest};
 
     /// Neighbours: each option's name with each letter left out, doubled or replaced, with each two letters swapped, and in lower case.
     #[test]
     fn a_typo_of_each_option_names_that_option() {
-        for knob in knobs() {
+        for knob in knobs().into_iter().filter(|knob| !SQUEEZE_ONLY.contains(&knob.name)) {
             let letters: Vec<char> = knob.name.chars().collect();
             let mut typos = vec![knob.name.to_lowercase()];
             for at in 0..letters.len() {
@@ -49,7 +54,7 @@ mod tests {
                 }
             }
             for typo in typos {
-                assert_eq!(nearest(&typo, knobs().iter().map(|knob| knob.name)), Some(knob.name), "{typo}");
+                assert_eq!(nearest(&typo), knob.name, "{typo}");
             }
         }
     }
@@ -59,7 +64,7 @@ mod tests {
         for (typed, means) in
             [("treshold", "sccsCompressThreshold"), ("storageDir", "sccsStorageDir"), ("level", "rules.level")]
         {
-            assert_eq!(nearest(typed, knobs().iter().map(|knob| knob.name)), Some(means), "{typed}");
+            assert_eq!(nearest(typed), means, "{typed}");
         }
     }
 }
