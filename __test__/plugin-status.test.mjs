@@ -1,6 +1,7 @@
 // The status in trouble: chat, command line and page say the same, and what they say ends with the trouble.
 //
-// Neighbours: each trouble below beside each face, one after the other and all of one kind of message; each is undone, and the words end.
+// Neighbours: each trouble below beside each face, one after the other and all of one kind of message; each is undone,
+// and the words end.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

@@ -1,6 +1,8 @@
 /**
- * What is wrong now: conditions by key, raised when an operation fails and ended when it succeeds again. They are in a file below the
- * state directory, so that the gateway and a command beside it know the same. What the file cannot take, as on a full disk, this process keeps.
+ * What is wrong now: conditions by key, raised when an operation fails and ended when it succeeds again. They are in a
+ * file below the
+ * state directory, so that the gateway and a command beside it know the same. What the file cannot take, as on a full
+ * disk, this process keeps.
  */
 
 import { readFileSync, rmSync } from "node:fs";

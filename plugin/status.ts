@@ -1,4 +1,7 @@
-/** Computes the status: what an operator asks first. Gateway and command line come here, and open the store in the same way. */
+/**
+ * Computes the status: what an operator asks first. Gateway and command line come here, and open the store in the same
+ * way.
+ */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +17,10 @@ import { UNFOLD_FIRST } from "./slot.js";
 import type { PluginState } from "./state.js";
 import { probe, STORE, troubleOf } from "./store-trouble.js";
 
-/** Transcripts that are searched for placeholders without an original, where no session is named: the gateway does nothing else meanwhile. */
+/**
+ * Transcripts that are searched for placeholders without an original, where no session is named: the gateway does
+ * nothing else meanwhile.
+ */
 const SEARCHED = 10;
 /** What each placeholder in a transcript holds. */
 const MARK = "REF_ID";
@@ -26,7 +32,10 @@ interface Read {
   skipped: SkippedCode[];
 }
 
-/** The status as it is now, of a session or of the whole. It opens the store anew, changes nothing in it, and never fails because of it. */
+/**
+ * The status as it is now, of a session or of the whole. It opens the store anew, changes nothing in it, and never
+ * fails because of it.
+ */
 export async function statusOf(state: PluginState, { sessionId }: { sessionId?: string } = {}): Promise<Status> {
   const now = Date.now();
   const { conditions } = state;
@@ -53,7 +62,10 @@ export async function statusOf(state: PluginState, { sessionId }: { sessionId?: 
   };
 }
 
-/** Asks the store; undefined where there is none yet or it cannot be used. Raises and ends the conditions that are about the store. */
+/**
+ * Asks the store; undefined where there is none yet or it cannot be used. Raises and ends the conditions that are
+ * about the store.
+ */
 async function readStore(state: PluginState, sessionId: string | undefined): Promise<Read | undefined> {
   if (!state.hasLibrary) return undefined;
   const { conditions } = state;
@@ -79,7 +91,10 @@ async function readStore(state: PluginState, sessionId: string | undefined): Pro
   }
 }
 
-/** Raises a condition for each transcript that shows placeholders whose originals the store does not have, and ends it where it has them again. */
+/**
+ * Raises a condition for each transcript that shows placeholders whose originals the store does not have, and ends it
+ * where it has them again.
+ */
 async function noteLost(state: PluginState, store: Concertina, sessionId: string | undefined): Promise<void> {
   const { conditions } = state;
   if (!existsSync(join(state.stateDir, "agents"))) return;
@@ -93,8 +108,10 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
     const missing = events.some((event) => event.includes(MARK)) ? await missingIn(store, session, events) : [];
     if (missing.length === 0) conditions.end(key);
     else {
-      const text = `chat ${session.sessionKey} shows ${counted(missing.length, "placeholder")} whose originals the store does not have: its file was deleted or replaced, or they expired`;
-      conditions.raise({ key, text, remedy: "Put the store's file back from a backup; until then the model is told to run the tool again" });
+      const lost = "whose originals the store does not have: its file was deleted or replaced, or they expired";
+      const text = `chat ${session.sessionKey} shows ${counted(missing.length, "placeholder")} ${lost}`;
+      const remedy = "Put the store's file back from a backup; until then the model is told to run the tool again";
+      conditions.raise({ key, text, remedy });
     }
   }
 }

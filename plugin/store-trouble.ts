@@ -1,4 +1,7 @@
-/** Why the store cannot be used, in words that are the same whoever noticed: the kind of failure decides them, not the step that failed. */
+/**
+ * Why the store cannot be used, in words that are the same whoever noticed: the kind of failure decides them, not the
+ * step that failed.
+ */
 
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +33,10 @@ export function isOfStore(error: unknown): boolean {
 /** As much as a commit of SQLite writes at least. */
 const PROBE_BYTES = 65_536;
 
-/** Writes a file beside the store and removes it. @throws the system's error where the disk is full or the directory cannot be written. */
+/**
+ * Writes a file beside the store and removes it. @throws the system's error where the disk is full or the directory
+ * cannot be written.
+ */
 export function probe(directory: string): void {
   const file = join(directory, `concertina.probe-${randomUUID()}`);
   try {

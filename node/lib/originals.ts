@@ -32,14 +32,19 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
   return found;
 }
 
-/** The end of a page, which names the call that goes on, as what a person types for it. A text that is no page stays. */
+/**
+ * The end of a page, which names the call that goes on, as what a person types for it. A text that is no page stays.
+ */
 function continued(text: string, refId: string): string {
   const [id = refId] = /[0-9a-f]{16,64}/i.exec(refId) ?? [];
   const call = new RegExp(`; continue with ${FETCH_TOOL} \\{"ref_ids":\\["(${id}:c?\\d+-)"\\]\\}(?=[;\\]][^\\n]*$)`, "i");
   return text.replace(call, "; continue with $1");
 }
 
-/** What a fetch answers the model where nothing is found, said to a person, who can look for other reasons and runs no tool again. */
+/**
+ * What a fetch answers the model where nothing is found, said to a person, who can look for other reasons and runs no
+ * tool again.
+ */
 function forPerson(answer: string, agentId: string | undefined): string {
   const [, unknown] = /^No original is stored under ([0-9a-f]+)/.exec(answer) ?? [];
   if (unknown !== undefined) return `no original is stored under ${unknown}${agentId === undefined ? "" : ` for agent ${agentId}`}: it expired, was purged, or belongs to another agent (--agent), or the store's file was replaced`;

@@ -1,8 +1,12 @@
 /**
- * Why content left, in words: the one table for chats, terminals, the page and reports. The codes are what the store and `report` hold.
+ * Why content left, in words: the one table for chats, terminals, the page and reports. The codes are what the store
+ * and `report` hold.
  */
 
-/** A kind of epoch: what its code begins with, its name, and what it means. The order is that of the lanes in the page's chart. */
+/**
+ * A kind of epoch: what its code begins with, its name, and what it means. The order is that of the lanes in the
+ * page's chart.
+ */
 export interface EpochKind {
   code: string;
   title: string;

@@ -2,10 +2,12 @@
 
 use super::{knobs, settings::SQUEEZE_ONLY};
 
-/// Weight of the edits to the closest part of a name beside those to the whole: a part of a long name is nearer than a short name.
+/// Weight of the edits to the closest part of a name beside those to the whole: a part of a long name is nearer than a
+/// short name.
 const OF_PART: usize = 4;
 
-/// The option of a host that is nearest to `name` by edits, to its whole name and to the closest part of it. Letter case does not count.
+/// The option of a host that is nearest to `name` by edits, to its whole name and to the closest part of it. Letter
+/// case does not count.
 pub(super) fn nearest(name: &str) -> &'static str {
     let typed: Vec<char> = name.to_lowercase().chars().take(100).collect();
     let options = knobs().into_iter().map(|knob| knob.name).filter(|name| !SQUEEZE_ONLY.contains(name));
@@ -16,7 +18,8 @@ pub(super) fn nearest(name: &str) -> &'static str {
     options.min_by_key(distance).unwrap_or_default()
 }
 
-/// The least number of inserted, removed and replaced characters between two texts, or between the first and any part of the second.
+/// The least number of inserted, removed and replaced characters between two texts, or between the first and any part
+/// of the second.
 fn edits(name: &[char], known: &[char], in_part: bool) -> usize {
     let mut row: Vec<usize> = (0..=known.len()).map(|at| if in_part { 0 } else { at }).collect();
     for (taken, typed) in name.iter().enumerate() {
@@ -34,7 +37,8 @@ fn edits(name: &[char], known: &[char], in_part: bool) -> usize {
 mod tests {
     use super::{SQUEEZE_ONLY, knobs, nearest};
 
-    /// Neighbours: each option's name with each letter left out, doubled or replaced, with each two letters swapped, and in lower case.
+    /// Neighbours: each option's name with each letter left out, doubled or replaced, with each two letters swapped,
+    /// and in lower case.
     #[test]
     fn a_typo_of_each_option_names_that_option() {
         for knob in knobs().into_iter().filter(|knob| !SQUEEZE_ONLY.contains(&knob.name)) {
