@@ -9,7 +9,7 @@ import { stages } from "openclaw-concertina";
 
 import plugin from "../dist/plugin/index.js";
 import { HOST_DEFAULTS } from "../dist/node/lib/host-defaults.js";
-import { healthOf } from "../dist/plugin/health.js";
+import { statusOf } from "../dist/plugin/status.js";
 import { PluginState } from "../dist/plugin/state.js";
 import { at, leaves, put } from "../test/options.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
@@ -60,9 +60,8 @@ test("each option of the settings page is typed, labelled, explained and in one 
   for (const { id, properties } of configGroups) for (const name of properties) assert.equal(uiHints[name].tags[0], id, name);
 });
 
-test("the schema knows each stage, with its own settings, and no other", () => {
-  const { properties, additionalProperties } = manifest.configSchema.properties.fusion.properties.stages;
-  assert.equal(additionalProperties, false);
+test("the schema knows each stage, with its own settings", () => {
+  const { properties } = manifest.configSchema.properties.fusion.properties.stages;
   assert.deepEqual(Object.keys(properties).toSorted(), stages().map(({ name }) => name).toSorted());
   const settingsOf = (name) => Object.keys(properties[name].anyOf[1].properties);
   assert.deepEqual([settingsOf("rle"), settingsOf("nexus")], [["enabled", "order"], ["enabled", "order", "maxPercent"]]);
@@ -70,6 +69,12 @@ test("the schema knows each stage, with its own settings, and no other", () => {
 
 test("what only squeeze() does is not in the host's schema", () => {
   for (const name of ["pruneHeartbeats", "largeResultThreshold", "largeResultPreviewChars"]) assert.equal(manifest.configSchema.properties[name], undefined, name);
+});
+
+test("the schema refuses no key that it does not know, at any depth, but in the reference to a secret", () => {
+  const closed = (schema, name) => Object.entries(schema).flatMap(([key, value]) =>
+    key === "additionalProperties" && value === false ? [name] : value !== null && typeof value === "object" ? closed(value, `${name}.${key}`) : []);
+  for (const name of closed(manifest.configSchema, "")) assert.match(name, /^\.properties\.sccsStoreUrl\./);
 });
 
 test("an option whose name sounds like a secret is no secret", () => {
@@ -123,7 +128,7 @@ test("a plugin with nothing but mistakes is on, and says each of them once", asy
     'concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000',
     "concertina: sccsStorageTtlSeconds is 5; lifted to the minimum 600",
     "concertina: staleTurns is 0; it must be a whole number of at least 1; using the default 4",
-    "concertina: treshold is not an option; it is ignored",
+    "concertina: treshold is not an option; it is ignored. The nearest option is sccsCompressThreshold",
   ]);
   const messages = staleConversation();
   const view = await api.engine().assemble({
@@ -169,11 +174,12 @@ test("where the host uses another engine, the gateway's log and the status say s
     api.hooks.gateway_start();
     const [line] = api.lines;
     assert.ok(line.startsWith(`concertina: not in use: ${says}`) && line.includes(set), line);
-    const { engine, why } = await healthOf(new PluginState(hostApi({ config })));
-    assert.deepEqual([engine, `concertina: ${why}`], ["inactive", line]);
+    const { engine, why } = await statusOf(new PluginState(hostApi({ config })));
+    assert.equal(engine, "inactive");
+    assert.ok(`concertina: ${why}`.startsWith(`${line}. Before you uninstall it, "openclaw concertina unfold"`), why);
   }
   const api = registered({});
   api.hooks.gateway_start();
   assert.deepEqual(api.lines, []);
-  assert.equal((await healthOf(new PluginState(hostApi({})))).engine, "active");
+  assert.equal((await statusOf(new PluginState(hostApi({})))).engine, "active");
 });

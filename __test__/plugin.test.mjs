@@ -62,13 +62,13 @@ test("a session that the host keeps in memory only is known by its key", () => {
   for (const key of [undefined, "", "agent:main:incognito-1f", "agent:main:dashboard:1f", "agent:main:dashboard:incognito-a:b"]) assert.ok(!isIncognito(key), key);
 });
 
-test("health says that the native library does not load", async () => {
+test("the status says that the native library does not load", async () => {
   const root = freshDir();
   for (const part of ["dist", "package.json"]) cpSync(fileURLToPath(new URL(`../${part}`, import.meta.url)), path.join(root, part), { recursive: true });
-  const [{ healthOf }, { PluginState }] = await Promise.all(["health", "state"].map((name) => import(pathToFileURL(path.join(root, "dist", "plugin", `${name}.js`)).href)));
+  const [{ statusOf }, { PluginState }] = await Promise.all(["status", "state"].map((name) => import(pathToFileURL(path.join(root, "dist", "plugin", `${name}.js`)).href)));
   const state = new PluginState({ logger: { error() {} }, runtime: { state: { resolveStateDir: () => root } } });
-  const { engine, why, warnings } = await healthOf(state, await state.store());
-  assert.deepEqual([engine, why, warnings], ["inactive", "the native library does not load: the gateway's log says why", []]);
+  const { engine, why, conditions } = await statusOf(state);
+  assert.deepEqual([engine, why, conditions], ["inactive", "the native library does not load: the gateway's log says why", []]);
 });
 
 /** The actions of `openclaw concertina ...`, by how a command is written. */
@@ -109,9 +109,15 @@ test("an original that is longer than an answer is printed whole, and one that c
   const { said, status } = await runOf(context, fetch, [refId, "0123456789abcdef"], {});
   assert.equal(status, 1);
   assert.match(said, /^concertina: .*0123456789abcdef/);
+  assert.match(said, /for agent main: it expired, was purged, or belongs to another agent \(--agent\), or the store's file was replaced\n$/);
   const short = await runOf(context, fetch, [refId], { maxChars: "100" });
   assert.deepEqual([short.printed, short.status], ["", 1]);
-  assert.match(short.said, /did not fit in 100 characters/);
+  assert.match(short.said, /did not fit in 100 characters; --max-chars takes more/);
+  const page = await runOf(context, fetch, [refId], { maxChars: "1000" });
+  assert.match(page.printed, new RegExp(`; continue with ${refId}:c?\\d+-\\]\\n?$`));
+  const malformed = await runOf(context, fetch, ["zebra"], {});
+  assert.match(malformed.said, /"zebra" is not a valid id/);
+  for (const { printed: shown, said: told } of [page, short, malformed]) assert.doesNotMatch(shown + told, /fetch_original_data|REF_ID|again/);
   for (const maxChars of ["many", "", "0"]) {
     const { said: complained, status: failed } = await runOf(context, fetch, [refId], { maxChars });
     assert.deepEqual([complained, failed], [`concertina: --max-chars is "${maxChars}"; it must be a whole number of at least 1\n`, 1]);
@@ -143,7 +149,8 @@ test("the page does not call active what cannot open its store", async () => {
   registerPage(api, new PluginState(api));
   await api.handler({ method: "GET", url: "/plugins/concertina/page" }, response);
   const { health, periods } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(answered)[1]);
-  assert.deepEqual([health.engine, health.why, health.store.path, periods], ["inactive", "the store cannot be opened", "", []]);
+  assert.deepEqual([health.engine, health.store.path, periods], ["inactive", "", []]);
+  assert.match(health.why, /^the store in \S+ cannot be used: ENOTDIR/);
 });
 
 test("status says why a store cannot be opened, and nothing of what would be in it", async (context) => {
@@ -153,7 +160,7 @@ test("status says why a store cannot be opened, and nothing of what would be in 
   const state = new PluginState({ version: "1.2.3", logger: {}, runtime: { state: { resolveStateDir: () => dir } } });
   const asked = actionsOf(state).get("status");
   const { printed, said, status } = await runOf(context, asked, {});
-  assert.match(printed, /^Concertina {2}1\.2\.3, inactive: the store at .*concertina\.sqlite is damaged.*\nwarnings {4}none today\n$/);
+  assert.match(printed, /^Concertina {2}1\.2\.3, inactive: the store at .*concertina\.sqlite is damaged.*\nwarnings {4}no other\n$/);
   assert.deepEqual([said, status], ["", 1]);
   assert.equal(JSON.parse((await runOf(context, asked, { json: true })).printed).engine, "inactive");
 });

@@ -18,14 +18,15 @@ import { charsOf, originalsOf } from "../node/lib/originals.js";
 import { periodsOf, writeReport } from "../node/lib/page.js";
 import { progressLine, withClock } from "../node/lib/progress.js";
 import { readTranscript } from "../node/lib/session-file.js";
+import { statusText } from "../node/lib/status.js";
 import { counted } from "../node/lib/table.js";
-import { healthOf, healthText } from "./health.js";
 import type { PluginApi } from "./host.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
 import { foundSessions } from "./known-sessions.js";
 import { pricesOf } from "./prices.js";
 import { purge, type PurgeOptions } from "./purge.js";
 import { type PluginState, today } from "./state.js";
+import { statusOf } from "./status.js";
 import { unfoldSessions } from "./unfold.js";
 
 const DESCRIPTION = "Context savings, and the originals of what was folded";
@@ -62,7 +63,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       .command("status")
       .description("Whether it is active, and if not, why not; and what is wrong with its options")
       .option("--json", "Print JSON")
-      .action((options: { json?: boolean }) => status(state, options));
+      .action((options: { json?: boolean }) => orFail(() => status(state, options)));
     root
       .command("stats")
       .description("What was sent and billed, and what would have been without it")
@@ -78,8 +79,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
           const scope = found && { sessionId: found.sessionId, agentId: found.agentId };
           const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, ...scope })));
           const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ ...scope })));
-          const health = () => healthOf(state, store, scope === undefined ? { figures } : {});
-          if (options.html !== undefined) writeReport(options.html, { periods, health: await health(), title: options.session });
+          if (options.html !== undefined) writeReport(options.html, { periods, health: await statusOf(state), title: options.session });
           if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
         }),
       );
@@ -156,16 +156,11 @@ export function registerCli(api: PluginApi, state: PluginState): void {
   }, { descriptors });
 }
 
-/** Says what there is to say without the store, too, where that cannot be opened. */
-function status(state: PluginState, options: { json?: boolean }): Promise<void> {
-  const report = async (store: Concertina | undefined, unusable?: string) => {
-    const health = await healthOf(state, store, { unusable });
-    print(options.json ? json({ ...health, options: state.options }) : healthText(health));
-  };
-  return withAnyStore(state, report, (why) => {
-    process.exitCode = 1;
-    return report(undefined, why);
-  });
+/** Prints the status. What keeps the store from being used is a failure. */
+async function status(state: PluginState, options: { json?: boolean }): Promise<void> {
+  const found = await statusOf(state);
+  print(options.json ? json({ ...found, options: state.hasLibrary ? state.options : null }) : statusText(found));
+  if (found.store.path === "") process.exitCode = 1;
 }
 
 async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {
@@ -233,17 +228,12 @@ function withStore(state: PluginState, run: (store: Concertina) => Promise<void>
   });
 }
 
-/** Works on the store, where there is one. One that cannot be opened is a failure, unless `otherwise` takes why. */
-async function withAnyStore(state: PluginState, run: (store: Concertina | undefined) => Promise<void>, otherwise?: (why: string) => Promise<void>): Promise<void> {
+/** Works on the store, where there is one. One that cannot be opened is a failure. */
+async function withAnyStore(state: PluginState, run: (store: Concertina | undefined) => Promise<void>): Promise<void> {
   let store: Concertina | undefined;
   await orFail(async () => {
     for (const line of state.optionWarnings) complain(line);
-    try {
-      if (state.hasStore) store = await state.open({ setsAside: false });
-    } catch (error) {
-      if (otherwise === undefined) throw error;
-      return otherwise(wordsOf(error));
-    }
+    if (state.hasStore) store = await state.open({ setsAside: false });
     await run(store);
   });
   for (const notice of store?.notices() ?? []) complain(notice);

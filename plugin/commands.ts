@@ -2,13 +2,15 @@
 
 import { agentOf, type Concertina, type Removed } from "../node/lib/index.js";
 import { figuresText, removedText } from "../node/lib/figures-text.js";
+import { statusText } from "../node/lib/status.js";
 import { counted } from "../node/lib/table.js";
-import { healthOf, healthText } from "./health.js";
 import type { CallContext } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
+import { statusOf } from "./status.js";
 
-const WORDS = ["", "stats", "status", "off", "on", "purge", "purge confirmed"];
+const QUESTIONS = ["", "stats", "status"];
+const WORDS = [...QUESTIONS, "off", "on", "purge", "purge confirmed"];
 
 /**
  * Answers `/concertina` with whether it is active and this session's figures, `off` and `on` by doing that for this session, `purge` with what
@@ -22,16 +24,21 @@ export async function runSlashCommand(
   if (!WORDS.includes(word)) return { text: `${word === "help" ? "" : `Unknown: ${word}. `}Use /concertina with nothing behind it, or with one of ${WORDS.filter(Boolean).join(", ")}.` };
   const { sessionId, sessionKey } = context;
   if (sessionId === undefined) return { text: "There is no session here yet." };
+  const isQuestion = QUESTIONS.includes(word);
+  const status = isQuestion ? [statusText(await statusOf(state, { sessionId }))] : [];
+  if (word === "status") return { text: status.join() };
   try {
-    const answer = await state.use((store) => answerTo(state, store, word, { sessionId, agentId: agentOf(sessionKey) }));
-    return { text: answer ?? "Concertina is not active: see the gateway log for the reason." };
+    const answer = await state.use((store) => answerTo(store, word, { sessionId, agentId: agentOf(sessionKey) }));
+    // Where the store cannot be asked, the status says why.
+    if (answer === undefined) return { text: isQuestion ? status.join() : statusText(await statusOf(state, { sessionId })) };
+    return { text: [...status, answer].join("\n\n") };
   } catch (error) {
-    state.complain(`/concertina ${word}`, error, "nothing was changed");
-    return { text: `That failed: ${error instanceof Error ? error.message : String(error)}` };
+    state.tell(`/concertina ${word}`, error, "nothing was changed");
+    return { text: [...status, `That failed: ${error instanceof Error ? error.message : String(error)}`].join("\n\n") };
   }
 }
 
-async function answerTo(state: PluginState, store: Concertina, word: string, scope: { sessionId: string; agentId: string }): Promise<string> {
+async function answerTo(store: Concertina, word: string, scope: { sessionId: string; agentId: string }): Promise<string> {
   switch (word) {
     case "off":
       await store.switch({ ...scope, off: true });
@@ -46,11 +53,8 @@ async function answerTo(state: PluginState, store: Concertina, word: string, sco
       const removed = await store.purge({ ...scope, dry: word === "purge" });
       return word === "purge" ? purgeWarning(removed) : removedText(removed);
     }
-    default: {
-      const figures = await store.figures(scope);
-      const health = healthText(await healthOf(state, store, { ...scope, figures }));
-      return word === "status" ? health : `${health}\n\n${figuresText(figures)}`;
-    }
+    default:
+      return figuresText(await store.figures(scope));
   }
 }
 

@@ -17,6 +17,7 @@ import type { PluginState } from "./state.js";
 
 /** How the host calls Codex when it runs the turn. */
 const CODEX = "codex-app-server";
+const INHERITING = "preparing a session that goes on from another one";
 
 /**
  * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins, and anew after an answer
@@ -69,14 +70,14 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
       await inherit(state, params, scope, isFirst);
       // What would be folded here stands in Codex's thread, which nobody can change.
-      const view = isInCodex ? untouched : await state.use(() => engine.assemble({ ...params, model, availableTools }));
+      const view = isInCodex ? untouched : await state.use(() => engine.assemble({ ...params, model, availableTools }), "assembly", "storing", "folding");
       state.sweepWhenDue();
       return { ...(view ?? untouched), systemPromptAddition, contextProjection };
     },
     async commitTurn(params) {
       // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
       if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId)) return { status: "committed" };
-      return (await state.use(() => engine.commitTurn(params))) ?? { status: "committed" };
+      return (await state.use(() => engine.commitTurn(params), "recording a turn")) ?? { status: "committed" };
     },
     // The child's session has no id yet: it inherits at the start of its first turn.
     prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
@@ -103,9 +104,9 @@ async function inherit(state: PluginState, params: AssembleParams, child: Scope,
     if (parent === undefined) return;
     const isOwn = parent.agentId === child.agentId;
     const named = isOwn ? undefined : idsIn(isFirst ? `${prompt}\n${JSON.stringify(messages)}` : prompt);
-    if (isFirst || named?.length) await state.use((store) => store.inherit({ parent, child, named }));
+    if (isFirst || named?.length) await state.use((store) => store.inherit({ parent, child, named }), INHERITING);
   } catch (error) {
-    state.complain("preparing a session that goes on from another one", error, "it cannot fetch that one's originals");
+    state.complain(INHERITING, error, "it cannot fetch that one's originals");
   }
 }
 

@@ -23,11 +23,6 @@ export class HeldStore {
     this.#complain = complain;
   }
 
-  /** Whether it was opened, or is being opened. */
-  get isOpen(): boolean {
-    return this.#store !== undefined;
-  }
-
   /** The open store, or undefined while it cannot be used. Only within a use does it stay open. */
   get(): Promise<Concertina | undefined> {
     if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;

@@ -10,6 +10,7 @@ import type { PluginApi, SessionEnd } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
+const ENDING = "ending a session";
 /** Reasons after which a conversation does not go on. */
 const FINAL = new Set(["new", "reset", "deleted"]);
 /** Reasons for which a host cleans up after a plugin and not after a session. */
@@ -30,9 +31,9 @@ export async function endSession(state: PluginState, { sessionId, sessionKey, re
         state.warn(why);
       }
       if (reason === "deleted") await store.endSession(scope);
-    });
+    }, ENDING);
   } catch (error) {
-    state.complain("ending a session", error, "its originals stay until the host no longer has it");
+    state.complain(ENDING, error, "its originals stay until the host no longer has it");
   }
 }
 

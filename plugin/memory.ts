@@ -7,6 +7,8 @@
 import type { AssembleParams } from "./host.js";
 import type { PluginState } from "./state.js";
 
+const ASKING = "asking the host for its memory section";
+
 /** What the host's own engine would have in the system prompt: nothing for sub-agents and cron jobs, whose prompts are minimal. */
 export async function memorySection(state: PluginState, params: AssembleParams): Promise<string | undefined> {
   const { availableTools = new Set(), citationsMode, sessionKey } = params;
@@ -14,9 +16,11 @@ export async function memorySection(state: PluginState, params: AssembleParams):
     const { isCronSessionKey, isSubagentSessionKey } = await import("openclaw/plugin-sdk/routing");
     if (isSubagentSessionKey(sessionKey) || isCronSessionKey(sessionKey)) return undefined;
     const { buildMemorySystemPromptAddition } = await import("openclaw/plugin-sdk/core");
-    return buildMemorySystemPromptAddition({ availableTools, citationsMode, agentSessionKey: sessionKey });
+    const section = buildMemorySystemPromptAddition({ availableTools, citationsMode, agentSessionKey: sessionKey });
+    state.ended(ASKING);
+    return section;
   } catch (error) {
-    state.complain("asking the host for its memory section", error, "the system prompt goes without it");
+    state.complain(ASKING, error, "the system prompt goes without it");
     return undefined;
   }
 }

@@ -14,6 +14,8 @@ import type { PluginState } from "./state.js";
 /** Before any middleware the host cuts a text to this many characters, and does not say so. */
 const HOST_CUTS_AT = 100_000;
 
+const FOLDING = "folding a new result";
+
 /** A larger image, in base64, is none that the host passes on. */
 const HOST_IMAGE_CHARS = 5_000_000;
 
@@ -49,13 +51,15 @@ async function fold(state: PluginState, event: ToolResultEvent, context: ToolRes
     const redactor = await hostRedactor();
     const admitted = await state.use((store) =>
       store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT, hostKeeps: roomIn(sessionId), redactor }),
+      FOLDING,
     );
     if (admitted === undefined) return;
     const { message, report } = admitted;
     if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
+    else state.ended("storing");
     return message === fresh ? undefined : message.content;
   } catch (error) {
-    state.complain(`folding a result of ${event.toolName}`, error, "the model gets it unchanged");
+    state.complain(FOLDING, error, "the model gets it unchanged");
     return;
   }
 }
@@ -86,6 +90,6 @@ function isTaken({ type, mimeType, data, text }: { type?: string; mimeType?: str
 /** The host would say that the tool failed, for every plugin that looks at results: the model is told what happened instead. */
 function tellOf(state: PluginState, toolName: string, unheard: string): ContentBlock {
   const why = `where a plugin looks at tool results, OpenClaw passes on only texts, and images of up to ${HOST_IMAGE_CHARS} base64 characters`;
-  state.complain(`passing on a result of ${toolName}`, new Error(`${why}, and this one is ${unheard}`), "the model is told so");
+  state.tell(`passing on a result of ${toolName}`, new Error(`${why}, and this one is ${unheard}`), "the model is told so");
   return { type: "text", text: `[The tool answered with ${unheard}. It cannot be shown: ${why}.]` };
 }

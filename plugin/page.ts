@@ -7,12 +7,12 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { agentOf, type Concertina, type ContentBlock } from "../node/lib/index.js";
+import { agentOf, type ContentBlock } from "../node/lib/index.js";
 import { originalOf } from "../node/lib/originals.js";
 import { originalPage, page, periodsOf, type Document } from "../node/lib/page.js";
-import { healthOf } from "./health.js";
 import type { PluginApi } from "./host.js";
 import type { PluginState } from "./state.js";
+import { statusOf } from "./status.js";
 
 const ROUTE = "/plugins/concertina";
 
@@ -44,7 +44,7 @@ async function answer(state: PluginState, request: IncomingMessage, response: Se
     response.setHeader("Content-Security-Policy", document.policy);
     return send(response, 200, "text/html", document.html);
   } catch (error) {
-    state.complain("showing the page of figures", error, "the page stays empty");
+    state.tell("showing the page of figures", error, "the page stays empty");
     return send(response, 500, "text/plain", "The figures cannot be read: the gateway's log says why.\n");
   }
 }
@@ -70,12 +70,10 @@ async function documentAt(state: PluginState, url: URL): Promise<Document | unde
 
 async function figuresPage(state: PluginState): Promise<Document> {
   const now = Date.now();
-  const shown = async (store?: Concertina) => {
-    const periods = store === undefined ? [] : await periodsOf((request) => store.figures(request), now);
-    const unusable = store === undefined ? "the store cannot be opened" : undefined;
-    return page({ periods, health: await healthOf(state, store, { figures: periods.find(({ days }) => days === 0)?.figures, unusable }), now });
-  };
-  return (await state.use(shown)) ?? shown();
+  const health = await statusOf(state);
+  // A store that cannot be used is said in the status.
+  const periods = health.store.path === "" ? [] : await state.use((store) => periodsOf((request) => store.figures(request), now));
+  return page({ periods: periods ?? [], health, now });
 }
 
 /** An original of any agent: who may see this page may see all of them. */

@@ -11,6 +11,8 @@ import { readJson, readRuleFiles } from "./rule-files.js";
 import { isIncognito } from "./sessions.js";
 import type { PluginState } from "./state.js";
 
+const REPEATING = "repeating the rules";
+
 /** Every how many turns; 0 for never, as for what is no whole number. */
 export function refreshEvery({ rules }: Options): number {
   const turns = rules?.refreshEveryTurns;
@@ -40,7 +42,8 @@ export async function refreshRules(
     return;
   } finally {
     // One line for a turn, however much went wrong.
-    if (complaints.length > 0) state.complain("repeating the rules", complaints[0], "the turn goes on with what could be read");
+    if (complaints.length > 0) state.complain(REPEATING, complaints[0], "the turn goes on with what could be read");
+    else state.ended(REPEATING);
   }
 }
 

@@ -15,6 +15,7 @@ import { Concertina, describe, type Options, type StorePlace } from "../node/lib
 import { native } from "../node/lib/native.js";
 import { STORE_FILE } from "../node/lib/store-file.js";
 import { complaintLine, isNews } from "./complaints.js";
+import { Conditions } from "./conditions.js";
 import { HeldStore } from "./held-store.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
@@ -22,14 +23,18 @@ import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
 import { noteOfMove } from "./moved.js";
 import { ownDirectory, withOwner } from "./own-files.js";
 import { resolvedSecret } from "./secret.js";
-import { whyUnused } from "./slot.js";
+import { isLeaving, UNFOLD_FIRST, whyUnused } from "./slot.js";
 import { type Scope, Sessions } from "./sessions.js";
+import { isOfStore, STORE, troubleOf } from "./store-trouble.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
 /** How long a call may go on that began before a damaged file was set aside. */
 const UNDER_WAY_MS = 5_000;
 /** Where the address of a database is set. */
 const SETTING = "plugins.entries.concertina.config.sccsStoreUrl";
+/** Keys of conditions. */
+const MOVED = "the place of the store";
+const NOTING = "noting where the store is";
 const UNCHANGED = "context goes to the model unchanged";
 
 export class PluginState {
@@ -43,6 +48,7 @@ export class PluginState {
   /** The directory that an option names. */
   readonly #stated: string | undefined;
   #inForce: OptionsInForce | undefined;
+  #conditions: Conditions | undefined;
   #hasLibrary: boolean | undefined;
   readonly #held = new HeldStore(
     () => this.#openOrComplain(),
@@ -74,6 +80,16 @@ export class PluginState {
   #checked(): OptionsInForce {
     this.#inForce ??= optionsInForce(this.given, HOST_DEFAULTS);
     return this.#inForce;
+  }
+
+  /** The host's state directory. */
+  get stateDir(): string {
+    return this.#api.runtime.state.resolveStateDir();
+  }
+
+  /** What is wrong now, as the status says it. */
+  get conditions(): Conditions {
+    return (this.#conditions ??= new Conditions(this.stateDir));
   }
 
   /** The host's configuration as it is now, where the host tells it. */
@@ -112,6 +128,7 @@ export class PluginState {
 
   /** Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way. */
   letGo(): Promise<void> {
+    if (this.hasStore && isLeaving(this.#api.config, this.config)) this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
     return this.#held.letGo();
   }
 
@@ -119,6 +136,8 @@ export class PluginState {
     if (!this.hasLibrary) return undefined;
     try {
       const store = await this.open();
+      this.conditions.end(STORE);
+      this.ended("opening the store");
       await this.#tellOfMove(store);
       this.warnOfConfiguration();
       this.#logNotices(store);
@@ -132,9 +151,13 @@ export class PluginState {
   async #tellOfMove(store: Concertina): Promise<void> {
     try {
       const line = await noteOfMove(this.#api.runtime.state.resolveStateDir(), await this.place(), store);
-      if (line !== undefined) this.warn(line);
+      if (line !== undefined) {
+        this.warn(line);
+        this.conditions.raise({ key: MOVED, text: line, remedy: null });
+      } else if ((await store.sessions()).some(({ isHere }) => isHere)) this.conditions.end(MOVED);
+      this.ended(NOTING);
     } catch (error) {
-      this.complain("noting where the store is", error, "the next opening tries again");
+      this.complain(NOTING, error, "the next opening tries again");
     }
   }
 
@@ -173,11 +196,17 @@ export class PluginState {
     return this.isShared || existsSync(this.storeFile());
   }
 
-  /** Does something with the store, where there is one, and logs what the store has to tell about it. Meanwhile it stays open. */
-  use<Value>(run: (store: Concertina) => Promise<Value>): Promise<Value | undefined> {
+  /**
+   * Does something with the store, where there is one, and logs what the store has to tell about it. Meanwhile it stays open. The conditions
+   * of the steps end, unless one of them failed meanwhile.
+   */
+  use<Value>(run: (store: Concertina) => Promise<Value>, ...steps: string[]): Promise<Value | undefined> {
     return this.#held.use(async (store) => {
+      const marks = steps.map((step) => this.conditions.mark(step));
       try {
-        return await run(store);
+        const value = await run(store);
+        steps.forEach((step, at) => this.conditions.end(step, marks[at]));
+        return value;
       } finally {
         this.#logNotices(store);
       }
@@ -192,15 +221,9 @@ export class PluginState {
     }
   }
 
-  /** Logs one line, and keeps it for `status`. */
+  /** Logs one line. */
   warn(line: string): void {
     this.#api.logger.warn(`concertina: ${line}`);
-    this.#keep(line);
-  }
-
-  /** Keeps a warning in the store where one is open; the log has it anyway. */
-  #keep(text: string): void {
-    if (this.#held.isOpen) this.#held.use((store) => store.warn({ text })).catch(() => {});
   }
 
   /** Where the store lives that is not in a database. */
@@ -225,8 +248,13 @@ export class PluginState {
     return forkSource(this.#api.runtime.state.resolveStateDir(), session);
   }
 
-  /** Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. */
+  /**
+   * Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. The status says so until the
+   * step has succeeded again (`ended`, or a use that names the step), or, where the store is at fault, until that can be used.
+   */
   complain(step: string, error: unknown, consequence: string): void {
+    if (isOfStore(error)) this.conditions.raise({ key: STORE, ...troubleOf(error, this.isShared ? undefined : this.directory()) });
+    else this.conditions.raise({ key: step, text: `${step} failed (${describe(error)}); ${consequence}`, remedy: null });
     if ((error as { code?: unknown } | undefined)?.code !== "CONCERTINA_STORE_DAMAGED") return this.#complain(step, error, consequence);
     this.#mending ??= this.#setAside().finally(() => (this.#mending = undefined));
     this.#mending.then(
@@ -241,11 +269,19 @@ export class PluginState {
     return Date.now() - this.#setAsideAt < UNDER_WAY_MS;
   }
 
+  /** A step succeeded: what its failure raised ends. */
+  ended(step: string): void {
+    this.conditions.end(step);
+  }
+
+  /** Logs, in one line, that something failed that nothing is wrong after; not again for ten minutes. */
+  tell(step: string, error: unknown, consequence: string): void {
+    this.#complain(step, error, consequence);
+  }
+
   #complain(step: string, error: unknown, consequence: string): void {
     const line = complaintLine(step, error, consequence);
-    if (line === undefined) return;
-    this.#api.logger.warn(line);
-    this.#keep(line.replace(/^concertina: /, ""));
+    if (line !== undefined) this.#api.logger.warn(line);
   }
 
   /** Tells the store, where there is one, which sessions the host still has, and removes what expired: at most hourly; nobody waits for it. */
@@ -256,7 +292,7 @@ export class PluginState {
     const swept = this.use(async (store) => {
       await this.settle(store);
       await store.sweep({});
-    });
+    }, "the sweep");
     swept.catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
   }
 
@@ -269,6 +305,7 @@ export class PluginState {
       this.complain("asking the host for its sessions", error, "the originals of all sessions stay");
       return;
     }
+    this.ended("asking the host for its sessions");
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
 }

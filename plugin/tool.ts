@@ -11,6 +11,8 @@ import type { CallContext, ContentBlock, Tool } from "./host.js";
 import { roomIn } from "./room.js";
 import type { PluginState } from "./state.js";
 
+const FETCHING = "fetching an original";
+
 /** The tool of one conversation. */
 export function createFetchTool(state: PluginState, context: CallContext): Tool {
   return {
@@ -22,12 +24,12 @@ export function createFetchTool(state: PluginState, context: CallContext): Tool 
 async function fetchOriginals(state: PluginState, context: CallContext, given: unknown): Promise<ContentBlock[]> {
   try {
     const scope = { agentId: agentOf(context.sessionKey), sessionId: context.sessionId, maxChars: roomIn(context.sessionId) };
-    const answer = await state.use((store) => answerFetch(store, given, scope));
+    const answer = await state.use((store) => answerFetch(store, given, scope), FETCHING);
     return answer ?? unreachable("the store cannot be opened");
   } catch (error) {
     // The model's own mistake: the host shows it the message, and it can call again properly.
     if (isMisuse(error)) throw error;
-    state.complain("fetching an original", error, "the model was told so");
+    state.complain(FETCHING, error, "the model was told so");
     return unreachable(describe(error));
   }
 }

@@ -70,7 +70,7 @@ async function addonTypes() {
   }
 }
 
-/** JSON schema for the host. */
+/** JSON schema for the host. Unknown keys pass, so that a configuration of a newer version keeps no gateway from starting: the plugin names them. */
 function schema(options, helpOf) {
   const property = ({ help, default: value, byThrift, minimum, schema: type }) => ({
     ...type,
@@ -78,7 +78,7 @@ function schema(options, helpOf) {
     ...(byThrift ? {} : { default: value }),
     description: help,
   });
-  const object = (properties, rest) => ({ type: "object", additionalProperties: false, properties, ...rest });
+  const object = (properties, rest) => ({ type: "object", additionalProperties: true, properties, ...rest });
   const properties = (members) => Object.fromEntries(members.map((option) => [option.name, property(option)]));
   const { "": flat, ...groups } = Object.fromEntries(grouped(options.map((option) => ({ ...option, help: helpOf(option.name) }))));
   const nested = Object.entries(groups).map(([group, members]) => [group, object(properties(members), { description: helpOf(group) })]);

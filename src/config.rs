@@ -7,6 +7,7 @@
 //! [`Config::overlay`] treats all options so.
 
 pub mod models;
+mod nearest;
 pub mod settings;
 mod store_url;
 
@@ -14,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use models::Models;
+use nearest::nearest;
 pub use store_url::StoreUrl;
 
 /// How the type of an option reads from and writes to JSON.
@@ -606,7 +608,9 @@ impl Config {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
                     None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
-                    None => format!("{name} is not an option; it is ignored"),
+                    None => {
+                        format!("{name} is not an option; it is ignored. The nearest option is {}", nearest(&name))
+                    }
                 });
             }
         }
@@ -784,9 +788,9 @@ mod tests {
             "staleTurns is 0; it must be a whole number of at least 1; using the default 7",
             "sccsCompressThreshold is \"abc\"; it must be a whole number of at least 2000; using the default 10000",
             "sccsMaxEntries is 5; lifted to the minimum 1000",
-            "typo is not an option; it is ignored",
+            "typo is not an option; it is ignored. The nearest option is skipTools",
             "rules.level is 9; it must be one of 0, 1, 2, 3, \"off\", \"light\", \"standard\", \"aggressive\"; using the default 2",
-            "rules.nope is not an option; it is ignored",
+            "rules.nope is not an option; it is ignored. The nearest option is rules.scope",
             "fusion is 3; it must be an object; using the defaults",
         ];
         assert_eq!(warnings, lines);

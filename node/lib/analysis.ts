@@ -13,6 +13,7 @@ import { HOST_DEFAULTS } from "./host-defaults.js";
 import { originalsOf } from "./originals.js";
 import { writeReport } from "./page.js";
 import { type Fold, replay } from "./replay.js";
+import { foldReason } from "./reasons.js";
 import { unreadableText } from "./session-rows.js";
 import { number, percent, rows, table } from "./table.js";
 
@@ -174,7 +175,7 @@ function analysisText(analysis: Analysis): string {
     table(["content", "blocks", "tokens", "share"], shares.slice(0, SHOWN).map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)])),
     "",
     "What is folded",
-    table(["reason", "content", "blocks", "tokens before", "after"], folded.slice(0, SHOWN).map((group) => [group.reason, group.tool, number(group.blocks), number(group.before), number(group.after)])),
+    table(["reason", "content", "blocks", "tokens before", "after"], folded.slice(0, SHOWN).map((group) => [foldReason(group.reason), group.tool, number(group.blocks), number(group.before), number(group.after)])),
     "",
     `What is sent and billed, as modelled${unit === "usd" ? "" : " (bills in input tokens)"}`,
     ...rows([

@@ -1,6 +1,7 @@
 /** Figures in words, for chats and terminals. */
 import type { Removed } from "./api.js";
 import type { Amount, Figures } from "./figures.js";
+import { epochReason } from "./reasons.js";
 import { bytes, counted, number, percent, rows } from "./table.js";
 
 /** Epochs listed. */
@@ -24,7 +25,7 @@ export function figuresText(figures: Figures): string {
   if (epochs.length > 0) {
     lines.push("", "latest changes of context already sent");
     lines.push(...rows(epochs.map((epoch) => [
-      `${new Date(epoch.at).toISOString()}  ${epoch.reason}`,
+      `${new Date(epoch.at).toISOString()}  ${epochReason(epoch.reason)}`,
       `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
     ])));
   }

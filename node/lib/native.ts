@@ -90,7 +90,7 @@ function load(): Native {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const what = code === "ERR_DLOPEN_DISABLED" ? "start Node with --allow-addons" : 'install again, or build it in a clone with "npm run build" (needs Rust)';
-    throw noBinary(name, `${found} does not load: ${cause instanceof Error ? message : String(cause)}; ${what}`, cause);
+    throw noBinary(name, `${found} does not load: ${(cause as Partial<Error> | null)?.message ?? String(cause)}; ${what}`, cause);
   }
 }
 

@@ -10,24 +10,10 @@ import path from "node:path";
 
 import type { Figures } from "./figures.js";
 import { writeNew } from "./files.js";
+import { EPOCH_KINDS, epochReason } from "./reasons.js";
+import type { Status } from "./status.js";
 import { number } from "./table.js";
 import { version } from "./version.js";
-
-/** The state of the plugin. */
-export interface Health {
-  version: string;
-  engine: "active" | "inactive";
-  /** Why it is inactive. */
-  why: string | null;
-  /** When a block was last folded, in milliseconds since 1970. */
-  lastFoldAt: number | null;
-  /** Its path is empty while it cannot be opened. */
-  store: Figures["store"];
-  /** This day's, in UTC, newest first; the first may be of now. */
-  warnings: { at: number; text: string }[];
-  /** Parsers and libraries that are not given every text: a line for each. */
-  skipped: string[];
-}
 
 /** Figures of the last so many UTC days, today included; 0 is all time. */
 export interface Period {
@@ -40,7 +26,7 @@ export interface PageContent {
   /** The page switches between them; empty while the store cannot be opened. */
   periods: Period[];
   /** `null` where there is no plugin. */
-  health: Health | null;
+  health: Status | null;
   /** What the figures are of, where that is not all that the store holds. */
   title?: string;
   /** Whether they are of recorded sessions that were played again. */
@@ -93,7 +79,9 @@ function compose(kind: "page" | "report", { now = Date.now(), ...content }: Page
   const styles = STYLES.map(part);
   const scripts = SCRIPTS.map(part);
   const policy = policyOf({ styles, scripts });
-  const data = inScript(JSON.stringify({ kind, version: version(), at: now, ...content }));
+  const codes = content.periods.flatMap(({ figures }) => figures.epochs.map(({ reason }) => reason));
+  const reasons = { kinds: EPOCH_KINDS, words: Object.fromEntries(codes.map((code) => [code, epochReason(code)])) };
+  const data = inScript(JSON.stringify({ kind, version: version(), at: now, reasons, ...content }));
   const html = filled(part("page.html"), {
     policy: policyTag(policy),
     styles: styles.map((text) => `<style>${text}</style>`).join("\n"),

@@ -158,7 +158,7 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
   const freed = epochs.reduce((tokens, { tokensFreed }) => tokens + tokensFreed, 0);
   const usual = isAny ? `${counted(epochs.length, "epoch")} ${within}: ${compact.format(freed)} tokens were taken out of the context.` : `There was no epoch ${within}.`;
   const tell = (epoch) => (readout.textContent = epoch === undefined ? usual
-    : `${moment.format(epoch.at)}, ${epoch.reason}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed anew`);
+    : `${moment.format(epoch.at)}, ${reasonText(epoch.reason)}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed anew`);
   tell();
   if (!isAny) return;
   const ascending = epochs.toSorted((a, b) => a.at - b.at);
@@ -166,7 +166,7 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
   const names = namesOf(sessions);
   find("epochs-table").replaceChildren(
     scrolled("Epochs", ["When", "Reason", "#Blocks", "#Tokens taken out", "#Tokens billed anew"], epochs.map((epoch) => [
-      [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))], epoch.reason, exact.format(epoch.blocks), exact.format(epoch.tokensFreed), exact.format(epoch.tokensRebilled),
+      [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))], reasonText(epoch.reason), exact.format(epoch.blocks), exact.format(epoch.tokensFreed), exact.format(epoch.tokensRebilled),
     ])),
   );
 }
@@ -245,8 +245,14 @@ function showHealth() {
     ...(store.path === "" ? [] : [["File", make("code", {}, store.path)]]),
     ["Version", health.version],
     ...health.skipped.map((line) => ["Skipped", line]),
-    ["Warnings", health.warnings.length === 0 ? "None today." : make("ul", { class: "warnings" }, ...health.warnings.map(({ at, text }) => make("li", {}, capital(text), under(time(at)))))],
+    ...health.wrongOptions.map((line) => ["Option", line]),
+    ["Warnings", health.conditions.length === 0 ? "None." : make("ul", { class: "warnings" }, ...health.conditions.map(conditionItem))],
   ]);
+}
+
+/** What is wrong, what to do about it, and since when. */
+function conditionItem({ text, remedy, since }) {
+  return make("li", {}, remedy === null ? text : `${text}. ${remedy}`, under(time(since)));
 }
 
 function showMethod({ figures: { total, unit } }) {
@@ -272,7 +278,7 @@ function showMethod({ figures: { total, unit } }) {
 function showNotices() {
   const notices = [];
   if (health !== null && health.engine !== "active") notices.push(`Concertina is not active: ${health.why ?? "no reason is known"}. Nothing is folded meanwhile.`);
-  if (periods.length === 0) notices.push("There are no figures while the store cannot be opened. The gateway\u2019s log says why.");
+  if (periods.length === 0) notices.push("There are no figures while the store cannot be used.");
   find("notices").replaceChildren(...notices.map((text) => make("p", { class: "notice" }, text)));
 }
 

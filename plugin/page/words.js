@@ -74,18 +74,17 @@ function sessionName(sessionKey, sessionId) {
   return sessionKey ?? (sessionId ? `session ${sessionId}` : "no session");
 }
 
-/** Why an epoch was opened: what its reason begins with, a name, and what it means. The order is that of the lanes in the chart. */
-const REASONS = [
-  [/^cold/, "Cold cache", "The provider had nothing cached, so folding cost nothing extra."],
-  [/^ski-rental/, "Paid off", "Sending the content again and again had cost more than its removal would."],
-  [/^limit/, "Full context", "The context was full."],
-  [/^cliff/, "Price step", "A request of this size would have been billed at a higher price."],
-  [/^bound/, "Waited long", "Content had waited for as many turns as the settings say, and earlier savings paid for its removal."],
-  [/^(stale|superseded|duplicate)/, "By age", "Content was no longer needed, and the settings do not let it wait."],
-  [/^/, "Other", "Another reason, which the table names."],
-];
+/** Why an epoch was opened, from the data: `kinds` in the order of the lanes in the chart, each by what its code begins with; `words` by code. */
+const { kinds: KINDS, words: REASON_WORDS } = JSON.parse(document.getElementById("data").textContent).reasons;
+const OTHER = { code: "", title: "Other", meaning: "Another reason, which the table names." };
+const REASONS = [...KINDS, OTHER].map(({ code, title, meaning }) => [code, title, meaning]);
 
 /** The row of REASONS that an epoch's reason belongs to. */
 function reasonOf(reason) {
-  return REASONS.find(([pattern]) => pattern.test(reason));
+  return REASONS.find(([code]) => reason.startsWith(code));
+}
+
+/** An epoch's reason in words. */
+function reasonText(reason) {
+  return REASON_WORDS[reason] ?? reason;
 }

@@ -242,7 +242,7 @@ impl Engine {
             Some(shorter) if shorter.text != stored => Form::Shortened(shorter),
             _ => return None,
         };
-        let (hash, tokens_before) = self.memo.of_text(text);
+        let (_, tokens_before) = self.memo.of_text(text);
         let tokens_without = match host.after {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,

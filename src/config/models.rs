@@ -53,7 +53,7 @@ pub fn schema() -> Value {
         let schema = knob.schema.as_object().cloned().unwrap_or_default();
         options.insert(knob.name.into(), schema.into_iter().chain(minimum).collect());
     }
-    let of_a_model = json!({ "type": "object", "additionalProperties": false, "properties": options });
+    let of_a_model = json!({ "type": "object", "properties": options });
     json!({ "type": "object", "additionalProperties": of_a_model })
 }
 

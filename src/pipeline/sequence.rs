@@ -147,11 +147,11 @@ impl FusionPipeline {
                     settings[name] = json!({ "description": expected });
                 }
             }
-            let object = json!({ "type": "object", "additionalProperties": false, "properties": settings });
+            let object = json!({ "type": "object", "properties": settings });
             (step.name.clone(), json!({ "anyOf": [{ "type": "boolean" }, object] }))
         };
         let properties: Map<String, Value> = self.steps.iter().map(of).collect();
-        json!({ "type": "object", "additionalProperties": false, "properties": properties })
+        json!({ "type": "object", "properties": properties })
     }
 
     /// The stage with a name, whether it runs or not.

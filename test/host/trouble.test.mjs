@@ -120,7 +120,19 @@ test("when the store's files vanish, the next result is in the files that are th
   else assert.equal(await onDisk(id), numberedLines(70_000));
   assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
   say(host.ownLines[0]);
+  await sameInChatAndTerminal(/chat agent:main:work shows \d+ placeholders? whose originals the store does not have/);
 });
+
+/** What chat and command line say of the trouble, which is the same. */
+async function sameInChatAndTerminal(trouble) {
+  const warningsIn = (text) => text.split("\n").filter((line) => line.startsWith("warning")).map((line) => line.replace(/\(since .*\)$/, "").trim()).toSorted();
+  const chat = await host.slash(SESSION, "/concertina status");
+  const { output } = await host.run(["concertina", "status"]);
+  say(chat);
+  assert.match(chat, trouble);
+  const ofOthers = (line) => !/chat (?!agent:main:work)/.test(line);
+  assert.deepEqual(warningsIn(output).filter(ofOthers), warningsIn(chat).filter(ofOthers));
+}
 
 test("a damaged store is set aside under today's date, and work goes on with a new one", async () => {
   await host.stop();
@@ -136,6 +148,7 @@ test("a damaged store is set aside under today's date, and work goes on with a n
   const [line] = host.ownLines;
   say(line);
   assert.ok(line.includes(`concertina.sqlite.damaged-${today}`), line);
+  await sameInChatAndTerminal(/concertina\.sqlite\.damaged-\S+ is a damaged store that was set aside/);
 });
 
 test("a store that is damaged under a running gateway is set aside, and the turn goes on", async () => {

@@ -1,0 +1,198 @@
+// The status in trouble: chat, command line and page say the same, and what they say ends with the trouble.
+//
+// Neighbours: each trouble below beside each face, one after the other and all of one kind of message; each is undone,
+// and the words end.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import path from "node:path";
+import { after, test } from "node:test";
+
+import { Concertina } from "openclaw-concertina";
+
+import { statusText } from "../dist/node/lib/status.js";
+import { registerCli } from "../dist/plugin/cli.js";
+import { runSlashCommand } from "../dist/plugin/commands.js";
+import { Conditions } from "../dist/plugin/conditions.js";
+import { registerPage } from "../dist/plugin/page.js";
+import { PluginState } from "../dist/plugin/state.js";
+import { freshDir, noise, toolRound } from "./conversation.mjs";
+import { IN_USE, registered } from "./registration.mjs";
+
+const KEY = "agent:main:work";
+
+/** A gateway with a store, in which a session has had a turn. */
+async function gateway({ fold = true, ...given } = {}) {
+  const { api, state } = registered(freshDir(), { version: "1.2.3", ...given });
+  state.sessions.noteTurn(KEY, { agentId: "main", sessionId: "s" }, { canFetch: true, model: "m" });
+  if (fold) await state.use((store) => store.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(2000))[1] }));
+  after(() => state.letGo());
+  return { api, state };
+}
+
+/** What each face says: the command line and the page have registrations of their own, as in the host. */
+async function faces({ api, state }) {
+  const chat = (await runSlashCommand(state, { args: "status", sessionId: "s", sessionKey: KEY })).text;
+  const beside = new PluginState(api);
+  const actions = new Map();
+  const named = (name) => new Proxy({}, { get: (_, word) => (given) => (word === "command" ? named(given) : (word === "action" && actions.set(name, given), named(name))) });
+  registerCli({ registerCli: (register) => register({ program: named("") }) }, beside);
+  const write = process.stdout.write;
+  let terminal = "";
+  process.stdout.write = (data, ...rest) => (typeof data === "string" ? ((terminal += data), true) : write.call(process.stdout, data, ...rest));
+  try {
+    await actions.get("status")({});
+  } finally {
+    process.stdout.write = write;
+    process.exitCode = undefined;
+  }
+  let html = "";
+  const routes = { registerHttpRoute: ({ handler }) => (routes.handler = handler) };
+  registerPage(routes, state);
+  await routes.handler({ method: "GET", url: "/plugins/concertina/page" }, { setHeader() {}, end: (text) => (html = text) });
+  const { health } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)[1]);
+  const timeless = (text) => text.trim().replaceAll(/\(since [^)]*\)/g, "(since then)");
+  return { chat: timeless(chat), terminal: timeless(terminal), page: timeless(statusText(health)) };
+}
+
+/** What all faces say, which is the same. */
+async function said(at) {
+  const { chat, terminal, page } = await faces(at);
+  assert.equal(terminal, chat);
+  assert.equal(page, chat);
+  return chat;
+}
+
+/** An error of the system for each file that is written. */
+function failingWrites(context, code) {
+  const mock = context.mock.method(fs, "writeFileSync", () => {
+    throw Object.assign(new Error(`${code}: it fails, write`), { code });
+  });
+  syncBuiltinESMExports();
+  return () => {
+    mock.mock.restore();
+    syncBuiltinESMExports();
+  };
+}
+
+const file = (state) => state.storeFile();
+
+/** What goes wrong, what is said of it, and how it is undone. */
+const TROUBLES = {
+  "a full disk": {
+    says: /inactive: the disk of \S+ is full, and nothing is folded\. Free some space/,
+    begin: (_, context) => failingWrites(context, "ENOSPC"),
+  },
+  "a quota that is reached": { says: /inactive: the disk of \S+ is full/, begin: (_, context) => failingWrites(context, "EDQUOT") },
+  "a directory that cannot be written": { says: /inactive: the store in \S+ cannot be used: EACCES/, begin: (_, context) => failingWrites(context, "EACCES") },
+  "a disk that can only be read": { says: /inactive: the store in \S+ cannot be used: EROFS/, begin: (_, context) => failingWrites(context, "EROFS") },
+  "a file where the directory should be": {
+    says: /inactive: the store in \S+ cannot be used: .*ENOTDIR/,
+    given: { fold: false },
+    begin({ state }) {
+      fs.rmSync(state.directory(), { recursive: true, force: true });
+      fs.writeFileSync(state.directory(), "");
+      return () => fs.rmSync(state.directory());
+    },
+  },
+  "a damaged file": {
+    says: /inactive: the store at \S+ is damaged.*The gateway sets the file aside/s,
+    given: { fold: false },
+    begin({ state }) {
+      fs.mkdirSync(state.directory(), { recursive: true, mode: 0o700 });
+      fs.writeFileSync(file(state), "this was a store once".repeat(1000));
+      return () => fs.rmSync(file(state));
+    },
+  },
+  "a damaged file that was set aside": {
+    says: /warning +\S+\.damaged-2026-01-02 is a damaged store that was set aside/,
+    begin({ state }) {
+      const aside = `${file(state)}.damaged-2026-01-02`;
+      fs.writeFileSync(aside, "");
+      return () => fs.rmSync(aside);
+    },
+  },
+  "another engine": {
+    says: /inactive: not in use: plugins\.slots\.contextEngine is "legacy"/,
+    begin({ api }) {
+      api.config = { plugins: { slots: { contextEngine: "legacy" } } };
+      return () => (api.config = IN_USE);
+    },
+  },
+  "a step that fails": {
+    says: /warning +recording a turn failed \(no room\); the session goes on without this record \(since then\)/,
+    begin({ state }) {
+      state.complain("recording a turn", new Error("no room"), "the session goes on without this record");
+      return () => state.use(async () => {}, "recording a turn");
+    },
+  },
+  "a parser that is disabled": {
+    says: /skipped +parser bash crashed or hung on 3 texts and is disabled until the next release/,
+    begin(_, context) {
+      const mock = context.mock.method(Concertina.prototype, "skipped", () => [{ code: "bash", texts: 3, isOff: true }]);
+      return () => mock.mock.restore();
+    },
+  },
+};
+
+for (const [name, { says, begin, given }] of Object.entries(TROUBLES)) {
+  test(`of ${name} each face says the same, until it ends`, async (context) => {
+    const at = await gateway(given);
+    const before = await said(at);
+    assert.match(before, /^Concertina +1\.2\.3, active$/m);
+    assert.match(before, /^warnings +none$/m);
+    for (let round = 0; round < 2; round++) {
+      const end = await begin(at, context);
+      assert.match(await said(at), says);
+      await end();
+      assert.equal(await said(at), before);
+    }
+  });
+}
+
+test("of a database that is away each face says the same, and no password", async () => {
+  const at = await gateway({ fold: false, pluginConfig: { sccsStoreUrl: "postgresql://me:sesame@127.0.0.1:1/work" } });
+  const text = await said(at);
+  assert.match(text, /inactive: the database cannot be used: .*\. Turns go on unchanged until it is back/);
+  assert.doesNotMatch(text, /sesame/);
+});
+
+test("an unknown option is in the log and in each face, with the nearest known one", async () => {
+  const at = await gateway({ pluginConfig: { treshold: 1, rules: { levle: 1 }, planner: { deep: { er: true } } } });
+  const text = await said(at);
+  assert.match(text, /active$/m);
+  for (const [unknown, known] of [["treshold", "sccsCompressThreshold"], ["rules.levle", "rules.level"]]) {
+    assert.ok(text.includes(`${unknown} is not an option; it is ignored. The nearest option is ${known}`), text);
+  }
+  assert.match(text, /^option +planner is not an option/m);
+});
+
+test("a condition is raised by one process and read by another, and what was raised meanwhile does not end", () => {
+  const dir = freshDir();
+  const [one, other] = [new Conditions(dir), new Conditions(dir)];
+  one.raise({ key: "a", text: "first", remedy: null }, 1000);
+  one.raise({ key: "b", text: "second", remedy: "mend it" }, 2000);
+  one.raise({ key: "a", text: "first", remedy: null }, 100_000);
+  assert.deepEqual(other.list().map(({ key, since, lastSeen }) => [key, since, lastSeen]), [["a", 1000, 100_000], ["b", 2000, 2000]]);
+  const mark = one.mark("a");
+  other.raise({ key: "a", text: "first", remedy: null }, 100_001);
+  one.end("a", mark);
+  assert.equal(one.list().length, 2);
+  one.end("a");
+  other.end("b");
+  assert.deepEqual([one.list(), fs.existsSync(path.join(dir, "concertina", "concertina.conditions.json"))], [[], false]);
+});
+
+test("who disables or uninstalls the plugin is reminded of unfold, and nobody else", async () => {
+  const withEntry = (entry) => ({ plugins: { ...IN_USE.plugins, entries: { concertina: entry } } });
+  for (const [now, isReminded] of [[withEntry({ enabled: false }), true], [withEntry(undefined), true], [withEntry({ config: { staleTurns: 9 } }), false]]) {
+    const lines = [];
+    const { state } = registered(freshDir(), { config: withEntry({}), logger: { warn: (line) => lines.push(line) } });
+    await state.store();
+    const api = { config: withEntry({}), pluginConfig: {}, logger: { warn: (line) => lines.push(line) }, runtime: { state: { resolveStateDir: () => state.stateDir }, config: { current: () => now } } };
+    await new PluginState(api).letGo();
+    assert.equal(lines.some((line) => line.includes('"openclaw concertina unfold"')), isReminded, JSON.stringify(now));
+    await state.letGo();
+  }
+});

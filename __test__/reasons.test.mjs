@@ -1,0 +1,32 @@
+// Neighbours: each code of a reason that the core's sources name, and codes of other versions.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { EPOCH_KINDS, epochReason, foldReason } from "../dist/node/lib/reasons.js";
+
+/** The codes that a source file gives out: what stands behind `=>` in `as_str` and `reason`, and constants. */
+function codesIn(file) {
+  const text = readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8");
+  const bodies = [...text.matchAll(/fn (?:as_str|reason)\(.*?\n {4}\}/gs)].map(([body]) => body).join("\n");
+  const constants = [...text.matchAll(/const (?:RETURNED|LARGE|THINKING): &str = "([^"]+)"/g)];
+  return [...bodies.matchAll(/=> "([^"]+)"/g), ...constants].map(([, code]) => code);
+}
+
+test("each reason of an epoch has words, which are no code", () => {
+  const codes = ["plan/cache.rs", "plan/economics.rs", "history/mod.rs", "assemble/schedule.rs", "assemble/history.rs"].flatMap(codesIn);
+  assert.ok(codes.length >= 16, codes.join());
+  for (const code of codes) {
+    const words = epochReason(code);
+    assert.match(words, /^[A-Z][a-z]+( [a-z]+)*(: [a-z ]+)?$/, code);
+    if (code.startsWith("cold: ")) assert.match(words, /^Cold cache: ./, code);
+  }
+  assert.equal(new Set(EPOCH_KINDS.map(({ title }) => title)).size, EPOCH_KINDS.length);
+});
+
+test("each reason of a fold has words, and a code of another version stays", () => {
+  for (const code of ["history/mod.rs", "assemble/schedule.rs", "assemble/birth.rs"].flatMap(codesIn)) {
+    assert.notEqual(foldReason(code), code);
+  }
+  for (const code of ["newer: reason", "coldish", ""]) assert.deepEqual([epochReason(code), foldReason(code)], [code, code]);
+});

@@ -1,0 +1,69 @@
+/**
+ * Why content left, in words: the one table for chats, terminals, the page and reports. The codes are what the store
+ * and `report` hold.
+ */
+
+/**
+ * A kind of epoch: what its code begins with, its name, and what it means. The order is that of the lanes in the
+ * page's chart.
+ */
+export interface EpochKind {
+  code: string;
+  title: string;
+  meaning: string;
+}
+
+export const EPOCH_KINDS: readonly EpochKind[] = [
+  { code: "cold", title: "Cold cache", meaning: "The provider had nothing cached, so folding cost nothing extra." },
+  { code: "ski-rental", title: "Paid off", meaning: "Sending the content again and again had cost more than its removal would." },
+  { code: "limit", title: "Full context", meaning: "The context was full." },
+  { code: "cliff", title: "Price step", meaning: "A request of this size would have been billed at a higher price." },
+  { code: "bound", title: "Waited long", meaning: "Content had waited for as many turns as the settings allow." },
+  { code: "returned", title: "Came back", meaning: "What had taken the content's place left the history, so the content is shown in full again." },
+  { code: "large", title: "Too long", meaning: "An output was too long to be shown in full." },
+  { code: "thinking", title: "Thinking", meaning: "Thinking of finished turns left the context." },
+  { code: "stale", title: "Outdated", meaning: "Content was old, and the settings do not let it wait." },
+  { code: "superseded", title: "Replaced", meaning: "A later read or write of the same file took its place, and the settings do not let it wait." },
+  { code: "duplicate", title: "Repeated", meaning: "The same text stands in a later result, and the settings do not let it wait." },
+];
+
+/** What a code says beyond its kind. */
+const DETAILS: Record<string, string> = {
+  "cold: first call": "first call of the session",
+  "cold: idle": "the session was idle for longer than the cache lives",
+  "cold: model changed": "another model took over",
+  "cold: tools changed": "the list of tools changed",
+  "cold: compacted": "the history was compacted",
+  "cold: history rewritten": "the beginning of the history changed",
+  "cold: cache not used": "the provider reported no cache hit",
+};
+
+/** Why one block was folded. */
+const FOLDS: Record<string, string> = {
+  stale: "outdated",
+  superseded: "replaced by a later read or write",
+  duplicate: "repeated in a later result",
+  large: "too long",
+  thinking: "thinking of a finished turn",
+  shortened: "shortened when it was new",
+  shrunk: "an image made smaller",
+  replay: "folded before",
+};
+
+/** The kind of an epoch's code; undefined for one of another version. */
+function kindOf(code: string): EpochKind | undefined {
+  return EPOCH_KINDS.find((kind) => code === kind.code || code.startsWith(`${kind.code}: `));
+}
+
+/** Why an epoch was opened, in words. A code of another version stays as it is. */
+export function epochReason(code: string): string {
+  const kind = kindOf(code);
+  if (kind === undefined) return code;
+  const detail = DETAILS[code];
+  return detail === undefined ? kind.title : `${kind.title}: ${detail}`;
+}
+
+/** Why a block was folded, in words. A code of another version stays as it is. */
+export function foldReason(code: string): string {
+  return FOLDS[code] ?? code;
+}

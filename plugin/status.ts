@@ -1,0 +1,157 @@
+/**
+ * Computes the status: what an operator asks first. Gateway and command line come here, and open the store in the same
+ * way.
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { agentOf, type Concertina, FETCH_TOOL, type Figures, type KnownSession, type SkippedCode } from "../node/lib/index.js";
+import { readTranscript } from "../node/lib/session-file.js";
+import type { Condition, Status } from "../node/lib/status.js";
+import { counted } from "../node/lib/table.js";
+import { matchesAny, prunerWarning } from "./host-pruner.js";
+import { type HostSession, transcriptOf } from "./host-sessions.js";
+import { leftBehind } from "./left-behind.js";
+import { UNFOLD_FIRST } from "./slot.js";
+import type { PluginState } from "./state.js";
+import { probe, STORE, troubleOf } from "./store-trouble.js";
+
+/**
+ * Transcripts that are searched for placeholders without an original, where no session is named: the gateway does
+ * nothing else meanwhile.
+ */
+const SEARCHED = 10;
+/** What each placeholder in a transcript holds. */
+const MARK = "REF_ID";
+
+/** What the store said. */
+interface Read {
+  figures: Pick<Figures, "lastFoldAt" | "store">;
+  session: KnownSession | undefined;
+  skipped: SkippedCode[];
+}
+
+/**
+ * The status as it is now, of a session or of the whole. It opens the store anew, changes nothing in it, and never
+ * fails because of it.
+ */
+export async function statusOf(state: PluginState, { sessionId }: { sessionId?: string } = {}): Promise<Status> {
+  const now = Date.now();
+  const { conditions } = state;
+  const read = await readStore(state, sessionId);
+  const unusable = conditions.list().find(({ key }) => key === STORE);
+  const pruner = sessionId === undefined ? prunerWarning(state.config, { sessionId: "", messages: [] }) : state.sessions.warning(sessionId);
+  const atHand = [
+    ...(pruner === undefined ? [] : [pruner]),
+    ...leftBehind(state.directory()),
+  ].map((text): Condition => ({ key: text, text, remedy: null, since: now, lastSeen: now }));
+  const why =
+    whyNot(state) ??
+    (unusable === undefined ? undefined : `${unusable.text}. ${unusable.remedy}`) ??
+    (sessionId === undefined ? undefined : whyNotIn(state, sessionId, read?.session));
+  return {
+    version: state.version,
+    engine: why === undefined ? "active" : "inactive",
+    why: why ?? null,
+    lastFoldAt: read?.figures.lastFoldAt ?? null,
+    store: read?.figures.store ?? noStore(unusable === undefined ? state.storeFile() : ""),
+    conditions: [...conditions.list(), ...atHand],
+    wrongOptions: state.hasLibrary ? state.optionWarnings : [],
+    skipped: (read?.skipped ?? []).map(skippedText),
+  };
+}
+
+/**
+ * Asks the store; undefined where there is none yet or it cannot be used. Raises and ends the conditions that are
+ * about the store.
+ */
+async function readStore(state: PluginState, sessionId: string | undefined): Promise<Read | undefined> {
+  if (!state.hasLibrary) return undefined;
+  const { conditions } = state;
+  const place = state.isShared ? undefined : state.directory();
+  let store: Concertina | undefined;
+  try {
+    if (place !== undefined && existsSync(place)) probe(place);
+    if (!state.hasStore) {
+      conditions.end(STORE);
+      return undefined;
+    }
+    store = await state.open({ setsAside: false });
+    const session = sessionId === undefined ? undefined : (await store.sessions()).find((known) => known.sessionId === sessionId);
+    const read = { figures: await store.figures({ sessionId }), session, skipped: store.skipped() };
+    conditions.end(STORE);
+    await noteLost(state, store, sessionId).catch((error: unknown) => state.tell("looking for originals that transcripts name", error, "the status says nothing of them"));
+    return read;
+  } catch (error) {
+    conditions.raise({ key: STORE, ...troubleOf(error, place) });
+    return undefined;
+  } finally {
+    await store?.close();
+  }
+}
+
+/**
+ * Raises a condition for each transcript that shows placeholders whose originals the store does not have, and ends it
+ * where it has them again.
+ */
+async function noteLost(state: PluginState, store: Concertina, sessionId: string | undefined): Promise<void> {
+  const { conditions } = state;
+  if (!existsSync(join(state.stateDir, "agents"))) return;
+  const sessions = await state.hostSessions();
+  const keyOf = (session: { sessionId: string }) => `originals of ${session.sessionId}`;
+  const keys = new Set(sessions.map(keyOf));
+  for (const { key } of conditions.list()) if (key.startsWith("originals of ") && !keys.has(key)) conditions.end(key);
+  for (const session of sessions.filter((one) => sessionId === undefined || one.sessionId === sessionId).slice(0, SEARCHED)) {
+    const key = keyOf(session);
+    const events = await transcriptOf(session);
+    const missing = events.some((event) => event.includes(MARK)) ? await missingIn(store, session, events) : [];
+    if (missing.length === 0) conditions.end(key);
+    else {
+      const lost = "whose originals the store does not have: its file was deleted or replaced, or they expired";
+      const text = `chat ${session.sessionKey} shows ${counted(missing.length, "placeholder")} ${lost}`;
+      const remedy = "Put the store's file back from a backup; until then the model is told to run the tool again";
+      conditions.raise({ key, text, remedy });
+    }
+  }
+}
+
+/** The ids of placeholders in a transcript that lead to nothing. */
+async function missingIn(store: Concertina, { sessionId, sessionKey }: HostSession, events: string[]): Promise<string[]> {
+  const { missing } = await store.unfold({ sessionId, agentId: agentOf(sessionKey), messages: readTranscript(sessionId, events) });
+  return missing;
+}
+
+/** The path is where it will be, and empty for one that is there and cannot be used. */
+function noStore(path: string): Figures["store"] {
+  return { originals: 0, originalBytes: 0, storedBytes: 0, maxBytes: 0, path };
+}
+
+/** What the configuration says against it. */
+function whyNot(state: PluginState): string | undefined {
+  const { plugins, tools } = state.config ?? {};
+  if (plugins?.entries?.concertina?.enabled === false) return `the plugin is disabled: openclaw plugins enable concertina. ${UNFOLD_FIRST}`;
+  const unused = state.unused();
+  if (unused !== undefined) return `${unused}. ${UNFOLD_FIRST}`;
+  if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
+  if (matchesAny(tools?.deny, FETCH_TOOL)) return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
+  return state.hasLibrary ? undefined : "the native library does not load: the gateway's log says why";
+}
+
+/** What this process knows of a session. */
+function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): string | undefined {
+  if (known?.isOff) return "it is switched off in this session: /concertina on";
+  if (!sessions.isKnown(sessionId)) {
+    // After a change of options the host registers the plugin anew, in the same process.
+    const since = Date.now() - process.uptime() * 1000;
+    if (known !== undefined && known.lastSeen >= since) return undefined;
+    return "no turn of this session has reached it since the gateway started or its options were changed: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
+  }
+  return sessions.canFetch(sessionId) ? undefined : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
+}
+
+/** What is left out, in words. */
+function skippedText({ code, texts, isOff }: SkippedCode): string {
+  const what = `parser ${code} crashed or hung on ${texts} ${texts === 1 ? "text" : "texts"}`;
+  return isOff ? `${what} and is disabled until the next release` : `${what}, which it is not given again until the next release`;
+}
