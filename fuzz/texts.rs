@@ -12,6 +12,7 @@ const PIECE: (usize, usize) = (60, 6_000);
 
 /// What stages and the runner look at.
 pub(super) const SIGNS: [&str; 28] = [
+    "[[FOLD:semanticDedup 0 aeinxy]] repeats 1 line above; line 1: \"x\"",
     "[[FOLD:semanticDedup 0]] repeats 1 line above; line 1: \"x\"",
     "[[FOLD:rle 1]] x",
     "[[FOLD:",

@@ -80,6 +80,22 @@ pub enum Error {
         /// What the bytes found hash to.
         found: String,
     },
+    /// A fold of ours does not give the text that it was made from.
+    #[error("the fold by {stage} in line {line} is damaged: {reason}")]
+    FoldDamaged {
+        /// The stage that its header names.
+        stage: String,
+        /// The line of its header in the text as far as it was restored, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A text ends with the id of an original that was not handed in.
+    #[error("the text was shortened and cannot be restored without its original {ref_id}; pass it in `originals`")]
+    OriginalMissing {
+        /// The id that the last line names.
+        ref_id: String,
+    },
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
@@ -111,6 +127,8 @@ impl Error {
             Self::StoreNewer { .. } => "CONCERTINA_STORE_NEWER",
             Self::StoreReplaced { .. } => "CONCERTINA_STORE_REPLACED",
             Self::OriginalDamaged { .. } => "CONCERTINA_ORIGINAL_DAMAGED",
+            Self::FoldDamaged { .. } => "CONCERTINA_FOLD_DAMAGED",
+            Self::OriginalMissing { .. } => "CONCERTINA_ORIGINAL_MISSING",
             Self::Closed => "CONCERTINA_CLOSED",
             Self::BadPattern { .. } => "CONCERTINA_BAD_PATTERN",
         }

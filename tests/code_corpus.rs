@@ -206,8 +206,6 @@ fn folded_code_comes_back_byte_for_byte() {
                 assert_eq!(len, edit.text.len(), "{name}");
                 let unfolded = collapse.unfold(&fold).unwrap_or_else(|| panic!("{name}: {fold}"));
                 assert_eq!(unfolded, replaced, "{name}: {fold}");
-                let mut before = Prior::of(&text[..edit.range.start]);
-                assert!(collapse.is_canonical(&fold, replaced, &mut before), "{name}: folds differently alone: {fold}");
                 restored.push_str(&text[at..edit.range.start]);
                 restored.push_str(&unfolded);
                 at = edit.range.end;

@@ -8,11 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 use concertina::config::Preset;
-use concertina::content::{Hints, detect};
-use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{
-    CompressOptions, FusionContext, FusionEngine, MessagesOptions, Prior, Role, compress_messages, fold,
-};
+use concertina::pipeline::{CompressOptions, FusionEngine, MessagesOptions, Role, compress_messages};
 use concertina::transcript::{Kind, Transcript};
 use properties::{Case, check, check_but, engines};
 
@@ -177,48 +173,4 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         assert!(actions.contains_key(action), "the fixture has a {action}");
     }
     assert!(unstable.is_empty(), "a second pass changed {}: {:?}", unstable.len(), unstable.first());
-}
-
-/// Asserts that each fold that its stage is sure of is canonical; returns how many there are.
-fn sure_folds(name: &str, text: &str, preset: Preset) -> usize {
-    let hints = Hints::default();
-    let detection = detect(text, &hints);
-    let context = FusionContext {
-        content_type: detection.content_type,
-        language: detection.language,
-        hints: &hints,
-        preset,
-        ..FusionContext::of(text, &detection.segments)
-    };
-    let mut sure = 0;
-    for stage in STAGES.iter().filter(|stage| stage.should_apply(&context)) {
-        for edit in stage.apply(&context) {
-            let Some((fold, _)) = fold::parse(&edit.text).filter(|_| edit.lossless) else { continue };
-            let replaced = &text[edit.range.clone()];
-            let mut before = Prior::of(&text[..edit.range.start]);
-            let comes_undone = stage.unfold_after(&fold, &mut before).as_deref() == Some(replaced);
-            if comes_undone && stage.folds_alike_alone(&context, &edit) {
-                assert!(stage.is_canonical(&fold, replaced, &mut before), "{name}: {} {:?}", stage.name(), edit.range);
-                sure += 1;
-            }
-        }
-    }
-    sure
-}
-
-#[test]
-fn a_fold_that_its_stage_is_sure_of_is_canonical() {
-    let mut sure = 0;
-    let corpus = ["diffs", "json", "logs", "search", "tables"];
-    let labelled = ["detection/diff", "detection/json", "detection/log", "detection/search", "detection/table"];
-    let inputs = corpus.into_iter().chain(labelled).flat_map(corpus::inputs);
-    for input in inputs.filter(|input| input.bytes.len() < 40_000) {
-        let Some(text) = input.text() else { continue };
-        let cut = &text[..text.floor_char_boundary(text.len() * 2 / 3)];
-        for text in [text, &format!("{text}\n\n"), text.trim_end(), cut, &text.replace('\n', "\r\n")] {
-            sure += sure_folds(&input.name, text, Preset::Balanced) + sure_folds(&input.name, text, Preset::Max);
-        }
-    }
-    println!("{sure} folds");
-    assert!(sure > 20, "only {sure} folds");
 }

@@ -109,7 +109,7 @@ const MADE: [(&str, Make); 24] = [
     }),
     ("tests and modules", |bytes| lines(bytes, |n| format!("m{n}::test{n} ... ok\ntest m{n}::a ... FAILED\n"))),
     ("look-alikes of folds", |bytes| {
-        lines(bytes, |n| format!("[[FOLD:semanticDedup {n}]] repeats {n} lines above; line 1: \"x\"\n"))
+        lines(bytes, |n| format!("[[FOLD:semanticDedup {n} abcdef]] repeats {n} lines above; line 1: \"x\"\n"))
     }),
     ("look-alikes of markers", |bytes| {
         "[REF_ID: 0123456789abcdef] [[REWIND:sha256:0123456789abcdef]] [[FOLD:rle 1]] x\n[[FOLD:".repeat(bytes / 88)

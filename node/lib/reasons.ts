@@ -18,7 +18,7 @@ export const EPOCH_KINDS: readonly EpochKind[] = [
   { code: "ski-rental", title: "Paid off", meaning: "Sending the content again and again had cost more than its removal would." },
   { code: "limit", title: "Full context", meaning: "The context was full." },
   { code: "cliff", title: "Price step", meaning: "A request of this size would have been billed at a higher price." },
-  { code: "bound", title: "Waited long", meaning: "Content had waited for as many turns as the settings allow." },
+  { code: "bound", title: "Waited long", meaning: "Content had waited for as many turns as the settings allow, and earlier savings paid for its removal." },
   { code: "returned", title: "Came back", meaning: "What had taken the content's place left the history, so the content is shown in full again." },
   { code: "large", title: "Too long", meaning: "An output was too long to be shown in full." },
   { code: "thinking", title: "Thinking", meaning: "Thinking of finished turns left the context." },
@@ -31,8 +31,6 @@ export const EPOCH_KINDS: readonly EpochKind[] = [
 const DETAILS: Record<string, string> = {
   "cold: first call": "first call of the session",
   "cold: idle": "the session was idle for longer than the cache lives",
-  "cold: model changed": "another model took over",
-  "cold: tools changed": "the list of tools changed",
   "cold: compacted": "the history was compacted",
   "cold: history rewritten": "the beginning of the history changed",
   "cold: cache not used": "the provider reported no cache hit",

@@ -222,7 +222,7 @@ impl FusionEngine {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
         let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
-        Ok(if pays && unfolds_to(after, before, &|name| self.pipeline.stage(name), &pass.proofs) {
+        Ok(if pays && unfolds_to(after, before, &|name| self.pipeline.stage(name)) {
             let text = after.to_owned();
             Form { text, tallies: pass.tallies, pays_in_cache: pass.pays_in_cache, original: None }
         } else {

@@ -54,7 +54,7 @@ pub use messages::{BlockAction, BlockReport, CompressedMessages, MessagesOptions
 pub use options::{CompressOptions, StageOption, StageOptions};
 pub use prefixes::unnumbered;
 pub use report::{Compressed, StageReport};
-pub use restore::{Prior, restore};
+pub use restore::{Prior, restore, restore_whole};
 pub use restore_messages::{ChangedBlock, restore_messages};
 pub use sequence::{FusionPipeline, StageInfo};
 #[doc(hidden)]
@@ -167,6 +167,14 @@ impl Edit {
         Self { range, text: fold.to_string(), sealed: true, lossless: true }
     }
 
+    /// Seals the fold of a lossless edit with the text that it replaces, and returns it; `None` for any other edit.
+    fn seal(&mut self, replaced: &str, is_sealed_below: bool) -> Option<fold::Fold> {
+        let (fold, _) = fold::parse(&self.text).filter(|_| self.lossless)?;
+        let fold = fold::Fold { is_sealed_below, ..fold.sealed(replaced) };
+        self.text = fold.to_string();
+        Some(fold)
+    }
+
     /// A reversible edit that later stages may work on.
     pub fn reversible(range: Range<usize>, text: impl Into<String>) -> Self {
         Self { range, text: text.into(), sealed: false, lossless: false }
@@ -186,8 +194,8 @@ pub trait Stage: Send + Sync {
     /// When it runs: 1-9 preparation and detection, 10-19 structure, 20-29 syntax, 30-44 meaning, 45 and up polish.
     fn order(&self) -> u32;
 
-    /// The types it is for: a fold is [canonical](Stage::is_canonical) where a text of one of them becomes it. What else it works on is
-    /// up to the stage: `logCrunch` leaves lines out of reports, whatever type their segments are.
+    /// The types it is for. What else it works on is up to the stage: `logCrunch` leaves lines out of reports, whatever type their
+    /// segments are.
     fn content_types(&self) -> &'static [ContentType];
 
     /// Whether it only ever proposes lossless edits.
@@ -216,23 +224,6 @@ pub trait Stage: Send + Sync {
     fn unfold_after(&self, fold: &fold::Fold, before: &mut Prior) -> Option<String> {
         let _ = before;
         self.unfold(fold)
-    }
-
-    /// Whether folding `text`, which [`Stage::unfold`] made of `fold`, gives that very fold. Only then is it restored.
-    ///
-    /// As it stands it applies the stage to the text alone, for each of its types, without hints and language. A stage whose
-    /// folds depend on more than the folded text has to say by itself; one whose [`Stage::unfold`] already refuses every fold
-    /// that it would not write says yes.
-    fn is_canonical(&self, fold: &fold::Fold, text: &str, before: &mut Prior) -> bool {
-        let _ = before;
-        restore::refolds(self, fold, text)
-    }
-
-    /// Whether a fold that [`Stage::apply`] just proposed is certain to be [canonical](Stage::is_canonical), because nothing but
-    /// the folded text had a say in it. Then nobody folds again to know.
-    fn folds_alike_alone(&self, context: &FusionContext, fold: &Edit) -> bool {
-        let _ = (context, fold);
-        false
     }
 
     /// Whether what it folds is left to it by the codecs after it, however much they would save.

@@ -39,14 +39,6 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
     before.put(bare.body.as_ref().filter(|_| bare.legend.is_empty())?)
 }
 
-/// Whether a fold is the one of this listing, or of lines that nothing else folds.
-pub(super) fn is_canonical(fold: &Fold, listing: &str) -> bool {
-    match told(fold) {
-        Some((before, bare)) => bare.legend.is_empty() && before.is_canonical(),
-        None => self::fold(&fold.stage, listing).as_ref() == Some(fold),
-    }
-}
-
 /// The folds of the listings in a part of a text, as edits of a stage; else the one of lines behind prefixes that only loses these.
 pub(super) fn edits(context: &FusionContext, stage: &str, part: Range<usize>) -> Vec<Edit> {
     let listings = numbers(context.text, stage, part.clone());
@@ -78,7 +70,8 @@ pub fn unnumbered(text: &str, encoding: Encoding) -> Option<String> {
         return None;
     }
     let mut short = text.to_owned();
-    for edit in numbers(text, LISTINGS.name(), 0..text.len()).into_iter().rev() {
+    for mut edit in numbers(text, LISTINGS.name(), 0..text.len()).into_iter().rev() {
+        edit.seal(&text[edit.range.clone()], false);
         short.replace_range(edit.range, &edit.text);
     }
     (tokens::count(&short, encoding) < tokens::count(text, encoding) && restore(&short, &[]) == text).then_some(short)
@@ -96,7 +89,7 @@ pub(super) fn behind(bare: Fold, prefixes: &[&str], encoding: Encoding) -> Optio
     };
     let legend = if bare.legend.is_empty() { words } else { format!("{words}; {}", bare.legend) };
     let body = bare.body.into_iter().chain(rows).collect::<Vec<_>>().join("\n");
-    Some(Fold { stage: bare.stage, legend, body: Some(body) })
+    Some(Fold::new(&bare.stage, legend, Some(body)))
 }
 
 fn is_quotable(prefix: &str) -> bool {
@@ -133,14 +126,6 @@ pub(super) fn told(fold: &Fold) -> Option<(Before, Fold)> {
 }
 
 impl Before {
-    /// Whether nobody would write it otherwise.
-    pub(super) fn is_canonical(&self) -> bool {
-        match self {
-            Self::Same(_) => true,
-            Self::Rows(fold) => lines::unfold(fold).is_some_and(|rows| lines::is_canonical(fold, &rows, |_| false)),
-        }
-    }
-
     /// Puts it before each of some lines.
     pub(super) fn put(&self, bare: &str) -> Option<String> {
         let rows = if let Self::Rows(fold) = self { lines::unfold(fold)? } else { String::new() };
@@ -177,7 +162,6 @@ mod tests {
         let fold = behind(alone.clone(), &before, Encoding::O200kBase).expect("prefixes that fold");
         let (told, lines) = told(&fold).expect("prefixes that are told");
         assert_eq!(lines, alone, "{fold}");
-        assert!(told.is_canonical(), "{fold}");
         let text: Vec<String> = prefixes.iter().zip(&bare).map(|(prefix, line)| format!("{prefix}{line}")).collect();
         assert_eq!(told.put(&bare.join("\n")), Some(text.join("\n")), "{fold}");
         fold.to_string()

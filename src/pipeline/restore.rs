@@ -4,17 +4,14 @@
 //! folded again had folds of its own. A marker resolves only to an original that the caller hands in: markers in text prove
 //! nothing.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::fold::{self, Fold};
+use super::fold::{self, Fold, Seal};
 use super::hashing::FastMap;
 use super::stages::STAGES;
-use super::{FusionContext, Stage, prefixes};
-use crate::config::{Encoding, Preset};
-use crate::content::Segment;
+use super::{Stage, prefixes};
+use crate::error::{Error, Result};
 use crate::reference::{Media, Original, RefId};
 
 /// No text is unfolded beyond this many bytes: folds come from outside too, and one may double all text before it.
@@ -30,6 +27,30 @@ const ROUNDS: usize = 8;
 /// back ends at `restore(x)`: the two cannot be told apart.
 pub fn restore(text: &str, originals: &[Original]) -> String {
     rewound(text, originals).unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
+}
+
+/// [`restore`], but a text in which something of ours is left is an error.
+///
+/// # Errors
+/// [`Error::FoldDamaged`] for the first sealed fold that could not be undone; [`Error::OriginalMissing`] where the last line names an
+/// original that was not handed in.
+pub fn restore_whole(text: &str, originals: &[Original]) -> Result<String> {
+    if let Some(original) = rewound(text, originals) {
+        return Ok(original);
+    }
+    let restored = restore(text, originals);
+    if let Some((at, fold, _)) = sealed_headers(&restored).next() {
+        let line = 1 + memchr::memchr_iter(b'\n', &restored.as_bytes()[..at]).count();
+        let reason = match fold.seal {
+            Some(seal) if !seal.is_known() => "its format version is not known",
+            _ => "its lines do not give the text that it was made from",
+        };
+        return Err(Error::FoldDamaged { stage: fold.stage, line, reason: reason.to_owned() });
+    }
+    match restored.rsplit('\n').next().and_then(marker_line_id) {
+        Some(id) => Err(Error::OriginalMissing { ref_id: id.to_owned() }),
+        None => Ok(restored),
+    }
 }
 
 fn built_in(name: &str) -> Option<&'static dyn Stage> {
@@ -70,45 +91,16 @@ fn marker_line_id(line: &str) -> Option<&str> {
     count.bytes().all(|byte| byte.is_ascii_digit()).then_some(id)
 }
 
-/// Folds of a text that are known to be genuine where they stand, with what they stand for: what saves undoing them again.
-#[derive(Debug, Default)]
-pub(super) struct Proofs(FastMap<(u128, usize), usize>);
-
-impl Proofs {
-    /// Adds a fold that stands for `len` bytes of the folded text, from `start` on.
-    pub(super) fn add(&mut self, fold: &str, start: usize, len: usize) {
-        self.0.insert((xxh3_128(fold.as_bytes()), start), len);
-    }
-
-    fn len(&self, fold: &str, start: usize) -> Option<usize> {
-        if self.0.is_empty() { None } else { self.0.get(&(xxh3_128(fold.as_bytes()), start)).copied() }
-    }
-}
-
-/// Whether undoing the folds of `folded` gives `text`, of which some are proved already.
-pub(super) fn unfolds_to<'a>(
-    folded: &str,
-    text: &str,
-    find: &dyn Fn(&str) -> Option<&'a dyn Stage>,
-    proofs: &Proofs,
-) -> bool {
-    let known = |fold: &str, start: usize| text.get(start..start + proofs.len(fold, start)?);
-    unfold_knowing(folded, find, &known).as_deref().unwrap_or(folded) == text
+/// Whether undoing the folds of `folded` gives `text`.
+pub(super) fn unfolds_to<'a>(folded: &str, text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> bool {
+    unfold(folded, find).as_deref().unwrap_or(folded) == text
 }
 
 /// Undoes every fold of the stages that `find` knows by name; `None` when there is none.
 pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
-    unfold_knowing(text, find, &|_, _| None)
-}
-
-fn unfold_knowing<'a, 'k>(
-    text: &str,
-    find: &dyn Fn(&str) -> Option<&'a dyn Stage>,
-    known: &dyn Fn(&str, usize) -> Option<&'k str>,
-) -> Option<String> {
-    let mut unfolded = unfold_once(text, find, known)?;
+    let mut unfolded = unfold_once(text, find)?;
     for _ in 1..ROUNDS {
-        match unfold_once(&unfolded, find, &|_, _| None) {
+        match unfold_once(&unfolded, find) {
             Some(again) => unfolded = again,
             None => break,
         }
@@ -116,37 +108,37 @@ fn unfold_knowing<'a, 'k>(
     Some(unfolded)
 }
 
-/// `known` says what a fold stands for that is proved where the text so far has come to.
-fn unfold_once<'a, 'k>(
-    text: &str,
-    find: &dyn Fn(&str) -> Option<&'a dyn Stage>,
-    known: &dyn Fn(&str, usize) -> Option<&'k str>,
-) -> Option<String> {
-    let mut headers = memmem::find_iter(text.as_bytes(), fold::OPENING).peekable();
+/// The sealed headers of a text, each with the byte where its line starts and its number of body lines.
+fn sealed_headers(text: &str) -> impl Iterator<Item = (usize, Fold, usize)> {
+    memmem::find_iter(text.as_bytes(), fold::OPENING).filter_map(|at| {
+        let starts_line = at == 0 || text.as_bytes()[at - 1] == b'\n';
+        let line = starts_line.then(|| text[at..].split('\n').next()).flatten()?;
+        let (fold, lines) = fold::parse_header(line).filter(|(fold, _)| fold.claims_a_seal())?;
+        Some((at, fold, lines))
+    })
+}
+
+fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
+    let mut headers = sealed_headers(text).peekable();
     headers.peek()?;
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]).collect();
     let mut before = Prior::default();
     // Look-alikes may claim the same long body again and again; real folds do not overlap.
     let mut patience = 4 * text.len();
     let (mut copied, mut found) = (0, false);
-    for at in headers {
-        if at < copied || (at > 0 && text.as_bytes()[at - 1] != b'\n') {
+    for (at, fold, lines) in headers {
+        if at < copied {
             continue;
         }
         let line = line_ends.partition_point(|&end| end < at);
-        let Some((mut fold, lines)) = fold::parse_header(&text[at..line_ends[line]]) else { continue };
         let Some(&end) = line.checked_add(lines).and_then(|last| line_ends.get(last)) else { continue };
         let Some(stage) = find(&fold.stage) else { continue };
         let Some(left) = patience.checked_sub(end - at) else { continue };
         patience = left;
         before.push(&text[copied..at]);
         copied = at;
-        let replaced = known(&text[at..end], before.text.len()).map(Cow::Borrowed).or_else(|| {
-            fold.body = (lines > 0).then(|| text[line_ends[line] + 1..end].to_owned());
-            let is_fold = fold.to_string() == text[at..end];
-            is_fold.then(|| genuine(stage, &fold, &mut before, false).map(Cow::Owned))?
-        });
-        if let Some(replaced) = replaced {
+        let fold = fold.with_lines((lines > 0).then(|| &text[line_ends[line] + 1..end]));
+        if let Some(replaced) = undone(stage, &fold, &mut before) {
             if before.text.len() + replaced.len() + (text.len() - end) > UNFOLDED_MAX_BYTES {
                 break;
             }
@@ -158,30 +150,13 @@ fn unfold_once<'a, 'k>(
     found.then(|| before.text + &text[copied..])
 }
 
-/// What a fold replaced, when it is genuine, or `is_sure` to be.
-pub(super) fn genuine(stage: &dyn Stage, fold: &Fold, before: &mut Prior, is_sure: bool) -> Option<String> {
-    let mut replaced = |fold: &Fold| {
-        let replaced = stage.unfold_after(fold, before)?;
-        (is_sure || stage.is_canonical(fold, &replaced, before)).then_some(replaced)
-    };
-    replaced(fold).or_else(|| {
+/// The text that a sealed fold stands for; `None` where its stage cannot read it or the text does not have the checksum of the seal.
+pub(super) fn undone(stage: &dyn Stage, fold: &Fold, before: &mut Prior) -> Option<String> {
+    let seal = fold.seal?;
+    let is_whole = |text: &String| Seal::of(text) == seal;
+    stage.unfold_after(fold, before).filter(is_whole).or_else(|| {
         let (prefixes, bare) = prefixes::told(fold)?;
-        (is_sure || prefixes.is_canonical()).then(|| prefixes.put(&replaced(&bare)?))?
-    })
-}
-
-/// Whether a stage, applied to a text of one of its types, folds all of it into this fold.
-pub(super) fn refolds<S: Stage + ?Sized>(stage: &S, fold: &Fold, text: &str) -> bool {
-    let expected = fold.to_string();
-    let refolds = |content_type, encoding, preset| {
-        let segments = [Segment::whole(text, content_type, None)];
-        let context = FusionContext { preset, encoding, ..FusionContext::of(text, &segments) };
-        stage.apply(&context).iter().any(|edit| edit.range == (0..text.len()) && edit.text == expected)
-    };
-    [Preset::Lossless, Preset::Max].into_iter().any(|preset| {
-        Encoding::ALL
-            .into_iter()
-            .any(|encoding| stage.content_types().iter().any(|&kind| refolds(kind, encoding, preset)))
+        prefixes.put(&stage.unfold_after(&bare, before)?).filter(is_whole)
     })
 }
 
@@ -253,10 +228,15 @@ mod tests {
 
     #[test]
     fn look_alikes_of_folds_stay() {
-        for text in ["[[FOLD:rle 2]]\na\nb", "[[FOLD:nobody 0]] x", "[[FOLD:semanticDedup 99999999999999999999]]"] {
+        for text in [
+            "[[FOLD:rle 2]]\na\nb",
+            "[[FOLD:rle 2 abcdef]]\na\nb",
+            "[[FOLD:nobody 0 abcdef]] x",
+            "[[FOLD:semanticDedup 99999999999999999999 abcdef]]",
+        ] {
             assert_eq!(restore(text, &[]), text);
         }
-        let many = "[[FOLD:semanticDedup 20000]] x\n".repeat(40_000);
+        let many = "[[FOLD:semanticDedup 20000 abcdef]] x\n".repeat(40_000);
         assert_eq!(restore(&many, &[]), many);
     }
 

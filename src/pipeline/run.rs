@@ -14,13 +14,14 @@ use super::counter::LineCounter;
 use super::custom::{Answers, Gone};
 use super::draft::{Draft, Origins};
 use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
+use super::fold::Fold;
 use super::measure::saving;
 use super::peeled::Peeled;
 use super::report::{Attempts, Sum, Tally};
-use super::restore::{Proofs, genuine};
+use super::restore::undone;
 use super::segments::map_segments;
 use super::sequence::{FusionPipeline, Step, Work};
-use super::{CompressOptions, Edit, FusionContext, Prior, Remembered, Stage, fold};
+use super::{CompressOptions, Edit, FusionContext, Prior, Remembered, Stage};
 use crate::config::Preset;
 use crate::content::{ContentType, Detection, Hints, Language, Segment, detect};
 use crate::tokens;
@@ -54,8 +55,6 @@ pub(super) struct Pass {
     pub(super) pays_in_cache: bool,
     /// Whether a note of an earlier round is gone.
     pub(super) lost_note: bool,
-    /// Its folds.
-    pub(super) proofs: Proofs,
 }
 
 impl Pass {
@@ -83,7 +82,6 @@ impl Passes<'_> {
             language: detection.language,
             pays_in_cache: false,
             lost_note: false,
-            proofs: Proofs::default(),
         };
         let mut segments = detection.segments;
         let frame = Frame {
@@ -130,14 +128,14 @@ impl Passes<'_> {
                     continue;
                 }
                 fired.push(index);
-                let mut edits = self.propose(step, &context, takes_text, &shown, &draft, &mut pass.proofs)?;
+                let mut edits = self.propose(step, &context, takes_text, &shown, &draft)?;
                 let claims: usize = claimed.iter().map(ExactSizeIterator::len).sum();
                 if takes_text && claims > 0 && claims * 2 < draft.text().len() {
                     let is_claimed = |range: &Range<usize>| {
                         claimed.iter().any(|claim| claim.start < range.end && range.start < claim.end)
                     };
                     let context = frame.context(draft.text(), &segments, &taken);
-                    let whole = self.propose(step, &context, true, &[], &draft, &mut pass.proofs)?;
+                    let whole = self.propose(step, &context, true, &[], &draft)?;
                     edits.extend(whole.into_iter().filter(|(edit, _)| is_claimed(&edit.range)));
                 }
                 let less = if knows_type(step) { 0 } else { READING };
@@ -247,18 +245,14 @@ impl Passes<'_> {
         takes_text: bool,
         shown: &[(&Peeled, FusionContext)],
         draft: &Draft,
-        proofs: &mut Proofs,
     ) -> Result<Vec<(Edit, isize)>, Gone> {
         let (offers, stage) = match &step.work {
             Work::Detect => return Ok(Vec::new()),
-            Work::Custom => {
-                let edits = self.answers.edits(&step.name, context)?;
-                (edits.into_iter().map(|edit| (edit, false)).collect::<Vec<_>>(), None)
-            }
+            Work::Custom => (self.answers.edits(&step.name, context)?, None),
             Work::Native(stage) => {
                 let mut offers = if takes_text { offered(&**stage, context) } else { Vec::new() };
                 for (lines, alone) in shown {
-                    let moved = |(edit, is_sure): (Edit, bool)| Some((lines.to_edit(context, edit)?, is_sure));
+                    let moved = |edit: Edit| lines.to_edit(context, edit);
                     let found = offered(&**stage, alone);
                     let count = found.len();
                     let before = offers.len();
@@ -269,27 +263,23 @@ impl Passes<'_> {
                         offers.extend(offered(&**stage, &whole).into_iter().filter_map(moved));
                     }
                 }
-                offers.sort_by_key(|(edit, _)| edit.range.start);
+                offers.sort_by_key(|edit| edit.range.start);
                 (offers, Some(&**stage))
             }
         };
-        let mut filter = Filter::new(self.original, context, draft, stage, proofs, &offers);
-        Ok(offers.into_iter().filter_map(|(edit, is_sure)| filter.accept(edit, is_sure)).collect())
+        let mut filter = Filter::new(self.original, context, draft, stage, &offers);
+        Ok(offers.into_iter().filter_map(|edit| filter.accept(edit)).collect())
     }
 }
 
-/// What a stage proposes, each edit with whether its fold is certain to be canonical.
-fn offered(stage: &dyn Stage, context: &FusionContext) -> Vec<(Edit, bool)> {
+/// The edits that a stage proposes.
+fn offered(stage: &dyn Stage, context: &FusionContext) -> Vec<Edit> {
     let edits = stage.apply(context);
     if let Err(wrong) = check(stage, context, &edits) {
         debug_assert!(false, "{wrong}");
         return Vec::new();
     }
-    let offer = |edit: Edit| {
-        let is_sure = edit.lossless && stage.folds_alike_alone(context, &edit);
-        (edit, is_sure)
-    };
-    edits.into_iter().map(offer).collect()
+    edits
 }
 
 /// Lines that stand behind prefixes in a text, with the segments that they have alone.
@@ -410,8 +400,6 @@ struct Filter<'a> {
     /// The unfolded text before the next edit, where a fold may ask for it.
     before: Prior,
     pieces: Peekable<Pieces<'a>>,
-    /// Where proved folds are noted.
-    proofs: &'a mut Proofs,
 }
 
 impl<'a> Filter<'a> {
@@ -420,17 +408,16 @@ impl<'a> Filter<'a> {
         context: &'a FusionContext<'a>,
         draft: &'a Draft,
         stage: Option<&'a dyn Stage>,
-        proofs: &'a mut Proofs,
-        offers: &[(Edit, bool)],
+        offers: &[Edit],
     ) -> Self {
         let markers = if offers.is_empty() { Vec::new() } else { marker_ranges(context.text) };
-        let noted = offers.iter().any(|(edit, _)| has_notes(edit));
+        let noted = offers.iter().any(has_notes);
         let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
         let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
-        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable(), proofs }
+        Self { context, stage, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
     }
 
-    fn accept(&mut self, mut edit: Edit, is_sure: bool) -> Option<(Edit, isize)> {
+    fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
         let replaced = &self.context.text[edit.range.clone()];
         if edit.text == replaced || cuts_marker(&self.markers, &edit.range) {
             return None;
@@ -438,34 +425,33 @@ impl<'a> Filter<'a> {
         if let Some(lines) = &self.lines {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
+        // A seal in the header would change the prefix that such a stage keeps the same.
+        let is_sealed_below = self.stage.is_some_and(Stage::pays_in_cache);
+        let fold = edit.seal(replaced, is_sealed_below);
         // Lines are not always known, and digits differ in price: the decision must not depend on them.
         let mut priced = edit.clone();
         renumber(&mut priced, replaced, |_, _| None);
         let saved = saving(self.context.text, &priced, self.context.encoding);
         let worth_it = saved > 0 || self.stage.is_some_and(Stage::pays_in_cache);
-        (worth_it && (!edit.lossless || self.is_proved(&edit, replaced, is_sure))).then_some((edit, saved))
+        let is_sound = !edit.lossless || worth_it && fold.is_some_and(|fold| self.is_proved(&fold, edit.range.start));
+        (worth_it && is_sound).then_some((edit, saved))
     }
 
-    /// Whether the fold of a lossless edit comes undone to what it replaced.
-    fn is_proved(&mut self, edit: &Edit, replaced: &str, is_sure: bool) -> bool {
-        let (Some(stage), Some((fold, _))) = (self.stage, fold::parse(&edit.text)) else { return false };
+    /// Whether a sealed fold that is to stand at `start` comes undone.
+    fn is_proved(&mut self, fold: &Fold, start: usize) -> bool {
+        let Some(stage) = self.stage else { return false };
         // Sealed parts are never cut by an edit, so a piece that holds a fold is either before the edit or after it.
-        while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < edit.range.start) {
-            if range.end <= edit.range.start {
+        while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < start) {
+            if range.end <= start {
                 self.before.push(text);
                 self.pieces.next();
             } else {
-                let (before, rest) = text.split_at(edit.range.start - range.start);
+                let (before, rest) = text.split_at(start - range.start);
                 self.before.push(before);
-                (range.start, *text) = (edit.range.start, rest);
+                (range.start, *text) = (start, rest);
             }
         }
-        let undone = genuine(stage, &fold, &mut self.before, is_sure);
-        let is_proved = undone.is_some_and(|text| text == replaced);
-        if is_proved {
-            self.proofs.add(&edit.text, self.before.text().len(), replaced.len());
-        }
-        is_proved
+        undone(stage, fold, &mut self.before).is_some()
     }
 }
 

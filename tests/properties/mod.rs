@@ -181,7 +181,6 @@ pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
             let replaced = &case.text[edit.range.clone()];
             let place = format!("{}: {} {:?}", case.name, stage.name(), edit.range);
             assert!(undone.as_deref() == Some(replaced), "{place} does not come undone: {:.300}", edit.text);
-            assert!(stage.is_canonical(&fold, replaced, &mut before), "{place} folds differently: {:.300}", edit.text);
         }
     }
 }

@@ -92,7 +92,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
     let part = |lines: Range<usize>| {
         let range = bytes(lines);
         let fold = match range.len() == text.len() {
-            true => whole(stage, &plans, encoding, &[]),
+            true => whole(stage, &plans, encoding),
             false => fold(stage, &text[range.clone()], encoding, keeps),
         };
         Some((range, fold?))
@@ -103,7 +103,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
 /// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
 /// the arguments.
 pub(super) fn fold(stage: &str, text: &str, encoding: Encoding, keeps: Keeps) -> Option<Fold> {
-    whole(stage, &plans(text, keeps), encoding, &[])
+    whole(stage, &plans(text, keeps), encoding)
 }
 
 /// The plans that may be the best, one at least, by what they seem to save.
@@ -127,14 +127,10 @@ fn has_columns(lines: &Lines) -> bool {
     lines.texts.iter().filter(is_parted).count() * 10 >= lines.texts.len()
 }
 
-/// What legends of the versions so far do not tell yet: the last one lacks the first of these, the one before that two of them, and so on.
-const UNTOLD: [&str; 3] = [write::OMITS, write::NEXT, write::RUNS];
-
-/// The cheapest of some plans for a text, written; with a legend that does not tell some of it.
-fn whole(stage: &str, plans: &[Plan], encoding: Encoding, untold: &[&str]) -> Option<Fold> {
+/// The cheapest of some plans for a text, written.
+fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
     let folds = plans.iter().filter_map(|plan| {
         let (legend, body) = plan.write()?;
-        let legend = untold.iter().fold(legend, |legend, &words| legend.replace(words, ""));
         let fold = Fold::new(stage, legend, Some(body));
         Some((tokens::count(&fold.to_string(), encoding), fold))
     });
@@ -147,13 +143,6 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
     let marks = (characters.next()?, characters.next()?);
     (book::MARKS.contains(&marks) && characters.as_str().starts_with(": ")).then_some(())?;
     book::read(fold.body.as_ref()?, marks)
-}
-
-/// Whether a fold is the one that its text is folded into, or was.
-pub(super) fn is_canonical(fold: &Fold, text: &str, keeps: Keeps) -> bool {
-    let plans = plans(text, keeps);
-    let is_it = |encoding, untold| whole(&fold.stage, &plans, encoding, untold).as_ref() == Some(fold);
-    Encoding::ALL.into_iter().any(|encoding| (0..=UNTOLD.len()).any(|lacks| is_it(encoding, &UNTOLD[..lacks])))
 }
 
 /// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.

@@ -10,7 +10,7 @@ use regex::Regex;
 
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Prior, Role, Stage};
+use crate::pipeline::{Edit, FusionContext, Role, Stage};
 
 /// See the module.
 pub(super) struct QuantumLock;
@@ -85,10 +85,6 @@ impl Stage for QuantumLock {
             restored.push(source.next()?);
         }
         Some(restored.join("\n"))
-    }
-
-    fn is_canonical(&self, given: &Fold, text: &str, _: &mut Prior) -> bool {
-        fold(text).as_ref() == Some(given)
     }
 
     fn notes(&self, _: &FusionContext, after: &str) -> Vec<(String, String)> {
@@ -172,9 +168,10 @@ mod tests {
         let locked = lock(PROMPT);
         assert_eq!(
             locked.text,
-            "You are an agent.\n[[FOLD:quantumLock 9]]\nBe brief.\n\n## Time\nTime zone: Europe/Berlin\n\nRead \
+            "You are an agent.\n[[FOLD:quantumLock 10 below]]\nBe brief.\n\n## Time\nTime zone: Europe/Berlin\n\nRead \
              /srv/2026-11-21/session_id/7f9c2ba4e88f827d first.\n[[changes with each call: 1,5]]\nSession ID: \
-             7f9c2ba4e88f827d\nCurrent date: 2026-11-21 10:00 UTC\n"
+             7f9c2ba4e88f827d\nCurrent date: 2026-11-21 10:00 UTC\n\
+             auzbmz\n"
         );
         assert!(locked.lossless);
         assert_eq!(crate::pipeline::restore(&locked.text, &[]), PROMPT);

@@ -6,7 +6,7 @@
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::restore::before_marker;
-use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
+use crate::pipeline::{Edit, FusionContext, Stage, lines};
 
 /// Less text cannot pay for a header.
 const MIN_BYTES: usize = 120;
@@ -56,14 +56,6 @@ impl Stage for Rle {
     fn unfold(&self, fold: &Fold) -> Option<String> {
         lines::unfold(fold)
     }
-
-    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        lines::is_canonical(fold, text, |_| false)
-    }
-
-    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
-        true
-    }
 }
 
 /// Whether most lines begin as the line above, up to its first digit: a look that plans nothing.
@@ -99,7 +91,6 @@ mod tests {
             let (fold, len) = fold::parse(&edits[0].text).expect("a fold");
             assert_eq!(len, edits[0].text.len());
             assert_eq!(Rle.unfold(&fold).as_deref(), text.strip_suffix('\n'));
-            assert!(Rle.is_canonical(&fold, text.strip_suffix('\n').unwrap(), &mut Prior::default()));
         }
     }
 

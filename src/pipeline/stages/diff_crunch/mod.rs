@@ -65,10 +65,6 @@ impl Stage for DiffCrunch {
         context.free_segments(ContentType::Diff).flat_map(edits).collect()
     }
 
-    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
-        true
-    }
-
     fn unfold(&self, fold: &Fold) -> Option<String> {
         let is_ours = [LEGEND, STAT_LEGEND].contains(&fold.legend.as_str());
         short::unfold(fold.body.as_ref().filter(|_| is_ours)?)

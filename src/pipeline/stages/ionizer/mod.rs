@@ -103,19 +103,6 @@ impl Stage for Ionizer {
         edits
     }
 
-    fn folds_alike_alone(&self, context: &FusionContext, edit: &Edit) -> bool {
-        // What stands around a value tells how strings are escaped, and where a cut value ends.
-        let value = &context.text[edit.range.clone()];
-        context.segments.iter().any(|segment| {
-            let Some(rest) = context.text.get(edit.range.end..segment.range.end) else { return false };
-            let is_whole = match segment.content_type {
-                ContentType::Table => matches!(rest, "" | "\n") && !value.ends_with('\n'),
-                _ => rest.bytes().all(|byte| byte == b'\n'),
-            };
-            segment.range.start == edit.range.start && is_whole
-        })
-    }
-
     fn unfold(&self, fold: &Fold) -> Option<String> {
         if fold.stage != self.name() {
             return None;

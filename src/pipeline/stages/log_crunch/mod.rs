@@ -18,7 +18,7 @@ use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::engine::MARKER_TOKENS;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Prior, Stage, lines};
+use crate::pipeline::{Edit, FusionContext, Stage, lines};
 use crate::tokens;
 
 pub(super) use alarm::{Alarm, alarm};
@@ -81,16 +81,8 @@ impl Stage for LogCrunch {
         true
     }
 
-    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
-        true
-    }
-
     fn unfold(&self, fold: &Fold) -> Option<String> {
         lines::unfold(fold)
-    }
-
-    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        lines::is_canonical(fold, text, is_alarm)
     }
 }
 
@@ -133,7 +125,7 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
 /// the limit again in the next pass.
 fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<Edit> {
     let text = &context.text[range.clone()];
-    let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm);
+    let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm).map(|fold| fold.sealed(text));
     let folded = fold(text).map_or_else(|| text.to_owned(), |fold| fold.to_string());
     if tokens::fits(&folded, limit, context.encoding) {
         return None;

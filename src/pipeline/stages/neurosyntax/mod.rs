@@ -28,7 +28,7 @@ use crate::pipeline::counter::LineCounter;
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
-use crate::pipeline::{Edit, FusionContext, Prior, Stage, prefixes};
+use crate::pipeline::{Edit, FusionContext, Stage, prefixes};
 
 /// From this many bytes on, code is shown as an outline at `max`.
 const OUTLINE_FROM_BYTES: usize = 16 << 10;
@@ -76,14 +76,6 @@ impl Stage for Neurosyntax {
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
         prefixes::unfold(fold)
-    }
-
-    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        prefixes::is_canonical(fold, text)
-    }
-
-    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
-        true
     }
 }
 

@@ -15,7 +15,7 @@ use crate::config::Preset;
 use crate::content::ContentType;
 use crate::pipeline::counter::LineCounter;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::{Edit, FusionContext, Prior, Stage, elided};
+use crate::pipeline::{Edit, FusionContext, Stage, elided};
 use crate::reference::ContentHash;
 use blob::{Blob, blobs};
 
@@ -55,14 +55,6 @@ impl Stage for Photon {
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
         terminal::unfold(fold)
-    }
-
-    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        terminal::is_canonical(fold, text)
-    }
-
-    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
-        true
     }
 }
 

@@ -70,15 +70,6 @@ impl Stage for SearchCrunch {
         edits
     }
 
-    fn folds_alike_alone(&self, context: &FusionContext, edit: &Edit) -> bool {
-        // Lines around it may have told which paths to believe.
-        context.segments.iter().any(|segment| {
-            let ends = edit.range.end..segment.range.end;
-            segment.range.start == edit.range.start
-                && context.text.get(ends).is_some_and(|rest| rest.bytes().all(|byte| byte == b'\n'))
-        })
-    }
-
     fn unfold(&self, fold: &Fold) -> Option<String> {
         unfold::unfold(fold).or_else(|| listing::unfold(fold))
     }

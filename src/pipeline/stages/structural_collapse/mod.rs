@@ -19,7 +19,7 @@ use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::measure::{is_worth, saving};
-use crate::pipeline::restore::{Prior, before_marker};
+use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Stage, lines, prefixes};
 
 /// Shorter texts cannot pay for the legend.
@@ -68,14 +68,6 @@ impl Stage for StructuralCollapse {
 
     fn unfold(&self, fold: &Fold) -> Option<String> {
         prefixes::unfold(fold).or_else(|| lines::unfold(fold))
-    }
-
-    fn is_canonical(&self, fold: &Fold, text: &str, _: &mut Prior) -> bool {
-        prefixes::is_canonical(fold, text) || lines::is_canonical(fold, text, |_| false)
-    }
-
-    fn folds_alike_alone(&self, _: &FusionContext, _: &Edit) -> bool {
-        true
     }
 
     fn is_codec(&self) -> bool {

@@ -102,11 +102,6 @@ pub(in super::super) fn unfold(fold: &Fold) -> Option<String> {
     Some(text)
 }
 
-/// Whether a text folds into this very fold.
-pub(in super::super) fn is_canonical(given: &Fold, text: &str) -> bool {
-    Encoding::ALL.into_iter().any(|encoding| fold(text, encoding).as_ref() == Some(given))
-}
-
 /// Control sequences that follow each other without a gap, where they can be written in a legend.
 fn sequences(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
@@ -152,7 +147,6 @@ mod tests {
         assert_eq!(folded.legend, "§=\\e[1m\\e[32m ¶=\\e[0m");
         assert!(folded.body.as_ref().unwrap().starts_with("§ok¶ one\x1b]0;"), "{folded}");
         assert_eq!(unfold(&folded).as_deref(), Some(text.as_str()));
-        assert!(is_canonical(&folded, &text));
         assert_eq!(fold("\x1b[32mok\x1b[0m\n", Encoding::O200kBase), None);
     }
 
