@@ -11,7 +11,7 @@ const KEPT: usize = 64;
 const PIECE: (usize, usize) = (60, 6_000);
 
 /// What stages and the runner look at.
-pub(super) const SIGNS: [&str; 28] = [
+pub(super) const SIGNS: [&str; 29] = [
     "[[FOLD:semanticDedup 0 aeinxy]] repeats 1 line above; line 1: \"x\"",
     "[[FOLD:semanticDedup 0]] repeats 1 line above; line 1: \"x\"",
     "[[FOLD:rle 1]] x",

@@ -118,7 +118,7 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
 
 /** The ids of placeholders in a transcript that lead to nothing. */
 async function missingIn(store: Concertina, { sessionId, sessionKey }: HostSession, events: string[]): Promise<string[]> {
-  const { missing } = await store.unfold({ sessionId, agentId: agentOf(sessionKey), messages: readTranscript(sessionId, events) });
+  const { missing } = await store.unfold({ sessionId, agentId: agentOf(sessionKey), messages: readTranscript(sessionId, events).messages });
   return missing;
 }
 

@@ -85,7 +85,7 @@ fn fetched(engine: &Engine, asked: &str) -> String {
     let fetch = Fetch { ref_ids: vec![asked.to_owned()], max_chars: 100_000, ..Fetch::default() };
     match engine.fetch(&scope(), &fetch, 2).unwrap().blocks.remove(0) {
         FetchedBlock::Text(text) => text,
-        FetchedBlock::Image(..) => panic!("a text was stored"),
+        FetchedBlock::Exact(_) | FetchedBlock::Image(..) => panic!("a text was stored"),
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Language, Segment};
-use concertina::pipeline::{Edit, FusionContext, Prior, Stage, fold};
+use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens::count;
 use concertina_grammars as grammars;
 use stages::{edited, stage};

@@ -34,7 +34,7 @@ fn texts(engine: &Engine, fetch: &Fetch) -> Vec<String> {
         .into_iter()
         .map(|block| match block {
             FetchedBlock::Text(text) => text,
-            FetchedBlock::Image(..) => panic!("no image was stored"),
+            FetchedBlock::Exact(_) | FetchedBlock::Image(..) => panic!("no image was stored"),
         })
         .collect()
 }

@@ -6,9 +6,7 @@ mod stages;
 
 use concertina::config::Preset;
 use concertina::content::{ContentType, Segment};
-use concertina::pipeline::{
-    CompressOptions, Compressed, Edit, FusionContext, FusionEngine, Prior, Stage, fold, restore,
-};
+use concertina::pipeline::{CompressOptions, Compressed, Edit, FusionContext, FusionEngine, Stage, fold, restore};
 use regex::Regex;
 use stages::stage;
 

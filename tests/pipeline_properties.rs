@@ -11,7 +11,8 @@ use concertina::content::{Hints, detect};
 use concertina::pipeline::fold::{self, Fold};
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{
-    CompressOptions, FusionContext, FusionEngine, FusionPipeline, Role, StageOption, StageOptions, restore, restore_whole,
+    CompressOptions, FusionContext, FusionEngine, FusionPipeline, Role, StageOption, StageOptions, restore,
+    restore_whole,
 };
 use properties::{Case, check, engines};
 use proptest::prelude::*;

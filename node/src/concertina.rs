@@ -255,12 +255,7 @@ impl NativeConcertina {
 
     /// The host has ended a session: the time to live of what it held begins.
     #[napi]
-    pub fn end_session<'env>(
-        &self,
-        env: &'env Env,
-        session: Session,
-        now: f64,
-    ) -> napi::Result<PromiseRaw<'env, ()>> {
+    pub fn end_session<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().end_session(&session.into(), now as i64))
     }
@@ -402,12 +397,7 @@ impl NativeConcertina {
 
     /// Forgets a session; resolves to what was removed. With `dry`, to what would be.
     #[napi]
-    pub fn purge<'env>(
-        &self,
-        env: &'env Env,
-        session: Session,
-        dry: bool,
-    ) -> napi::Result<PromiseRaw<'env, Removed>> {
+    pub fn purge<'env>(&self, env: &'env Env, session: Session, dry: bool) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
         blocking(env, move || {
             let (store, scope) = (engine.store(), session.into());

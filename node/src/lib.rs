@@ -20,4 +20,4 @@ pub mod prose;
 pub mod pure;
 mod registry;
 pub mod report;
-mod work;
+pub mod work;

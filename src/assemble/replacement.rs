@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_row_is_read_as_what_was_written_whatever_its_arguments_look_like() {
-        let memo = Memo::new(crate::config::Encoding::default());
+        let memo = Memo::new(crate::config::Encoding::O200kBase);
         let read = |kept: &Kept| Replacement::read(&kept.to_json(), String::new, &memo).unwrap().kept;
         for value in look_alikes() {
             for kept in [
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_is_no_row_is_damage_of_the_store() {
-        let memo = Memo::new(crate::config::Encoding::default());
+        let memo = Memo::new(crate::config::Encoding::O200kBase);
         for json in ["", "\"text\"", "{}", "{\"other\":1}", "{\"text\":1}", "{\"text\":\"a\",\"image\":{}}", "null"] {
             let error = Replacement::read(json, || "here".into(), &memo).unwrap_err();
             assert!(matches!(&error, Error::StoreDamaged { path, .. } if path == "here"), "{json}: {error}");

@@ -221,6 +221,7 @@ impl<'g> Seat<'g> {
 fn part(block: &FetchedBlock) -> Value {
     match block {
         FetchedBlock::Text(text) => json!({ "type": "text", "text": text }),
+        FetchedBlock::Exact(bytes) => json!({ "type": "text", "text": String::from_utf8_lossy(bytes) }),
         FetchedBlock::Image(bytes, mime) => {
             json!({ "type": "image", "data": base64_simd::STANDARD.encode_to_string(bytes), "mimeType": mime })
         }

@@ -53,7 +53,7 @@ fn work(store: &PostgresStore, number: usize) -> concertina::error::Result<()> {
     store.commit_turn(&me, &number.to_string().as_str().into(), 1)?;
     store.warn("text", 1)?;
     store.sweep(1)?;
-    store.purge("another").map(drop)
+    store.purge(&Scope { agent_id: "main".into(), session_id: "another".into() }).map(drop)
 }
 
 #[test]

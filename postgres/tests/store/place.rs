@@ -31,7 +31,7 @@ const CALLS: [(&str, fn(&PostgresStore, usize) -> Result<()>); 9] = [
     ("figures", |store, _| store.figures(&FiguresQuery::default()).map(drop)),
     ("stats", |store, _| store.stats(None).map(drop)),
     ("sweep", |store, _| store.sweep(START).map(drop)),
-    ("purge", |store, _| store.purge("another").map(drop)),
+    ("purge", |store, _| store.purge(&scope("main", "another")).map(drop)),
 ];
 
 /// With what a server ends a connection: by its will, by a crash, while it starts, with its database, at the time limits of an idle session,

@@ -137,7 +137,7 @@ fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
         writer(&store, count).unwrap()
     };
     let (found, while_held) = steps();
-    store.end_session("s", 2).unwrap();
+    store.end_session(&scope(), 2).unwrap();
     let (found_at_end, at_end) = steps();
     assert_eq!((found, found_at_end), (0, 200));
     assert!(while_held < 100 && at_end > 10 * while_held, "{while_held}, {at_end}");
