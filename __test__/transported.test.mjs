@@ -16,9 +16,13 @@ function folded() {
   const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath ?? entry.path, entry.name)));
   const texts = files.map((file) => readFileSync(file)).filter((bytes) => Buffer.from(bytes.toString()).equals(bytes)).map(String);
   const byStage = new Map();
-  for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length)]) {
+  const passage =
+    "The store keeps every original that a marker stands for, and gives it back byte for byte when the agent asks for " +
+    "it; nothing is thrown away before the host has deleted the session.";
+  const made = `Notes\n\n${passage}\n\nSomething else.\n\n${passage}\n`;
+  for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length), made]) {
     const short = compressSync(text, { preset: "lossless" }).text;
-    for (const [, stage] of short.matchAll(/^\[\[FOLD:(\w+) \d+\]\]/gm)) if (!byStage.has(stage)) byStage.set(stage, { text, short });
+    for (const [, stage] of short.matchAll(/^\[\[FOLD:(\w+) \d+ \w+\]\]/gm)) if (!byStage.has(stage)) byStage.set(stage, { text, short });
   }
   return byStage;
 }
@@ -93,7 +97,7 @@ test("what is not folded stays byte for byte, which is said", () => {
     if (Buffer.from(bytes.toString()).equals(bytes)) assert.equal(stdout, bytes.toString());
   }
   for (const text of [`\ufeff${noise(20)}\r\n`, `${noise(20).replaceAll("\n", "\r\n")}`]) assert.equal(restore(text), text);
-  const cut = run("restore", written("cut.txt", utf16("\ufeff[[FOLD:rle 2]] x\n", false).subarray(0, -1)));
+  const cut = run("restore", written("cut.txt", utf16("\ufeff[[FOLD:rle 2 abcdef]] x\n", false).subarray(0, -1)));
   assert.deepEqual([cut.status, /cut\.txt is not UTF-16/.test(cut.stderr)], [1, true], cut.stderr);
 });
 

@@ -32,13 +32,13 @@ const custom = JSON.stringify({ custom: [{ name: "mine", order: 20 }] });
 
 /** Every export that works beside the event loop, as it is called on an open store. */
 const METHODS = {
-  admit: (store) => store.admit(handOver(addon, history.slice(1)), session, {}, now),
-  assemble: (store) => store.assemble(handOver(addon, history), session, asked, now),
-  commitTurn: (store) => store.commitTurn(handOver(addon, history), session, { advancementKey: String(Math.random()), tool: "{}" }, now),
+  admit: (store) => store.admit(handOver(addon, history.slice(1)).handover, session, {}, now),
+  assemble: (store) => store.assemble(handOver(addon, history).handover, session, asked, now),
+  commitTurn: (store) => store.commitTurn(handOver(addon, history).handover, session, { advancementKey: String(Math.random()), tool: "{}" }, now),
   inherit: (store) => store.inherit(session, { sessionId: "t" }, now),
-  endSession: (store) => store.endSession("t", now),
+  endSession: (store) => store.endSession({ sessionId: "t" }, now),
   settle: (store) => store.settle(["s"], now),
-  unfold: (store) => store.unfold(handOver(addon, history), "s", "main", now),
+  unfold: (store) => store.unfold(handOver(addon, history).handover, "s", "main", now),
   recordRules: (store) => store.recordRules(session, { tokensBefore: 2, tokensAfter: 1 }, now),
   fetch: (store) => store.fetch({ refIds: ["0123456789abcdef"], now }),
   stats: (store) => store.stats(),
@@ -49,7 +49,7 @@ const METHODS = {
   switch: (store) => store.switch(session, false, now),
   check: (store) => store.check(),
   sweep: (store) => store.sweep(now),
-  purge: (store) => store.purge("t", false),
+  purge: (store) => store.purge({ sessionId: "t" }, false),
   close: (store) => store.close(),
 };
 
@@ -67,11 +67,11 @@ const FUNCTIONS = {
       job.answer(question.context.text.replace(/took/g, ""));
     }
   },
-  compressMessages: () => addon.compressMessages(handOver(addon, history), "{}"),
+  compressMessages: () => addon.compressMessages(handOver(addon, history).handover, "{}"),
   compressProseOnWorker: () => addon.compressProseOnWorker(prose, {}),
   preprocessOnWorker: () => addon.preprocessOnWorker(prose, { level: 3 }),
   compressRulesOnWorker: () => addon.compressRulesOnWorker([{ name: "a.md", text: prose }], {}),
-  squeeze: () => addon.squeeze(handOver(addon, wide), "{}"),
+  squeeze: () => addon.squeeze(handOver(addon, wide).handover, "{}"),
   advanceSync: () => new addon.CompressJob(big, custom).advanceSync(),
   __panicOnWorker: () => addon.__panicOnWorker(),
   run: (dir) => new addon.NativeMigration().run({ dir }, { dir: `${dir}-${Math.random()}` }),
@@ -116,7 +116,7 @@ async function rounds(count) {
     const job = new addon.CompressJob(big, "{}");
     assert.ok((await job.advance()).result);
     const store = await addon.NativeConcertina.open({ dir }, "{}");
-    await Promise.all(Array.from({ length: 6 }, (_, at) => store.assemble(handOver(addon, history), { sessionId: `u${at}` }, asked, now)));
+    await Promise.all(Array.from({ length: 6 }, (_, at) => store.assemble(handOver(addon, history).handover, { sessionId: `u${at}` }, asked, now)));
     await store.check();
     await store.close();
     return console.log(`alive after ${count} rounds`);

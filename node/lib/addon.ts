@@ -52,15 +52,15 @@ export declare class NativeConcertina {
   /** Records a finished turn with its requests; resolves to whether it was new. */
   commitTurn(messages: Handover, session: Session, turn: FinishedTurn, now: number): Promise<"committed" | "duplicate">
   /** Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids. */
-  inherit(parent: Session, child: Session, now: number, named?: Array<string> | undefined | null): Promise<void>
+  inherit(parent: Session, child: Session, now: number, named?: Array<string> | undefined | null): Promise<undefined>
   /** The host has ended a session: the time to live of what it held begins. */
-  endSession(session: Session, now: number): Promise<void>
+  endSession(session: Session, now: number): Promise<undefined>
   /** Ends the held sessions that are not among those that the host still knows; resolves to how many. */
   settle(alive: Array<string>, now: number): Promise<number>
   /** Puts originals back in the place of placeholders: those of a session, or, without one, those that the markers lead an agent to. */
   unfold(messages: Handover, sessionId: string | undefined | null, agentId: string | undefined | null, now: number): Promise<Unfolded>
   /** Keeps what repeating rules came to. */
-  recordRules(session: Session, report: RulesReport, now: number): Promise<void>
+  recordRules(session: Session, report: RulesReport, now: number): Promise<undefined>
   /** Answers a fetch. */
   fetch(request: FetchRequest): Promise<Fetched>
   /** Totals. */
@@ -70,11 +70,11 @@ export declare class NativeConcertina {
   /** The sessions that the store knows, the last seen first. */
   sessions(): Promise<KnownSession[]>
   /** Keeps a line that the operator was warned with. */
-  warn(text: string, now: number): Promise<void>
+  warn(text: string, now: number): Promise<undefined>
   /** What the operator was warned of since a moment, newest first. */
   warned(since: number): Promise<Array<WarningRow>>
   /** Stops folding anything more in a session, or takes that back. */
-  switch(session: Session, isOff: boolean, now: number): Promise<void>
+  switch(session: Session, isOff: boolean, now: number): Promise<undefined>
   /** Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so. */
   check(today?: string | undefined | null): Promise<boolean>
   /** Removes what expired. */
@@ -82,7 +82,7 @@ export declare class NativeConcertina {
   /** Forgets a session; resolves to what was removed. With `dry`, to what would be. */
   purge(session: Session, dry: boolean): Promise<Removed>
   /** Lets go of the store. The file closes when nobody in the process uses it any more. */
-  close(): Promise<void>
+  close(): Promise<undefined>
 }
 
 /** What one stage did. */
@@ -167,7 +167,7 @@ export interface Step {
 
 /**
  * One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`.
- *
+ * 
  * Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice.
  * It keeps its place among the heavy jobs until it is done, `end` is called or this object goes.
  */
@@ -232,8 +232,8 @@ export declare function compressMessages(messages: Handover, optionsJson: string
 /** The same on the calling thread. */
 export declare function compressMessagesSync(messages: Handover, optionsJson: string): CompressedMessages
 
-/** `restore(text, originals)`; the originals are UTF-8 texts. */
-export declare function restore(text: string, originals: Array<Buffer>): string
+/** `restore(text, originals, { strict })`; the originals are UTF-8 texts. */
+export declare function restore(text: string, originals: Array<Buffer>, strict: boolean): string
 
 /** An original as it is handed back. */
 export interface KeptOriginal {
@@ -586,7 +586,7 @@ export declare function detect(text: string, hints: Hints): Detection
 export declare function __panic(): void
 
 /** The same on a worker thread. */
-export declare function __panicOnWorker(): Promise<void>
+export declare function __panicOnWorker(): Promise<undefined>
 
 /** Where a store lives: in `dir`, or in a database. */
 export interface StorePlace {

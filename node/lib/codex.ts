@@ -45,8 +45,8 @@ export function isRolloutLine(row: unknown): boolean {
 
 /** Whether a value is an item of OpenAI's Responses API that is no message: those say by their type what they are. */
 export function isResponseItem(value: unknown): boolean {
-  const { type, role } = (value ?? {}) as Item;
-  return typeof role !== "string" && (type === "reasoning" || isCall(value as Item) || isOutput(value as Item));
+  const item = (value ?? {}) as Item;
+  return typeof item.role !== "string" && (item.type === "reasoning" || isCall(item) || isOutput(item));
 }
 
 /** Whether an item is a call that an output answers: what has no `call_id` the provider ran itself. */

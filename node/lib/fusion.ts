@@ -7,7 +7,8 @@ import type {
   StageContext, StageInfo,
 } from "./api.js";
 import {
-  anything, asked, callable, crossingOptions, type Kind, list, messagesOf, nullable, optional, string, takenOf,
+  anything, asked, callable, crossingOptions, flag, type Kind, list, messagesOf, nullable, optional, string, taken,
+  takenOf,
 } from "./arguments.js";
 import { awaiting, badArgument, calling } from "./errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone } from "./handover.js";
@@ -194,20 +195,28 @@ const COMPRESSED = {
  *
  * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
  * was before.
+ *
+ * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
+ * that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
  */
-export function restore(text: string, originals: { data: Uint8Array }[] = []): string {
+export function restore(
+  text: string, originals: { data: Uint8Array }[] = [], options: { strict?: boolean } = {},
+): string {
   string("text", text);
   const given = originalsOf("originals", originals);
+  const { strict = false } = taken("options", options, { strict: optional(flag) });
   if (!text.isWellFormed()) return text;
   const data = given.map((original) => original.data);
   return calling(() => {
     const addon = native();
-    const restored = addon.restore(text, data);
+    const undo = (folded: string, restored = addon.restore(folded, data, false)) =>
+      restored !== folded && strict ? addon.restore(folded, data, true) : restored;
+    const restored = addon.restore(text, data, false);
     for (const before of beforeTransport(restored)) {
-      const undone = addon.restore(before, data);
+      const undone = undo(before);
       if (undone !== before) return undone;
     }
-    return restored;
+    return strict ? addon.restore(text, data, true) : restored;
   });
 }
 

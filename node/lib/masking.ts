@@ -125,21 +125,24 @@ export async function maskedArguments(args: unknown, redactor: Redactor): Promis
   if (args === null || typeof args !== "object" || attempt(() => Array.isArray(args)) !== false) return [args];
   const changed: [string, unknown][] = [];
   for (const [key, value] of attempt(() => Object.entries(args)) ?? []) {
-    const shown = typeof value === "string" ? await masked(value, redactor) : Array.isArray(value) ? await maskedWords(value, redactor) : value;
+    const [shown] = typeof value === "string" ? [await masked(value, redactor)] : await maskedWords(value, redactor);
     if (shown !== value) changed.push([key, shown]);
   }
   return [changed.length > 0 ? { ...args, ...Object.fromEntries(changed) } : args];
 }
 
-/** A list of words, each masked, or, where a secret spans several, what they are together, masked; the same list where nothing is. */
-async function maskedWords(list: unknown[], redactor: Redactor): Promise<unknown> {
-  const words = attempt(() => (list.length > MOST_VALUES ? undefined : Array.from(list)));
-  if (words === undefined || !words.every((word) => typeof word === "string")) return list;
+/**
+ * A list of words, each masked, or, where a secret spans several, what they are together, masked; the same value where
+ * nothing is, and for any other value.
+ */
+async function maskedWords(list: unknown, redactor: Redactor): Promise<Boxed<unknown>> {
+  const words = attempt(() => (Array.isArray(list) && list.length <= MOST_VALUES ? Array.from(list as unknown[]) : undefined));
+  if (words === undefined || !words.every((word) => typeof word === "string")) return [list];
   const shown: string[] = [];
   for (const word of words) shown.push(await masked(word, redactor));
   const together = await masked(shown.join(" "), redactor);
-  if (together !== shown.join(" ")) return together;
-  return shown.every((word, index) => word === words[index]) ? list : shown;
+  if (together !== shown.join(" ")) return [together];
+  return [shown.every((word, index) => word === words[index]) ? list : shown];
 }
 
 /** What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is masked. */

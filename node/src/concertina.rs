@@ -63,7 +63,7 @@ impl NativeConcertina {
     /// Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
     /// damaged file is set aside under a name with that date, and a new one takes its place. In `journal_dir` stands what parsers are
     /// given, beside a database: a store in a directory notes that there.
-    #[napi]
+    #[napi(ts_return_type = "Promise<NativeConcertina>")]
     pub fn open(
         env: &Env,
         place: StorePlace,

@@ -10,6 +10,7 @@ use std::time::Instant;
 use concertina::error::{Error, Result};
 use concertina::pipeline::{
     self, BlockAction, CompressOptions, FusionEngine, FusionPipeline, Gone, MessagesOptions, Role, restore,
+    restore_whole,
 };
 use concertina::reference::{self, ContentHash, Media, RefId};
 use napi::Env;
@@ -392,9 +393,9 @@ fn compressed_messages(messages: &[Value], options_json: &str) -> Result<Compres
     })
 }
 
-/// `restore(text, originals)`; the originals are UTF-8 texts.
+/// `restore(text, originals, { strict })`; the originals are UTF-8 texts.
 #[napi(js_name = "restore")]
-pub fn restore_text(text: String, originals: Vec<Buffer>) -> napi::Result<String> {
+pub fn restore_text(text: String, originals: Vec<Buffer>, strict: bool) -> napi::Result<String> {
     guard(|| {
         let originals: Vec<_> = originals
             .into_iter()
@@ -403,7 +404,7 @@ pub fn restore_text(text: String, originals: Vec<Buffer>) -> napi::Result<String
                 reference::Original { hash: ContentHash::of(&bytes), bytes, media: Media::Text, label: String::new() }
             })
             .collect();
-        Ok(restore(&text, &originals))
+        if strict { restore_whole(&text, &originals) } else { Ok(restore(&text, &originals)) }
     })
 }
 

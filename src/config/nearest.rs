@@ -50,7 +50,7 @@ mod tests {
                     change(&mut typed);
                     typed.into_iter().collect::<String>()
                 };
-                typos.push(with(&|typed| drop(typed.remove(at))));
+                typos.push(with(&|typed| _ = typed.remove(at)));
                 typos.push(with(&|typed| typed.insert(at, letters[at])));
                 typos.push(with(&|typed| typed[at] = '~'));
                 if at > 0 {

@@ -17,7 +17,7 @@ const MARKER = /\[\[REWIND:sha256:[0-9a-f]{16,64}\]\]/g;
 const MOST_BYTES = 16 << 20;
 
 /** The first line of a fold, also where it was indented or quoted. */
-const FOLD = /^[^\S\r\n]*[>|]?[^\S\r\n]*\[\[FOLD:\w+ \d+\]\].*$/gm;
+const FOLD = /^[^\S\r\n]*[>|]?[^\S\r\n]*\[\[FOLD:\w+ \d+ (?:[a-z]{6}|below)\]\].*$/gm;
 
 /** Where lines end, for a text whose line ends may have been changed. */
 const LINE_END = /[\n\r\u2028\u2029]/;
