@@ -265,7 +265,7 @@ function showMethod({ figures: { total, unit } }) {
       ];
   pairs(find("method-list"), [
     ...how,
-    ["Without it", `Always modelled: the same requests with every original in its place, at the cache\u2019s prices, and with the host\u2019s compaction where they would have outgrown the model\u2019s window (${counted(total.compacting, "time")}). The range is from a host that then keeps no message to one that drops no more than it must.`],
+    ["Without it", `Always modelled: the same requests with every original in its place, at the cache\u2019s prices, and with the host\u2019s compaction where they would have outgrown the model\u2019s window (${counted(total.compacting, "call")} for it, of notes and summaries). The range is from a host that then keeps no message to one that drops no more than it must.`],
     ["Not by us", total.bypassed === 0 ? "None." : `${counted(total.bypassed, "request")}: made by another engine, while Concertina was off or away, or in a turn that was cut short. They count as the same without Concertina.`],
     ["Not included", "The host\u2019s own calls: /compact and automatic compaction, notes, titles; and turns that were cut short, until the next turn of their session ends."],
     data.isReplay ? ["Fetched back", "Nothing, because nobody asks in a replay."] : ["Fetched back", `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`],

@@ -201,7 +201,8 @@ impl Bills<'_> {
         let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;
         let prices = prices.unwrap_or_else(|| Family::of(answer.model.as_deref()).prices);
         let billed = bill(call, self.before.as_ref(), &prices, alone);
-        self.requests.extend(billed.compacting.map(|(without, without_bill)| Request {
+        let compacting = billed.compacting.into_iter().filter(|(tokens, _)| *tokens > 0);
+        self.requests.extend(compacting.map(|(without, without_bill)| Request {
             at: call.at,
             without,
             without_bill,

@@ -1,8 +1,9 @@
 //! What a host without us would have done with a conversation that outgrows the model's window.
 //!
 //! The numbers are those of OpenClaw 2026.9 where nothing else is configured. Tool results together get half of the window, at four characters
-//! to a token. Before a turn, when the last request left less than a reserve free, the host has the model summarize the conversation but for
-//! the newest messages, and goes on with summary and newest messages. Within a turn it does so only when the provider refuses a request.
+//! to a token. Before a turn, when the last request left less than a reserve free, the host sends the whole conversation with the request to
+//! note what matters. Then it has the model summarize the conversation but for the newest messages, and goes on with summary and newest
+//! messages. Within a turn it does so only when the provider refuses a request, and without notes.
 
 /// Tokens that the host keeps free, and at most this share of the window.
 const RESERVE: u64 = 20_000;
@@ -106,7 +107,7 @@ pub struct Alone {
     pub fixed: u64,
     /// The newest messages that are kept.
     pub kept: u64,
-    /// What the model is given to summarize.
+    /// What is older than these, as the model is given it to summarize.
     pub summarized: u64,
 }
 
@@ -127,9 +128,20 @@ impl Alone {
         self.window - RESERVE.min(self.window / RESERVE_SHARE)
     }
 
+    /// Tokens of a prompt before the messages that are kept.
+    fn head(&self) -> u64 {
+        self.fixed.min(self.window / 2) + SUMMARY
+    }
+
     /// Tokens of a prompt of so many after compaction.
     pub fn compacted(&self, tokens: u64) -> u64 {
-        (self.fixed.min(self.window / 2) + SUMMARY + self.kept).min(self.limit()).min(tokens)
+        (self.head() + self.kept).min(self.limit()).min(tokens)
+    }
+
+    /// Tokens that the model is given to summarize: also newest messages for which the window has no room.
+    pub fn to_summarize(&self) -> u64 {
+        let room = self.limit().saturating_sub(self.head());
+        (self.summarized + self.kept.saturating_sub(room)).min(self.window)
     }
 
     /// How many tokens fewer and more a prompt may have had: without the newest messages, and without compaction but for what does not fit.

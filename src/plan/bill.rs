@@ -67,8 +67,8 @@ pub struct Billed {
     pub under: f64,
     /// How much more.
     pub over: f64,
-    /// Tokens and bill of the call with which the host alone would have compacted the conversation before this request.
-    pub compacting: Option<(u64, f64)>,
+    /// Tokens and bill of each call with which the host alone would have compacted the conversation before this request; of none where 0.
+    pub compacting: [(u64, f64); 2],
 }
 
 /// Bills a request after the one before it, for a host that compacts as `alone` says, where the model's window is known.
@@ -122,7 +122,12 @@ pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices, alone: Option
         _ => (0, 0),
     };
     let (under, over) = (less as f64 * share, more as f64 * share);
-    let compacting = compacting.map(|alone| (alone.summarized, alone.summarized as f64 * price));
+    // Neither call finds its prompt in the cache: they have other tools than the conversation.
+    let compacting = compacting.map_or([0; 2], |alone| {
+        let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(alone.window));
+        [flushed, alone.to_summarize()]
+    });
+    let compacting = compacting.map(|tokens| (tokens, tokens as f64 * price));
     Billed { sent, without, dropped, fetched, sent_bill, without_bill, under, over, compacting }
 }
 
@@ -246,6 +251,7 @@ mod tests {
                                 let what =
                                     format!("{window} {grows} {calls} {folded} {has_compacted} {number}: {billed:?}");
                                 assert!(billed.without <= window && billed.under <= billed.without_bill, "{what}");
+                                assert!(billed.compacting.iter().all(|(tokens, _)| *tokens <= window), "{what}");
                                 assert_eq!(billed.sent, whole - freed);
                                 before = Some(Before {
                                     at: call.at,

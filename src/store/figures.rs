@@ -175,7 +175,8 @@ pub struct Total {
     pub amount: Amount,
     /// How many the provider reported the tokens of.
     pub measured: u64,
-    /// Calls that only the host without us would have made, to compact the conversation. They are in the tokens and the bill without us.
+    /// Calls that only the host without us would have made, for notes and summaries when it compacts the conversation. They are in the tokens
+    /// and the bill without us.
     pub compacting: u64,
     /// Originals fetched.
     pub fetches: u64,
