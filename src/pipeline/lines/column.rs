@@ -331,7 +331,8 @@ fn step(column: &[&str], is_hex: bool) -> Option<i64> {
     let numbers: Vec<Option<i64>> = column.iter().map(|value| number(value, is_hex)).collect();
     let steps = numbers.windows(2).filter_map(|pair| Some(pair[1]? - pair[0]?));
     // Whoever looks for a row has to add up the steps to it: that is for round ones.
-    let is_round = |step: u64| step < 10 || is_hex || 10u64.pow(step.ilog10()) == step;
+    let radix = if is_hex { 16u64 } else { 10 };
+    let is_round = |step: u64| step < radix || radix.pow(step.ilog(radix)) == step;
     majority(steps, column.len()).filter(|&step| step != 0 && is_round(step.unsigned_abs()))
 }
 

@@ -4,11 +4,11 @@
 //! the lexicon, and a colon. The frame is named with its words, because without it they would be used.
 
 use super::{Atom, Kind};
-use crate::prose::lexicon::{Class, Grants, is_article, lexicon};
+use crate::prose::lexicon::{Category, Class, Grants, Intensity, is_article, lexicon};
 
 /// Makes [`Kind::Named`] of the words of prose that are named.
 pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
-    let mut frames = Frames { text, atoms, granted: Grants::all() };
+    let mut frames = Frames { text, atoms, listed: Grants::new(&LISTED, Intensity::Ultra, false, None) };
     let (mut at, mut speaks) = (0, None);
     while at < frames.atoms.len() {
         if at > 0 && frames.ends_sentence(at) {
@@ -24,8 +24,20 @@ pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
 struct Frames<'a> {
     text: &'a str,
     atoms: &'a mut [Atom],
-    granted: Grants,
+    /// What a list without a frame of its own names.
+    listed: Grants,
 }
+
+/// All but what is abbreviated: `parameters and messages` are used, `really and actually` are named.
+const LISTED: [Category; 7] = [
+    Category::Article,
+    Category::Filler,
+    Category::Hedge,
+    Category::Pleasantry,
+    Category::Phrase,
+    Category::LowInformation,
+    Category::RuleFiller,
+];
 
 /// Words that stand between a word for words and those that it means: `words such as really`.
 const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
@@ -50,7 +62,7 @@ impl Frames<'_> {
                 self.atoms[speaker].kind = Kind::Named;
                 return at..self.line_end(at + 1);
             }
-            if let Some(end) = self.entry(at + 1) {
+            if let Some(end) = self.entry(at + 1, Grants::all()) {
                 return at..self.list(end, false).0;
             }
         }
@@ -60,13 +72,13 @@ impl Frames<'_> {
                 first += 1;
             }
             if (self.is_near(first) || self.has_colon(first))
-                && let Some(end) = self.entry(first).or_else(|| self.any(first))
+                && let Some(end) = self.entry(first, Grants::all()).or_else(|| self.any(first))
             {
                 return at..self.list(end, false).0;
             }
         }
         let goes_on = self.comma(at + 1) || self.is_near(at + 1);
-        match goes_on.then(|| self.entry(at)).flatten().map(|end| self.list(end, true)) {
+        match goes_on.then(|| self.entry(at, self.listed)).flatten().map(|end| self.list(end, true)) {
             Some((end, count, is_joined)) if count > 2 || count > 1 && is_joined => at..end,
             _ => none,
         }
@@ -86,14 +98,18 @@ impl Frames<'_> {
             if !(joins && self.is_near(next) || next == end && has_comma) {
                 return (end, count, is_joined);
             }
-            let item = self.entry(next).or_else(|| if is_listed { None } else { self.any(next) });
+            let item = if is_listed {
+                self.entry(next, self.listed)
+            } else {
+                self.entry(next, Grants::all()).or_else(|| self.any(next))
+            };
             let Some(item) = item else { return (end, count, is_joined) };
             (end, count, is_joined) = (item, count + 1, is_joined || joins);
         }
     }
 
     /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own follows.
-    fn entry(&self, at: usize) -> Option<usize> {
+    fn entry(&self, at: usize, granted: Grants) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
         if is_article(first.word) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
             return None;
@@ -109,7 +125,7 @@ impl Frames<'_> {
                     && (index == 0 || self.is_near(here))
             })
         };
-        let mut entries = lexicon().beginning_with(first.word, second, self.granted);
+        let mut entries = lexicon().beginning_with(first.word, second, granted);
         entries.find(|(_, entry)| is_here(&entry.phrase)).map(|(_, entry)| at + entry.phrase.len())
     }
 

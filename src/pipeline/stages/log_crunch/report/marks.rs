@@ -7,6 +7,9 @@ use super::{Line, Part, Sign, Tool};
 
 const PASS: [char; 3] = ['✔', '✓', '√'];
 
+/// Marks of tests that failed or did not run.
+const OTHERS: [char; 9] = ['✖', '✕', '×', '✗', '✘', '﹣', '○', '◯', '↓'];
+
 /// How the summaries begin, or what they say.
 const SUMMARIES: [&str; 7] = ["Tests: ", "Test Suites: ", "Test Files ", "Tests ", "ℹ pass ", "ℹ tests ", "OK ("];
 
@@ -80,10 +83,15 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
         let leads = signs[at + 1].is_some_and(|sign| {
             sign.tool == Tool::Marks && (sign.count > 0 && sign.name.is_empty() || sign.part == Part::Heading)
         });
-        // One of several lines at the same margin is part of a message.
+        // One of several lines at the same margin is part of a message, but below another test; only suites of node have `▶`.
         let above = at.checked_sub(1).map(|above| &lines[above]);
-        let is_alone =
-            above.is_none_or(|above| above.is_blank() || above.indent != line.indent || signs[at - 1].is_some());
+        let is_alone = line.bare.starts_with('▶')
+            || above.is_none_or(|above| {
+                above.is_blank()
+                    || above.indent != line.indent
+                    || above.bare.starts_with(OTHERS)
+                    || signs[at - 1].is_some()
+            });
         if signs[at].is_none() && leads && is_alone && next.indent > line.indent && is_heading(line) {
             let name = line.bare.strip_prefix("▶ ").or_else(|| line.bare.strip_prefix("PASS ")).unwrap_or(line.bare);
             signs[at] = Some(Sign { title: name, ..Sign::heading(Tool::Marks, name) });
