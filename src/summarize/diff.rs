@@ -313,7 +313,7 @@ diff --git a/src/store.go b/src/store.go
 index 3fbd4ba..8d69da3 100644
 --- a/src/store.go
 +++ b/src/store.go
-@@ -7,4 +7,6 @@ func (s *Store) Load(id string) error {
+@@ -7,4 +7,5 @@ func (s *Store) Load(id string) error {
  \tif id == \"\" {
 +\t\t// comment
 +\t\treturn errEmpty

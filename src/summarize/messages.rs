@@ -319,7 +319,7 @@ mod tests {
             (
                 "eslint",
                 "/w/a.js\n  1:5   warning  'x' is never used  no-unused-vars\n  12:5  error    'y' is not defined  no-undef\n\n✖ 2 problems (1 error, 1 warning)\n",
-                "messages, 1 errors, 1 warnings in 1 files\n/w/a.js:12:5 error 'y' is not defined no-undef\n✖ 2 problems (1 error, 1 warning)\n/w/a.js:1:5 warning 'x' is never used no-unused-vars",
+                "messages in 1 files\n✖ 2 problems (1 error, 1 warning)\n/w/a.js:12:5 error 'y' is not defined no-undef\n/w/a.js:1:5 warning 'x' is never used no-unused-vars",
             ),
             (
                 "cl",

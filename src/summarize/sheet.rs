@@ -44,6 +44,11 @@ impl Sheet {
         self.left / 100 * percent + self.left % 100 * percent / 100
     }
 
+    /// Whether a line ends with these words already.
+    pub(super) fn has_line(&self, words: &str) -> bool {
+        self.text.lines().any(|line| line.ends_with(words))
+    }
+
     /// A fact, after a semicolon on the current line.
     pub(super) fn say(&mut self, fact: &str) {
         self.put("; ", fact, usize::MAX);

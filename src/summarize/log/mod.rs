@@ -184,8 +184,10 @@ impl<'t> Log<'t> {
         }
         sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
         sheet.lines(&self.quotes(Severity::Mention, &endings, is_short), sheet.share(30));
+        // An error may be quoted above.
+        let last = last.map(|last| quote(without_time(last, is_short), FRONT)).filter(|last| !sheet.has_line(last));
         if let Some(last) = last {
-            sheet.lines(&[quote(without_time(last, is_short), FRONT)], sheet.share(40));
+            sheet.lines(&[last], sheet.share(40));
         }
         if self.lines >= 50 && self.kinds.len() * 5 <= self.lines {
             let rare: Vec<String> = self
