@@ -109,8 +109,9 @@ fn a_limit_is_met_by_leaving_out_floods_and_saying_so() {
         let folded = compress(&text, Preset::Balanced, None).tokens_after;
         let out = compress(&text, Preset::Balanced, Some(folded * 7 / 10));
         println!("{:40} {folded:6} -> {:6} (limit {})", file.name, out.tokens_after, folded * 7 / 10);
-        assert!(out.tokens_after <= folded && (out.text.contains("lines ") || out.tokens_after == folded));
+        // The notes may be folded themselves.
         let in_sight = restore(&out.text, &[]);
+        assert!(out.tokens_after <= folded && (in_sight.contains("lines ") || out.tokens_after == folded));
         for line in errors(&text) {
             assert!(in_sight.contains(line), "{}: {line}", file.name);
         }

@@ -102,7 +102,7 @@ fn phrases() -> Vec<&'static str> {
     levels.chain(long).filter(|phrase| !["a", "an", "the"].contains(phrase)).collect()
 }
 
-/// Each of some hundred phrases in each of these frames, at every intensity, level and objective.
+/// Each of more than two hundred phrases in each of these frames, at every intensity, level and objective.
 #[test]
 fn what_a_sentence_names_stays_to_the_letter() {
     let frames = [
@@ -120,7 +120,7 @@ fn what_a_sentence_names_stays_to_the_letter() {
         "Their answer to this: We, {}, wait.",
     ];
     let phrases = phrases();
-    assert!(phrases.len() > 300, "{} phrases", phrases.len());
+    assert!(phrases.len() > 200, "{} phrases", phrases.len());
     let (mut wrong, mut checked) = (Vec::new(), 0);
     for (phrase, frame) in phrases.iter().flat_map(|phrase| frames.iter().map(move |frame| (phrase, frame))) {
         let text = frame.replace("{}", phrase);
