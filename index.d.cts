@@ -32,7 +32,7 @@ export interface Figures {
 	total: Amount & {
 		/** Requests whose tokens the provider reported; the others were counted here. */
 		measured: number;
-		/** Summaries that the host would have asked for without Concertina; part of `withoutTokens` and `withoutBill`. */
+		/** Calls that the host would have made without Concertina for notes and summaries when it compacts; part of `withoutTokens` and `withoutBill`. */
 		compacting: number;
 		/** Originals that the model fetched back. */
 		fetches: number;
