@@ -20,8 +20,8 @@ const SAME: [Shape; 3] = [
 const COUNTED: [Shape; 4] = [
     ("counter", |at, line| format!("[{}/3] {line}", at % 3 + 1)),
     ("number", |at, line| format!("{:>6}\t{line}", at + 1)),
-    ("time", |at, line| format!("12:00:{:02}.{:03} {line}", at % 60, at * 37 % 1000)),
-    ("stamp", |at, line| format!("2026-11-22T10:{:02}:{:02}.{:03}Z {line}", at / 60, at % 60, at * 37 % 1000)),
+    ("time", |at, line| format!("12:00:{:02}.{:03} {line}", at % 60, at * 10 % 1000)),
+    ("stamp", |at, line| format!("2026-11-22T10:{:02}:{:02}.{:03}Z {line}", at / 60, at % 60, at * 10 % 1000)),
 ];
 
 /// What is harder to tell, or to take off.

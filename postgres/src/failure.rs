@@ -90,10 +90,11 @@ impl Failure {
             })
     }
 
-    /// Whether a connection that was not had may be had in a moment: there are as many as are allowed, or a time limit of the role, which
-    /// counts until ours is set, ended its beginning.
+    /// Whether a connection that was not had may be had in a moment: there are as many as are allowed, the server starts or recovers, or
+    /// a time limit of the role, which counts until ours is set, ended its beginning.
     pub(crate) fn is_momentary(&self) -> bool {
-        self.state().is_some_and(|state| [SqlState::TOO_MANY_CONNECTIONS, SqlState::QUERY_CANCELED].contains(state))
+        let momentary = [SqlState::TOO_MANY_CONNECTIONS, SqlState::CANNOT_CONNECT_NOW, SqlState::QUERY_CANCELED];
+        self.state().is_some_and(|state| momentary.contains(state))
     }
 
     /// Whether the role may not do what was asked.
@@ -141,7 +142,7 @@ impl Failure {
                 Error::StoreUnavailable { path, reason: format!("{reason}; {GRANTS}") }
             }
             // Our statements are constant: one that does not compile met foreign tables.
-            Some(state) if state.code().starts_with("XX") || state.code().starts_with("42") => {
+            Some(state) if !is_lost && (state.code().starts_with("XX") || state.code().starts_with("42")) => {
                 Error::StoreDamaged { path, reason }
             }
             _ => Error::StoreUnavailable { path, reason },

@@ -19,19 +19,22 @@ pub struct Substitution {
 
 /// Writes the abbreviations of the lexicon out.
 pub fn expand(text: &str) -> String {
-    expanded(text, |entry, before| {
+    expanded(text, &[Kind::Prose], |entry, before| {
         let counts = before.trim_end_matches([' ', '\t']).ends_with(|c: char| c.is_ascii_digit());
         !(entry.needs_receipt || entry.is_unit && counts)
     })
 }
 
-/// Writes out only those abbreviations that a receipt names.
+/// Writes out only those abbreviations that a receipt names. A text that uses a short form itself is never given that form, so all of them
+/// are ours, also where a short form reads like a word that is named.
 pub fn expand_listed(text: &str, substitutions: &[Substitution]) -> String {
-    expanded(text, |entry, _| substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written))
+    expanded(text, &[Kind::Prose, Kind::Named], |entry, _| {
+        substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written)
+    })
 }
 
-/// `applies` is asked with what stands before the short form. Where a sentence begins is told as it was when shortening.
-fn expanded(text: &str, applies: impl Fn(&Entry, &str) -> bool) -> String {
+/// Looks at words of these kinds. `applies` is asked with what stands before the short form. Where a sentence begins is told as it was when shortening.
+fn expanded(text: &str, kinds: &[Kind], applies: impl Fn(&Entry, &str) -> bool) -> String {
     let mut long = String::with_capacity(text.len() + text.len() / 8);
     let mut at = 0;
     for_each_paragraph(text, |atoms, around| {
@@ -40,7 +43,7 @@ fn expanded(text: &str, applies: impl Fn(&Entry, &str) -> bool) -> String {
             let word = &text[atom.range.clone()];
             let gap = Gap::new(&text[end..atom.range.start], before.replace(word));
             end = atom.range.end;
-            let entry = lexicon().expansion(atom.word).filter(|_| atom.kind == Kind::Prose);
+            let entry = lexicon().expansion(atom.word).filter(|_| kinds.contains(&atom.kind));
             let Some(entry) = entry.filter(|entry| applies(entry, &text[..atom.range.start])) else { continue };
             debug_assert_eq!(entry.category, Category::Abbreviation);
             let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());

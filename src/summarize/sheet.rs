@@ -95,7 +95,8 @@ impl Sheet {
             shown += 1;
         }
         if shown == 0 {
-            if let Some(first) = items.first() {
+            // A label with next to nothing of an item says nothing.
+            if let Some(first) = items.first().filter(|_| room > used + LEAST_PIECE) {
                 self.line(&format!("{label} {}", first.as_ref()), room);
             }
             return;
