@@ -16,7 +16,7 @@ use concertina::history::{Reason, fates};
 use concertina::reference::{ContentHash, Marker, find_markers};
 use concertina::store::{Retention, SqliteStore, Store, StoreOptions};
 use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
-use engines::scope;
+use engines::{directory, scope};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -233,12 +233,6 @@ fn config(schedule: Schedule) -> Config {
         keep_names: 3,
         ..Config::default()
     }
-}
-
-/// In memory where the system has such a place: the disk is not what is tested here.
-fn directory() -> TempDir {
-    let memory = std::path::Path::new("/dev/shm");
-    if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() }.expect("a directory can be made")
 }
 
 /// How the texts of [`pooled`] end.

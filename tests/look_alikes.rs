@@ -9,7 +9,7 @@ mod engines;
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
 use concertina::store::Scope;
-use engines::scope;
+use engines::{directory, scope};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -136,10 +136,11 @@ fn arguments_like_rows() -> Vec<Value> {
 fn arguments_that_look_like_rows_are_folded_and_come_back_as_what_they_are() {
     let mut folded = 0;
     for (number, arguments) in arguments_like_rows().iter().enumerate() {
-        for shape in SHAPES {
+        // Of the four shapes one that has arguments as values, and one that has them as JSON in a string.
+        for shape in SHAPES.into_iter().skip(number % 2).step_by(2) {
             let call = exchange(shape, "c", "note", arguments, &json!("ok"), 5);
             let messages = [vec![user("go")], call, talk(8)].concat();
-            let dir = TempDir::new().unwrap();
+            let dir = directory();
             let first = shown(&open(&dir, Schedule::EveryTurn), &messages, 1).0;
             let engine = open(&dir, Schedule::EveryTurn);
             let (again, opened) = shown(&engine, &messages, 2);
@@ -151,7 +152,7 @@ fn arguments_that_look_like_rows_are_folded_and_come_back_as_what_they_are() {
             }
         }
     }
-    assert!(folded > 400, "{folded}");
+    assert!(folded > 300, "{folded}");
 }
 
 /// A tool that prints its arguments, in every shape, with a breakpoint on the call, on the result, or on none of them.
@@ -168,7 +169,7 @@ fn an_output_that_equals_the_arguments_of_its_call_is_another_block() {
                 call[at - 1]["cache_control"] = json!({ "type": "ephemeral" });
             }
             let messages = [vec![user("go")], call, talk(8)].concat();
-            let dir = TempDir::new().unwrap();
+            let dir = directory();
             let engine = open(&dir, Schedule::EveryTurn);
             let first = shown(&engine, &messages, 1).0;
             assert!(is_formed_as(&arguments_in(shape, &first), &arguments), "{shape} {mark:?}: {first:?}");
@@ -182,7 +183,7 @@ fn an_output_that_equals_the_arguments_of_its_call_is_another_block() {
 
 fn picture(seed: u32) -> String {
     let mut png = std::io::Cursor::new(Vec::new());
-    image::RgbImage::from_fn(800, 600, |x, y| image::Rgb([(x * seed) as u8, (x + y) as u8, y as u8]))
+    image::RgbImage::from_fn(400, 300, |x, y| image::Rgb([(x * seed) as u8, (x + y) as u8, y as u8]))
         .write_to(&mut png, image::ImageFormat::Png)
         .unwrap();
     base64_simd::STANDARD.encode_to_string(png.into_inner())
@@ -269,13 +270,15 @@ fn an_image_keeps_the_other_fields_of_its_host_as_they_are_now() {
                         } else {
                             vec![user("look"), json!({ "role": "user", "content": parts })]
                         };
-                        let mut messages = [vec![user("go")], call, talk(8)].concat();
+                        // By markers alone the calls of a conversation tell its shape.
+                        let later = exchange(shape, "later", "exec", &json!({}), &json!("ok"), 6);
+                        let mut messages = [vec![user("go")], call, later, talk(8)].concat();
                         if has_time && shape == "openclaw" {
                             messages[2]["timestamp"] = json!(5);
                         }
                         messages
                     };
-                    let dir = TempDir::new().unwrap();
+                    let dir = directory();
                     let engine = open(&dir, Schedule::EveryTurn);
                     let kept = of([one.clone(), other.clone()]);
                     for (now, messages) in [kept.clone(), of([moved(one), moved(other)]), kept].iter().enumerate() {
@@ -322,7 +325,7 @@ fn words_that_equal_a_placeholder_are_somebodys_own() {
         let image =
             json!({ "role": "user", "content": [{ "type": "text", "text": "look" }, image_blocks(shape, &data)[0]] });
         let messages = [vec![user("go")], output, written, vec![image], talk(8)].concat();
-        let dir = TempDir::new().unwrap();
+        let dir = directory();
         let engine = open(&dir, Schedule::EveryTurn);
         let first = shown(&engine, &messages, 1).0;
         let of_image = first[5]["content"][1]["text"].as_str().expect("the image is folded").to_owned();
@@ -375,7 +378,7 @@ fn a_last_line_like_our_note_stays() {
                 messages.extend(call);
                 messages.push(json!({ "role": "assistant", "content": text }));
                 messages.extend(talk(8));
-                let dir = TempDir::new().unwrap();
+                let dir = directory();
                 let engine = open(&dir, Schedule::EveryTurn);
                 for by in [Some(scope()), None] {
                     let done = engine.unfold(by.as_ref(), "main", &messages, 9).unwrap();
@@ -402,7 +405,7 @@ fn a_command_that_ends_like_our_note_makes_no_cut() {
             let command = format!("{}{command}", "y".repeat(pad * 20));
             let messages =
                 exchange("openclaw", "c", "exec", &json!({ "command": command }), &json!(noise(9_000, 8)), 5);
-            let dir = TempDir::new().unwrap();
+            let dir = directory();
             let engine = open(&dir, Schedule::EveryTurn);
             let reply = engine.admit(&scope(), Some(&messages[0]), &messages[1], 1);
             let born = reply.rewrite.apply(&messages[1..]).remove(0);
@@ -426,7 +429,7 @@ fn of_two_blocks_with_one_placeholder_each_keeps_its_place() {
     let mut alike = 0;
     for shape in &SHAPES[1..] {
         for (part, kept) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2), (false, 3)] {
-            let dir = TempDir::new().unwrap();
+            let dir = directory();
             let engine = open(&dir, Schedule::EveryTurn);
             let run = |id: &str, seed: usize| {
                 exchange(shape, id, "exec", &json!({ "command": id }), &json!(noise(100, seed)), 0)

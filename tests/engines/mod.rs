@@ -14,6 +14,12 @@ pub(crate) fn scope() -> Scope {
     Scope { agent_id: "main".into(), session_id: "s".into() }
 }
 
+/// A directory for a store: in memory where the system has such a place, for tests of anything but the disk.
+pub(crate) fn directory() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() }.expect("a directory can be made")
+}
+
 /// Opens an engine.
 pub(crate) fn open(dir: &TempDir, config: Config) -> Engine {
     open_with(dir, config, StoreOptions::default())
