@@ -153,7 +153,7 @@ mod tests {
                 assert_eq!(read(&kept), kept);
             }
         }
-        let number = r#"{"arguments":{"a":1.50,"b":12345678901234567890123,"c":1e400}}"#;
+        let number = r#"{"arguments":{"a":1.50,"b":12345678901234567890123,"c":1e+400}}"#;
         assert_eq!(Replacement::read(number, String::new, &memo).unwrap().kept.to_json(), number);
     }
 
