@@ -182,7 +182,9 @@ fn it_stays_where_it_has_to_and_where_the_user_wants_it() {
         for model in ["claude-sonnet-4-5", "gpt-5.4", "deepseek-v4", "somebody-elses"] {
             let Outcome { left, sent, session, .. } = play(shape, model, Thinking::Auto, false);
             assert_eq!(left, 0, "{model}");
-            assert_ne!(sent, session.history[..sent.len()], "{model}: something else is folded");
+            // DeepSeek's cached reads cost so little that no epoch pays while the cache holds.
+            let is_folded = sent != session.history[..sent.len()];
+            assert!(is_folded || model == "deepseek-v4", "{model}: something else is folded");
         }
         assert_eq!(play(shape, "claude-opus-4-6", Thinking::Keep, false).left, 0);
         // Nothing before bound thinking changes as long as it stays.
@@ -218,7 +220,7 @@ fn what_may_not_be_stored_stays() {
 fn where_the_host_keeps_what_was_shown_it_comes_back_or_is_named() {
     let (mut returned, mut named) = (0, 0);
     for shape in [Shape::OpenClaw, Shape::Anthropic] {
-        let Outcome { engine, session, sent, .. } = play(shape, "claude-opus-4-6", Thinking::Auto, false);
+        let Outcome { engine, session, sent, _dir, .. } = play(shape, "claude-opus-4-6", Thinking::Auto, false);
         let truth = &session.history[..sent.len()];
         for kept_from in [0, 1, 9, 30] {
             let host = [&truth[..kept_from], &sent[kept_from..]].concat();
