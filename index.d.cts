@@ -986,7 +986,7 @@ export declare class Concertina {
 		agentId?: string;
 		dry?: boolean;
 	}): Promise<Removed>;
-	/** Lets go of the store. Later calls reject with code `CONCERTINA_CLOSED`. */
+	/** Lets go of the store once all that is under way is done. Later calls reject with code `CONCERTINA_CLOSED`. */
 	close(): Promise<void>;
 }
 /** What the host passes to `assemble`. */
@@ -1056,7 +1056,10 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
  * @param concertina an open store, or how to get one on each call; `undefined` while there is none
  */
 export declare function createContextEngine<C extends Compact>(concertina: Concertina | (() => Promise<Concertina | undefined>), options: ContextEngineOptions<C>): ContextEngine<C>;
-/** Native errors -> JavaScript errors with a stable `code`. */
+/**
+ * Native errors -> JavaScript errors with a stable `code`. Errors are told by their shape and code: a host may run
+ * us in a realm of its own.
+ */
 /** An error with a stable code. */
 export type CodedError = (Error | TypeError) & {
 	code: string;
@@ -1117,7 +1120,11 @@ export type OpenAIPart = {
 		url: string;
 	};
 };
-type OpenAIAnswer = string | {
+/**
+ * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where there are images,
+ * they stand in a user message, `images`, which goes behind all tool messages that answer the same assistant message.
+ */
+export type OpenAIAnswer = string | {
 	content: string;
 	images: {
 		role: "user";
@@ -1169,11 +1176,17 @@ export declare function compressMessagesSync<M extends AnyMessage>(messages: rea
 /**
  * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
  *
- * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it was before.
+ * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
+ * was before.
+ *
+ * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
+ * that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
  */
 export declare function restore(text: string, originals?: {
 	data: Uint8Array;
-}[]): string;
+}[], options?: {
+	strict?: boolean;
+}): string;
 /**
  * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
  * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been
@@ -1224,7 +1237,8 @@ export declare const compressRulesSync: typeof compressRules;
  * to either meanwhile. The source is never changed. A copy that does not end leaves the target empty; one that reads otherwise is an
  * error that says where.
  *
- * @param input.progress is told about once a second how many originals were copied
+ * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all
+ * are
  * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty
  */
 export declare function migrate(input: {
