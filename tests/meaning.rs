@@ -87,11 +87,11 @@ fn read_aloud(text: &str) -> String {
 /// Every word of the lexicons that is no article. Where a phrase of several words ends that is named without quotes, no reader can tell.
 fn phrases() -> Vec<&'static str> {
     let is_word = |phrase: &&str| !phrase.contains(' ') && !["a", "an", "the"].contains(phrase);
-    dropped().chain(abbreviated()).filter(is_word).collect()
+    dropped().into_iter().chain(abbreviated()).filter(is_word).collect()
 }
 
 /// What is left out.
-fn dropped() -> impl Iterator<Item = &'static str> {
+fn dropped() -> Vec<&'static str> {
     second_fields(&[
         include_str!("../src/prose/lexicon/fillers.txt"),
         include_str!("../src/prose/lexicon/hedges.txt"),
@@ -106,13 +106,13 @@ fn dropped() -> impl Iterator<Item = &'static str> {
 fn abbreviated() -> impl Iterator<Item = &'static str> {
     let dictionary = include_str!("../src/rules/lexicon/dictionary.txt").lines();
     let long = dictionary.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" | ")?.0));
-    second_fields(&[include_str!("../src/prose/lexicon/abbreviations.txt")]).chain(long)
+    second_fields(&[include_str!("../src/prose/lexicon/abbreviations.txt")]).into_iter().chain(long)
 }
 
-fn second_fields(lists: &[&'static str]) -> impl Iterator<Item = &'static str> + use<> {
-    let lines = lists.to_vec().into_iter().flat_map(str::lines);
+fn second_fields(lists: &[&'static str]) -> Vec<&'static str> {
+    let lines = lists.iter().copied().flat_map(str::lines);
     let lines = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
-    lines.filter_map(|line| line.split(" | ").nth(1)).map(str::trim)
+    lines.filter_map(|line| line.split(" | ").nth(1)).map(str::trim).collect()
 }
 
 /// Each of more than a hundred words in each of these frames, at every intensity, level and objective.

@@ -32,7 +32,7 @@ fn is_result_of_figures(text: &str) -> bool {
     let figures = || text.split(|c: char| !c.is_ascii_digit()).filter(|figure| figure.len() > 1).count();
     text.len() <= MOST_BYTES
         && figures() >= LEAST_FIGURES
-        && !text.lines().any(|line| Stamp::leads(line))
+        && !text.lines().any(Stamp::leads)
         && tokens::count(text, Encoding::O200kBase) < MOST_TOKENS
 }
 

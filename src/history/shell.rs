@@ -255,7 +255,7 @@ fn pipelines(line: &str) -> Vec<Vec<Command>> {
             }
         } else if first.is_whitespace() {
             rest = rest.trim_start_matches([' ', '\t', '\r']);
-            rest = if rest.starts_with("\\\n") { &rest[2..] } else { rest };
+            rest = rest.strip_prefix("\\\n").unwrap_or(rest);
         } else if first == '#' {
             rest = rest.find('\n').map_or("", |at| &rest[at..]);
         } else if let Some(behind) = rest.strip_prefix("<<<") {

@@ -141,7 +141,7 @@ fn without_a_user_message_calls_tell_the_age() {
         let messages: Vec<Value> = std::iter::once(user("go")).chain(calls).collect();
         let results = |from: usize| -> Vec<u64> {
             let window = ripe(&messages[from..]).into_iter();
-            let of_result = window.filter(|(message, ..)| (message + from) % 2 == 0);
+            let of_result = window.filter(|(message, ..)| (message + from).is_multiple_of(2));
             of_result.map(|(_, _, calls, _)| calls).collect()
         };
         let all = results(0);

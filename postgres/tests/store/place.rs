@@ -14,8 +14,11 @@ use crate::cluster::{Cluster, options};
 use crate::proxy::{Fault, Proxy};
 use crate::suite::{START, scope};
 
+/// A call of the store, and how often it was made before.
+type Called = fn(&PostgresStore, usize) -> Result<()>;
+
 /// What a store is asked, one thing after the other.
-const CALLS: [(&str, fn(&PostgresStore, usize) -> Result<()>); 9] = [
+const CALLS: [(&str, Called); 9] = [
     ("commit", |store, number| {
         let original = Original::text(&format!("text {number}"), "test");
         let id = store.ref_ids(&[original.hash])?.remove(0);

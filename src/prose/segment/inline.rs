@@ -572,7 +572,7 @@ fn is_windows_path(chunk: &str) -> bool {
     let bytes = trimmed(chunk);
     let bytes = &chunk.as_bytes()[bytes];
     let is_drive = matches!(bytes, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
-        && !bytes.get(3).is_some_and(|byte| *byte == b'/');
+        && bytes.get(3).is_none_or(|byte| *byte != b'/');
     let is_share = matches!(bytes, [b'\\', b'\\', name, ..] if is_name(*name));
     let is_part = |byte: u8| is_name(byte) || matches!(byte, b'.' | b'%' | b'~' | b'-' | b':' | b')' | b'(');
     // `snake\_case` and `1\.` are Markdown.

@@ -351,7 +351,7 @@ fn time_of(line: &str) -> Option<Range<usize>> {
 
 /// Whether two times are written alike: of the same signs, with digits for digits.
 fn has_form_of(one: &str, other: &str) -> bool {
-    let form = |time: &str| time.bytes().filter(|byte| byte.is_ascii_punctuation()).collect::<Vec<u8>>();
+    let form = |time: &str| time.bytes().filter(u8::is_ascii_punctuation).collect::<Vec<u8>>();
     form(one) == form(other)
 }
 
