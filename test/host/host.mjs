@@ -205,13 +205,14 @@ export class Host {
 
   /** Sends a slash command to a conversation, as the Control UI does, and waits for what the chat answers. */
   async slash(sessionKey, message) {
-    const history = async () => (await this.call("chat.history", { sessionKey })).messages;
-    const { length } = await history();
+    // A long history is cut at its beginning, so that its length says nothing.
+    const latest = async () => (await this.call("chat.history", { sessionKey })).messages.at(-1);
+    const before = JSON.stringify(await latest());
     await this.call("chat.send", { sessionKey, message, idempotencyKey: `${message}-${Date.now()}` });
     for (const end = Date.now() + SLASH_MS; Date.now() < end; await sleep(100)) {
-      const messages = await history();
-      const last = messages.at(-1);
-      if (messages.length > length && last.role === "assistant") return last.content.map(({ text }) => text ?? "").join("\n");
+      const last = await latest();
+      const isAnswer = last?.role === "assistant" && JSON.stringify(last) !== before;
+      if (isAnswer) return last.content.map(({ text }) => text ?? "").join("\n");
     }
     throw new Error(`${message} was not answered`);
   }
