@@ -60,6 +60,25 @@ struct Proposal {
     kind: FoldedKind,
 }
 
+impl Proposal {
+    /// The proposal for a block of a result. The tokens are those that it has, and those that a host without us would have shown.
+    fn of(
+        index: usize,
+        block: &Block,
+        result: &ToolResult,
+        original: Original,
+        form: Form,
+        (tokens_before, tokens_without): (u64, u64),
+    ) -> Self {
+        let kind = match form {
+            Form::Shrunk(_) => FoldedKind::Images,
+            Form::Shortened(_) | Form::Reference(_) => FoldedKind::Results,
+        };
+        let (path, hash, asked) = (block.path.clone(), hash_of(block), asked_by(result));
+        Self { block: index, path, hash, asked, original, form, tokens_before, tokens_without, kind }
+    }
+}
+
 /// A fresh result, and how its blocks are to be shown once their originals are durable.
 pub struct Fresh {
     message: Value,
@@ -247,17 +266,7 @@ impl Engine {
             Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(Proposal {
-            block: index,
-            path: block.path.clone(),
-            hash: hash_of(block),
-            asked: asked_by(result),
-            original,
-            form,
-            tokens_before,
-            tokens_without,
-            kind: FoldedKind::Results,
-        })
+        Some(Proposal::of(index, block, result, original, form, (tokens_before, tokens_without)))
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
@@ -275,17 +284,7 @@ impl Engine {
         )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
         let form = Form::Shrunk(Box::new(shrunk));
-        Some(Proposal {
-            block: index,
-            path: block.path.clone(),
-            hash: hash_of(block),
-            asked: asked_by(result),
-            original,
-            form,
-            tokens_before,
-            tokens_without: tokens_before,
-            kind: FoldedKind::Images,
-        })
+        Some(Proposal::of(index, block, result, original, form, (tokens_before, tokens_before)))
     }
 
     /// The text as the pipeline shortens it, where it runs.
